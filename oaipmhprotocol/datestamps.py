@@ -1,0 +1,122 @@
+"""Datestamps and their granularity (OAI-PMH 2.0, sections 2.7.1 and 3.3)."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_SECOND = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})Z", re.ASCII)
+_TOLERANT = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})"
+    r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?)?",
+    re.ASCII,
+)
+
+
+class DatestampError(ValueError):
+    """A text is not a datestamp.
+
+    Attributes:
+        text: What was read.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__(
+            f"{text!r} is not a datestamp; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ (UTC)"
+        )
+
+
+class Granularity(StrEnum):
+    """The finest datestamps a repository understands."""
+
+    DAY = "YYYY-MM-DD"
+    SECOND = "YYYY-MM-DDThh:mm:ssZ"
+
+    @property
+    def step(self) -> timedelta:
+        """One granule."""
+        return timedelta(days=1) if self is Granularity.DAY else timedelta(seconds=1)
+
+    @classmethod
+    def of(cls, text: str) -> "Granularity":
+        """The granularity in which a well-formed datestamp is written.
+
+        Raises:
+            DatestampError: The text has neither of the two forms.
+        """
+        if _DAY.fullmatch(text):
+            return cls.DAY
+        if _SECOND.fullmatch(text):
+            return cls.SECOND
+        raise DatestampError(text)
+
+    def floor(self, moment: datetime) -> datetime:
+        """The first moment of the granule that ``moment`` (aware) lies in, in UTC."""
+        moment = moment.astimezone(UTC)
+        if self is Granularity.DAY:
+            return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+        return moment.replace(microsecond=0)
+
+
+def parse_datestamp(text: str) -> datetime:
+    """Read a datestamp of either granularity, strictly; a day is its first second.
+
+    Returns:
+        An aware datetime in UTC.
+
+    Raises:
+        DatestampError: Not one of the two forms, or no such day or hour.
+
+    Source: OAI-PMH 2.0, section 3.3.
+    """
+    match = _SECOND.fullmatch(text) or _DAY.fullmatch(text)
+    if match is None:
+        raise DatestampError(text)
+    return _moment(text, *(int(part) for part in match.groups()))
+
+
+def read_datestamp(text: str) -> datetime:
+    """Read a datestamp as real repositories write them.
+
+    Beside the two forms of the specification: surrounding white space, a blank
+    for the ``T``, fractions of a second, no zone (taken for UTC) or an offset.
+    ``OpenSKOS`` sends offsets and NOAA's repository no ``Z`` (2015–2023).
+
+    Returns:
+        An aware datetime in UTC, without fractions.
+
+    Raises:
+        DatestampError: Not even that; ``0000-00-00`` among them.
+    """
+    match = _TOLERANT.fullmatch(text.strip())
+    if match is None:
+        raise DatestampError(text)
+    *numbers, zone = match.groups()
+    moment = _moment(text, *(int(part) for part in numbers if part is not None))
+    if zone and zone not in "Zz":
+        sign = -1 if zone[0] == "-" else 1
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+        try:
+            moment -= sign * offset
+        except OverflowError:
+            raise DatestampError(text) from None
+    return moment
+
+
+def format_datestamp(moment: datetime, granularity: Granularity) -> str:
+    """Write an aware moment as a datestamp; what is finer than a granule is cut off."""
+    moment = moment.astimezone(UTC)
+    day = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
+    if granularity is Granularity.DAY:
+        return day
+    return f"{day}T{moment.hour:02d}:{moment.minute:02d}:{moment.second:02d}Z"
+
+
+def _moment(text: str, *parts: int) -> datetime:
+    try:
+        day = date(parts[0], parts[1], parts[2])
+        hour, minute, second = (*parts[3:], 0, 0, 0)[:3]
+        return datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        raise DatestampError(text) from None
