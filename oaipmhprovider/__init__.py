@@ -1,0 +1,24 @@
+"""OAI-PMH out: any record source served as a data provider, and a sample repository.
+
+`provider.respond` is a pure function from a request to its answer; `wsgi.ProviderApp`
+puts it on HTTP, `server.ProviderServer` on a loopback port.
+"""
+
+from oaipmhprovider.mutable import MutableSource
+from oaipmhprovider.provider import Response, Settings, respond
+from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.server import ProviderServer, SampleServer
+from oaipmhprovider.source import Position, RecordSource, Selection
+
+__all__ = [
+    "MutableSource",
+    "Position",
+    "ProviderServer",
+    "RecordSource",
+    "Response",
+    "SampleServer",
+    "Selection",
+    "Settings",
+    "respond",
+    "sample_repository",
+]

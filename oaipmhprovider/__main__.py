@@ -1,0 +1,51 @@
+"""``python -m oaipmhprovider``: serve the sample repository until Ctrl-C."""
+
+import argparse
+import signal
+import sys
+import threading
+
+from oaipmhprotocol import Granularity
+from oaipmhprovider.provider import Settings
+from oaipmhprovider.server import SampleServer
+
+_GRANULARITIES = {"day": Granularity.DAY, "second": Granularity.SECOND}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m oaipmhprovider",
+        description="Serve the sample repository on 127.0.0.1 until Ctrl-C.",
+    )
+    parser.add_argument("--port", type=int, default=0, help="0 (the default) takes a free one")
+    parser.add_argument("--size", type=int, default=3200, help="how many records (3200)")
+    parser.add_argument("--granularity", choices=_GRANULARITIES, default="second")
+    parser.add_argument("--page-size", type=int, default=100, help="records in one answer (100)")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Print the base URL on a line of its own, then serve until SIGINT or SIGTERM."""
+    given = _arguments()
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        server = SampleServer(
+            given.port,
+            size=given.size,
+            granularity=_GRANULARITIES[given.granularity],
+            settings=Settings(page_size=given.page_size),
+        )
+    except OSError as error:
+        sys.stderr.write(f"port {given.port} cannot be listened on: {error}\n")
+        return 1
+    with server:
+        sys.stdout.write(f"{server.base_url}\n")
+        sys.stdout.flush()
+        stop.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

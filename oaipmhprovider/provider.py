@@ -1,0 +1,262 @@
+"""One function from request to answer: the six verbs over a record source.
+
+Source: OAI-PMH 2.0, sections 3 and 4.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from oaipmhprotocol import (
+    BadArgument,
+    BadResumptionToken,
+    BadVerb,
+    CannotDisseminateFormat,
+    Granularity,
+    Identify,
+    NoMetadataFormats,
+    NoRecordsMatch,
+    NoSetHierarchy,
+    OAIError,
+    ResumptionToken,
+    Verb,
+)
+from oaipmhprotocol.datestamps import format_datestamp
+from oaipmhprotocol.words import Argument
+from oaipmhprovider import answers
+from oaipmhprovider.arguments import Arguments, Refused, Request, read_request, read_selection
+from oaipmhprovider.source import Position, RecordSource, Selection
+from oaipmhprovider.tokens import Continuation, decode_token, encode_token
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a source is served.
+
+    Attributes:
+        base_url: Where the repository is reached from; None: what the source says.
+        page_size: How many records or headers one answer holds at most.
+        sets_page_size: How many sets.
+        token_lifetime: How long a resumption token is good for.
+        token_key: With which tokens are checked; the same wherever one source is served.
+        compression: Encodings that the transport offers besides identity.
+    """
+
+    base_url: str | None = None
+    page_size: int = 100
+    sets_page_size: int = 200
+    token_lifetime: timedelta = timedelta(days=1)
+    token_key: bytes = b"oaipmhprovider"
+    compression: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer, whatever carries it.
+
+    Attributes:
+        status: The HTTP status: 200, also where the answer is an error condition.
+        headers: HTTP headers that belong to the answer.
+        body: The XML document, in UTF-8.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    request: Request
+    source: RecordSource
+    identity: Identify
+    now: datetime
+    settings: Settings
+    base_url: str
+
+
+DEFAULT_SETTINGS = Settings()
+
+
+def respond(
+    arguments: Arguments,
+    source: RecordSource,
+    now: datetime,
+    settings: Settings = DEFAULT_SETTINGS,
+) -> Response:
+    """Answer one request.
+
+    Args:
+        arguments: Names and values as received and decoded, repeated ones visible.
+        source: What is served.
+        now: The moment of the answer, aware.
+        settings: See `Settings`.
+
+    Returns:
+        An answer valid against OAI-PMH.xsd, be it what was asked for or every error
+        condition found.
+
+    Source: OAI-PMH 2.0, sections 3.2, 3.6 and 4.
+    """
+    identity = source.identify()
+    base_url = settings.base_url or identity.base_url
+    attributes: dict[str, str] = {}
+    try:
+        request = read_request(arguments)
+        attributes = request.attributes
+        context = _Context(request, source, identity, now, settings, base_url)
+        content = _ANSWERS[request.verb](context)
+    except Refused as refused:
+        content = answers.error_elements(refused.conditions)
+        attributes = _echoed(attributes, refused.conditions)
+    except OAIError as condition:
+        content = answers.error_elements([condition])
+        attributes = _echoed(attributes, [condition])
+    body = answers.page(now, base_url, attributes, content)
+    return Response(200, (("Content-Type", "text/xml; charset=utf-8"),), body)
+
+
+def _echoed(attributes: dict[str, str], conditions: Sequence[OAIError]) -> dict[str, str]:
+    """No attributes where the request itself was bad (section 3.2)."""
+    bad = any(isinstance(condition, BadArgument | BadVerb) for condition in conditions)
+    return {} if bad else attributes
+
+
+def _identify(context: _Context) -> list[bytes]:
+    compression = context.settings.compression or context.identity.compression
+    return answers.identify_element(context.identity, context.base_url, compression)
+
+
+def _list_metadata_formats(context: _Context) -> list[bytes]:
+    identifier = context.request.arguments.get(Argument.IDENTIFIER)
+    if identifier is None:
+        return answers.formats_element(context.source.formats())
+    formats = context.source.formats_of(identifier)
+    if not formats:
+        raise NoMetadataFormats("this item has no metadata formats")
+    return answers.formats_element(formats)
+
+
+def _get_record(context: _Context) -> list[bytes]:
+    arguments = context.request.arguments
+    record = context.source.record(
+        arguments[Argument.IDENTIFIER], arguments[Argument.METADATA_PREFIX]
+    )
+    return [b"<GetRecord>\n", answers.record_element(record), b"</GetRecord>\n"]
+
+
+def _list_sets(context: _Context) -> list[bytes]:
+    sets = context.source.sets()
+    if not sets:
+        raise NoSetHierarchy("this repository has no sets")
+    begin = 0
+    if (token := _token(context)) is not None:
+        if token.size != len(sets):
+            raise BadResumptionToken("the sets have changed; begin the list again")
+        begin = token.cursor
+    end = min(begin + context.settings.sets_page_size, len(sets))
+    place = Continuation(Verb.LIST_SETS, begin, len(sets), _expiry(context))
+    return [
+        b"<ListSets>\n",
+        *answers.set_elements(sets[begin:end]),
+        *_token_element(context, place, end if end < len(sets) else None),
+        b"</ListSets>\n",
+    ]
+
+
+def _list_identifiers(context: _Context) -> list[bytes]:
+    place = _begin(context)
+    assert place.selection is not None
+    limit = context.settings.page_size
+    headers = context.source.headers(place.selection, place.after, limit + 1)
+    last = Position.of(headers[limit - 1]) if len(headers) > limit else None
+    shown = [answers.header_element(header) for header in headers[:limit]]
+    return _list_element(context, place, last, ["".join(shown).encode()], len(shown))
+
+
+def _list_records(context: _Context) -> list[bytes]:
+    place = _begin(context)
+    assert place.selection is not None
+    limit = context.settings.page_size
+    records = context.source.records(place.selection, place.after, limit + 1)
+    last = Position.of(records[limit - 1].header) if len(records) > limit else None
+    shown = [answers.record_element(record) for record in records[:limit]]
+    return _list_element(context, place, last, shown, len(shown))
+
+
+def _begin(context: _Context) -> Continuation:
+    """Where the answer begins: where the token says, or at the beginning of the list."""
+    if (token := _token(context)) is not None:
+        return token
+    assert context.identity.granularity is not None
+    selection = read_selection(context.request, context.identity.granularity)
+    _check_selection(context.source, selection)
+    size = context.source.count(selection)
+    if size == 0:
+        raise NoRecordsMatch("no records match these arguments")
+    return Continuation(context.request.verb, 0, size, _expiry(context), selection)
+
+
+def _check_selection(source: RecordSource, selection: Selection) -> None:
+    conditions: list[OAIError] = []
+    if selection.prefix not in {one.prefix for one in source.formats()}:
+        conditions.append(CannotDisseminateFormat("this repository has no such metadata format"))
+    if selection.set_spec is not None and not source.sets():
+        conditions.append(NoSetHierarchy("this repository has no sets"))
+    if conditions:
+        raise Refused(conditions)
+
+
+def _token(context: _Context) -> Continuation | None:
+    text = context.request.arguments.get(Argument.RESUMPTION_TOKEN)
+    if text is None:
+        return None
+    return decode_token(text, context.request.verb, context.now, context.settings.token_key)
+
+
+def _expiry(context: _Context) -> datetime:
+    return Granularity.SECOND.floor(context.now + context.settings.token_lifetime)
+
+
+def _list_element(
+    context: _Context, place: Continuation, last: Position | None, shown: list[bytes], sent: int
+) -> list[bytes]:
+    if not shown or sent == 0:
+        raise BadResumptionToken("nothing is left of this list; begin it again")
+    following = place.cursor + sent if last is not None else None
+    name = context.request.verb.encode()
+    return [
+        b"<%b>\n" % name,
+        *shown,
+        *_token_element(context, place, following, last),
+        b"</%b>\n" % name,
+    ]
+
+
+def _token_element(
+    context: _Context, place: Continuation, following: int | None, last: Position | None = None
+) -> list[bytes]:
+    """The token of an answer: none for a whole list, an empty one for the end of another.
+
+    ``following`` is the cursor of the next answer, None where this is the last.
+    """
+    if following is None:
+        if place.cursor == 0:
+            return []
+        return [answers.token_element(ResumptionToken("", place.size, place.cursor))]
+    expires = _expiry(context)
+    size = max(place.size, following + 1)
+    rest = Continuation(place.verb, following, size, expires, place.selection, last)
+    token = encode_token(rest, context.settings.token_key)
+    expiration = format_datestamp(expires, Granularity.SECOND)
+    return [answers.token_element(ResumptionToken(token, size, place.cursor, expiration))]
+
+
+_ANSWERS: dict[Verb, Callable[[_Context], list[bytes]]] = {
+    Verb.IDENTIFY: _identify,
+    Verb.LIST_METADATA_FORMATS: _list_metadata_formats,
+    Verb.LIST_SETS: _list_sets,
+    Verb.LIST_IDENTIFIERS: _list_identifiers,
+    Verb.LIST_RECORDS: _list_records,
+    Verb.GET_RECORD: _get_record,
+}

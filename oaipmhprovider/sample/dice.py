@@ -1,0 +1,51 @@
+"""Choices that are the same on every machine and in every version of Python."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+_T = TypeVar("_T")
+_MASK = (1 << 64) - 1
+
+
+def mix(number: int, salt: int) -> int:
+    """Scatter a number over 64 bits.
+
+    Source: the finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+    pseudorandom number generators", OOPSLA 2014).
+    """
+    z = (number * 0x9E3779B97F4A7C15 + salt * 0xD1B54A32D192ED03 + 0x632BE59BD9B4E019) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+class Dice:
+    """A row of choices that depends on two numbers only.
+
+    Not `random.Random`: seeding one takes longer than composing a whole record, and
+    its methods have changed between versions of Python.
+    """
+
+    __slots__ = ("_salt", "_state")
+
+    def __init__(self, number: int, salt: int) -> None:
+        self._state = number
+        self._salt = salt
+
+    def below(self, bound: int) -> int:
+        """A number from 0 to ``bound`` - 1."""
+        self._salt += 1
+        return mix(self._state, self._salt) % bound
+
+    def chance(self, percent: int) -> bool:
+        """True in so many cases of a hundred."""
+        return self.below(100) < percent
+
+    def pick(self, choices: Sequence[_T]) -> _T:
+        """One of several."""
+        return choices[self.below(len(choices))]
+
+    def several(self, choices: Sequence[_T], count: int) -> list[_T]:
+        """``count`` different ones, or all, in no order."""
+        rest = list(choices)
+        return [rest.pop(self.below(len(rest))) for _ in range(min(count, len(rest)))]

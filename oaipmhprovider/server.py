@@ -1,0 +1,102 @@
+"""A data provider on a loopback port of its own, for demonstrations, tests and benchmarks."""
+
+import logging
+import threading
+from dataclasses import replace
+from typing import Any, Self
+
+from cheroot import wsgi
+
+from oaipmhprotocol import Granularity
+from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings
+from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.source import RecordSource
+from oaipmhprovider.wsgi import Clock, ProviderApp, utc_now
+
+LOOPBACK = "127.0.0.1"
+PATH = "/cgi/oai2"
+_THREADS = 4
+_SECONDS_TO_STOP = 5
+
+_log = logging.getLogger(__name__)
+
+
+class _QuietServer(wsgi.Server):
+    """Cheroot, with what it would print on stderr sent to this module's logger."""
+
+    def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
+        _log.log(level, "%s", msg, exc_info=traceback)
+
+
+class ProviderServer:
+    """Serves a source on 127.0.0.1 in threads of its own, from construction to `close`.
+
+    Usable as a context manager. Connections are kept alive.
+
+    Args:
+        source: What is served.
+        port: 0 takes a free one.
+        settings: ``base_url`` is set to where the server listens unless it is given.
+        clock: What answers take for the time.
+
+    Raises:
+        OSError: The port is taken.
+
+    Attributes:
+        base_url: The address that harvesters are given.
+        source: As given.
+    """
+
+    def __init__(
+        self,
+        source: RecordSource,
+        port: int = 0,
+        *,
+        settings: Settings = DEFAULT_SETTINGS,
+        clock: Clock = utc_now,
+    ) -> None:
+        self.source = source
+        app = ProviderApp(source, settings, path=PATH, clock=clock)
+        self._server: Any = _QuietServer((LOOPBACK, port), app, numthreads=_THREADS)
+        self._server.shutdown_timeout = _SECONDS_TO_STOP
+        self._server.prepare()
+        self.port: int = self._server.bind_addr[1]
+        self.base_url = settings.base_url or f"http://{LOOPBACK}:{self.port}{PATH}"
+        app.settings = replace(app.settings, base_url=self.base_url)
+        self._thread = threading.Thread(target=self._server.serve, name=self.base_url, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving and free the port; answers under way are finished first."""
+        self._server.stop()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class SampleServer(ProviderServer):
+    """`ProviderServer` with the sample repository (see `oaipmhprovider.sample`).
+
+    Args:
+        port: 0 takes a free one.
+        size: How many records it has.
+        granularity: Of its datestamps.
+        settings: See `ProviderServer`.
+        clock: See `ProviderServer`.
+    """
+
+    def __init__(
+        self,
+        port: int = 0,
+        *,
+        size: int = 3200,
+        granularity: Granularity = Granularity.SECOND,
+        settings: Settings = DEFAULT_SETTINGS,
+        clock: Clock = utc_now,
+    ) -> None:
+        repository = sample_repository(size, granularity=granularity)
+        super().__init__(repository, port, settings=settings, clock=clock)

@@ -1,0 +1,128 @@
+"""Resumption tokens that carry all they stand for (OAI-PMH 2.0, section 3.5).
+
+The provider keeps no session: a token is the selection, the position of the last
+record sent and the figures of the list, so it works on any worker, before and after
+a restart, and as often as it is sent. The check value finds tokens that were mangled
+on their way; it is no secret, and what a token says is checked like any argument.
+"""
+
+import base64
+import binascii
+import hmac
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from oaipmhprotocol import BadResumptionToken, Verb
+from oaipmhprovider.source import Position, Selection
+
+_CHECK_BYTES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """Where a list goes on.
+
+    Attributes:
+        verb: The request the list answers; the token is good for no other.
+        cursor: How many records (or sets) were sent before.
+        size: How many the whole list had when it was begun.
+        expires: From this moment on the token is refused.
+        selection: What the list was asked for; None for a list of sets.
+        after: The last record sent; None for a list of sets.
+    """
+
+    verb: Verb
+    cursor: int
+    size: int
+    expires: datetime
+    selection: Selection | None = None
+    after: Position | None = None
+
+
+def encode_token(continuation: Continuation, key: bytes) -> str:
+    """Write a continuation as a token of letters, digits, ``-`` and ``_``."""
+    chosen = continuation.selection
+    place = continuation.after
+    fields = [
+        continuation.verb,
+        continuation.cursor,
+        continuation.size,
+        int(continuation.expires.timestamp()),
+        [chosen.prefix, chosen.from_, chosen.until, chosen.set_spec] if chosen else None,
+        [place.datestamp, place.identifier] if place else None,
+    ]
+    payload = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(_check(payload, key) + payload).rstrip(b"=").decode("ascii")
+
+
+def decode_token(token: str, verb: Verb, now: datetime, key: bytes) -> Continuation:
+    """Read a token that `encode_token` wrote.
+
+    Raises:
+        BadResumptionToken: It is mangled, of another verb, or has expired.
+    """
+    continuation = _continuation(_payload(token, key))
+    if continuation.verb is not verb:
+        raise BadResumptionToken(f"this resumption token belongs to {continuation.verb}")
+    if now >= continuation.expires:
+        raise BadResumptionToken("this resumption token has expired; begin the list again")
+    return continuation
+
+
+def _check(payload: bytes, key: bytes) -> bytes:
+    return hmac.digest(key, payload, "sha256")[:_CHECK_BYTES]
+
+
+def _payload(token: str, key: bytes) -> bytes:
+    try:
+        raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        raise _not_ours() from None
+    check, payload = raw[:_CHECK_BYTES], raw[_CHECK_BYTES:]
+    if not hmac.compare_digest(check, _check(payload, key)):
+        raise _not_ours()
+    if base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii") != token:
+        raise _not_ours()  # the unused bits of the last letter were changed
+    return payload
+
+
+def _continuation(payload: bytes) -> Continuation:
+    try:
+        verb, cursor, size, expires, chosen, place = json.loads(payload)
+        return Continuation(
+            Verb(verb),
+            _number(cursor),
+            _number(size),
+            datetime.fromtimestamp(_number(expires), UTC),
+            _selection(*chosen) if chosen else None,
+            Position(*map(_text, place)) if place else None,
+        )
+    except (ValueError, TypeError, OverflowError, OSError):
+        raise _not_ours() from None
+
+
+def _selection(prefix: object, from_: object, until: object, set_spec: object) -> Selection:
+    return Selection(
+        _text(prefix), _text_or_none(from_), _text_or_none(until), _text_or_none(set_spec)
+    )
+
+
+def _not_ours() -> BadResumptionToken:
+    return BadResumptionToken("this is no resumption token of this repository")
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise TypeError(value)
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else _text(value)

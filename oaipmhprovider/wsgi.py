@@ -1,0 +1,132 @@
+"""The provider as a WSGI application (OAI-PMH 2.0, section 3.1: HTTP embedding)."""
+
+import gzip
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from oaipmhprovider.arguments import Arguments
+from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings, respond
+from oaipmhprovider.source import RecordSource
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+Clock = Callable[[], datetime]
+
+_FORM = "application/x-www-form-urlencoded"
+_LONGEST_QUERY = 64 * 1024
+_MOST_ARGUMENTS = 100
+_WORTH_COMPRESSING = 1024
+_GZIP = re.compile(
+    r"(?:^|,)\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?(?=,|$)", re.IGNORECASE
+)
+
+
+class _HTTPRefusal(Exception):
+    """The request cannot even be read: its status, a sentence and headers."""
+
+    def __init__(self, status: str, sentence: str, *headers: tuple[str, str]) -> None:
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers
+        super().__init__(sentence)
+
+
+def utc_now() -> datetime:
+    """The moment, aware."""
+    return datetime.now(UTC)
+
+
+class ProviderApp:
+    """A WSGI application that serves one source at one path.
+
+    GET and POST (a form of at most 64 KiB) are answered, anything else with 405, any
+    other path with 404. Answers are compressed where the client accepts gzip. An
+    exception of the source is the server's to report: nothing is caught here.
+    """
+
+    def __init__(
+        self,
+        source: RecordSource,
+        settings: Settings = DEFAULT_SETTINGS,
+        *,
+        path: str = "/oai2",
+        clock: Clock = utc_now,
+    ) -> None:
+        self.source = source
+        self.settings = replace(settings, compression=("gzip",))
+        self.path = path
+        self.clock = clock
+
+    def __call__(
+        self, environ: "WSGIEnvironment", start_response: "StartResponse"
+    ) -> Iterable[bytes]:
+        try:
+            _check_path(environ, self.path)
+            arguments = _read_arguments(environ)
+        except _HTTPRefusal as refusal:
+            body = f"{refusal.sentence}\n".encode()
+            headers = [("Content-Type", "text/plain; charset=utf-8"), *refusal.headers]
+            start_response(refusal.status, [*headers, ("Content-Length", str(len(body)))])
+            return [body]
+        response = respond(arguments, self.source, self.clock(), self.settings)
+        headers = [*response.headers, ("Vary", "Accept-Encoding")]
+        body = response.body
+        if len(body) >= _WORTH_COMPRESSING and accepts_gzip(
+            environ.get("HTTP_ACCEPT_ENCODING", "")
+        ):
+            body = gzip.compress(body, compresslevel=1, mtime=0)
+            headers.append(("Content-Encoding", "gzip"))
+        start_response("200 OK", [*headers, ("Content-Length", str(len(body)))])
+        return [body]
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether an Accept-Encoding header lets an answer be sent as gzip (RFC 9110, 12.5.3)."""
+    weights = [match[1] for match in _GZIP.finditer(accept_encoding)]
+    return any(weight is None or weight.strip("0.") for weight in weights)
+
+
+def _check_path(environ: "WSGIEnvironment", path: str) -> None:
+    asked = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    if asked.rstrip("/") != path.rstrip("/"):
+        raise _HTTPRefusal("404 Not Found", f"The repository answers at {path}.")
+
+
+def _read_arguments(environ: "WSGIEnvironment") -> Arguments:
+    method = environ["REQUEST_METHOD"]
+    if method not in ("GET", "POST"):
+        raise _HTTPRefusal(
+            "405 Method Not Allowed", "OAI-PMH is asked with GET or POST.", ("Allow", "GET, POST")
+        )
+    arguments = _parse(environ.get("QUERY_STRING", ""))
+    return arguments if method == "GET" else [*arguments, *_parse(_read_form(environ))]
+
+
+def _read_form(environ: "WSGIEnvironment") -> str:
+    if environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != _FORM:
+        raise _HTTPRefusal("415 Unsupported Media Type", f"Arguments are posted as {_FORM}.")
+    length = environ.get("CONTENT_LENGTH", "")
+    if not (length.isascii() and length.isdecimal()):
+        raise _HTTPRefusal("411 Length Required", "A posted form needs a Content-Length.")
+    if int(length[:9]) > _LONGEST_QUERY:
+        raise _HTTPRefusal(
+            "413 Content Too Large",
+            f"A form may have {_LONGEST_QUERY} bytes.",
+            ("Connection", "close"),
+        )
+    form: bytes = environ["wsgi.input"].read(int(length))
+    return form.decode("latin-1")
+
+
+def _parse(query: str) -> Arguments:
+    try:
+        return parse_qsl(
+            query, keep_blank_values=True, errors="replace", max_num_fields=_MOST_ARGUMENTS
+        )
+    except ValueError:
+        raise _HTTPRefusal("400 Bad Request", "The request has too many arguments.") from None
