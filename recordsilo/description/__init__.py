@@ -1,0 +1,69 @@
+"""What a metadata file says, for the index, the page and the crosswalk.
+
+`describe` turns the bytes of a metadata file into a `Description`. One module for
+each format; to add one, write a module with a function ``read(root) ->
+Description`` and name its root element in `_READERS`.
+"""
+
+from collections.abc import Callable
+
+from lxml import etree
+
+from recordsilo.description import dublin_core, generic, jats
+from recordsilo.description.values import Description, Value
+
+__all__ = ["Description", "Value", "describe"]
+
+MAX_BYTES = 64 << 20
+_Reader = Callable[[etree._Element], Description]
+_READERS: dict[str, _Reader] = {
+    "dc": dublin_core.read,
+    "uketddc": dublin_core.read,
+    "article": jats.read,
+}
+"""Local name of the format's root element → its reader."""
+
+
+def describe(name: str, content: bytes) -> Description | None:
+    """Say what a metadata file says.
+
+    Args:
+        name: The file's name (the metadata prefix of a harvested one); tells apart
+            what is not metadata, such as ``oai_dc.about``.
+        content: The file's bytes: a metadata document, or an OAI-PMH ``<metadata>``
+            element around one.
+
+    Returns:
+        The description; an empty one for a format in which nothing was recognised;
+        None for bytes that are no well-formed XML, hold a document type, or are
+        beyond 64 MiB.
+    """
+    if name.endswith(".about") or len(content) > MAX_BYTES:
+        return None
+    root = _parse(content)
+    if root is None:
+        return None
+    if local_name(root) == "metadata" and len(root):
+        root = root[0]
+    return _READERS.get(local_name(root), generic.read)(root)
+
+
+def local_name(element: etree._Element) -> str:
+    """An element's name without its namespace."""
+    return str(etree.QName(element).localname)
+
+
+def _parse(content: bytes) -> etree._Element | None:
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    return None if root.getroottree().docinfo.internalDTD is not None else root

@@ -1,0 +1,425 @@
+"""The only writer of files: stage, flush, rename; one barrier for a batch.
+
+Every call that changes the disk goes through here, so that what a crash or a full
+disk can leave behind is decided, and tested, in one place (docs/format.md, "How a
+change is written").
+
+Two grades of durability, one interface:
+
+* `StrictBarrier` flushes each file when it is written and each directory at `flush`.
+* `GroupBarrier` flushes nothing until `flush`, which flushes the whole file system
+  once (Linux ``syncfs``); elsewhere it falls back to what `StrictBarrier` does.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import hashlib
+import itertools
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+from recordsilo.manifest import Digest
+
+CHUNK = 1 << 20
+_FICLONE = 0x40049409  # linux/fs.h: _IOW(0x94, 9, int)
+_NO_REFLINK = {errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM}
+_NO_LINK = {errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.EACCES}
+
+
+def flush_fd(fd: int) -> None:
+    """Flush a file or directory to the medium (macOS: through the drive's cache too)."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is None:
+        os.fsync(fd)
+    else:
+        fcntl.fcntl(fd, full)
+
+
+def flush_directory(path: str) -> None:
+    """Flush a directory's entries to the medium."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        flush_fd(fd)
+    finally:
+        os.close(fd)
+
+
+class Barrier(Protocol):
+    """Collects what has to be on the medium before the next step; `flush` sees to it."""
+
+    def file_written(self, fd: int) -> None:
+        """A file's content is complete; its descriptor is still open."""
+
+    def directory_changed(self, path: str) -> None:
+        """An entry was made, renamed or removed in a directory."""
+
+    def flush(self) -> None:
+        """Return once all that was named is on the medium.
+
+        Raises:
+            OSError: The medium refused; nothing may be taken for stored.
+        """
+
+
+class StrictBarrier:
+    """Each file flushed when written, each directory once at `flush`."""
+
+    def __init__(self) -> None:
+        self._directories: dict[str, None] = {}
+
+    def file_written(self, fd: int) -> None:
+        """See `Barrier`."""
+        flush_fd(fd)
+
+    def directory_changed(self, path: str) -> None:
+        """See `Barrier`."""
+        self._directories[path] = None
+
+    def flush(self) -> None:
+        """See `Barrier`. A directory that is gone again needs no flush."""
+        while self._directories:
+            path = next(iter(self._directories))
+            with contextlib.suppress(FileNotFoundError):
+                flush_directory(path)
+            del self._directories[path]
+
+
+class GroupBarrier:
+    """One ``syncfs`` of the file system that holds a directory, at `flush`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def file_written(self, fd: int) -> None:
+        """See `Barrier`."""
+
+    def directory_changed(self, path: str) -> None:
+        """See `Barrier`."""
+
+    def flush(self) -> None:
+        """See `Barrier`. Linux reports write errors of the file system here since 5.8."""
+        fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if _LIBC.syncfs(fd) != 0:
+                code = ctypes.get_errno()
+                raise OSError(code, os.strerror(code), self._path)
+        finally:
+            os.close(fd)
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+HAS_SYNCFS = sys.platform == "linux" and hasattr(_LIBC, "syncfs")
+
+
+def group_barrier(path: str) -> Barrier:
+    """The barrier for a batch on the file system of ``path``, as good as the platform has it."""
+    return GroupBarrier(path) if HAS_SYNCFS else StrictBarrier()
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A file written whole, in a staging directory, on its way into a record."""
+
+    path: str
+    digest: Digest
+
+
+class Staging:
+    """A process's own directory for what is not yet, or no longer, part of the Silo.
+
+    Held by ``flock`` while the process lives, so that the leavings of a killed one
+    are told from the work of a living one, and swept.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._root = directory
+        self._path: str | None = None
+        self._fd = -1
+        self._pid = 0
+        self._counter = itertools.count()
+
+    def directory(self) -> str:
+        """The directory, made on first use (again in a forked child)."""
+        if self._path is None or self._pid != os.getpid() or not os.path.isdir(self._path):
+            self._open()
+        assert self._path is not None
+        return self._path
+
+    def new_path(self) -> str:
+        """A path in the directory that nothing has yet."""
+        return f"{self.directory()}/{next(self._counter)}"
+
+    def new_directory(self) -> str:
+        """A new, empty directory within."""
+        path = self.new_path()
+        os.mkdir(path)
+        return path
+
+    def discard(self, path: str) -> None:
+        """Move what is at a path out of sight, then remove it; gone already is no error."""
+        trash = self.new_path()
+        try:
+            os.rename(path, trash)
+        except FileNotFoundError:
+            return
+        remove_tree(trash)
+
+    def close(self) -> None:
+        """Remove the directory; a later use makes another."""
+        if self._path is not None and self._pid == os.getpid():
+            os.close(self._fd)
+            remove_tree(self._path)
+        self._path = None
+
+    def _open(self) -> None:
+        os.makedirs(self._root, exist_ok=True)
+        self._sweep()
+        while True:
+            path = f"{self._root}/{os.getpid()}-{secrets.token_hex(4)}"
+            os.mkdir(path, 0o700)
+            fd = _try_lock(path)
+            if fd is not None:  # a sweep of another process may have come first
+                break
+        if self._pid == os.getpid() and self._fd >= 0 and self._path is not None:
+            os.close(self._fd)
+        self._path, self._fd, self._pid = path, fd, os.getpid()
+
+    def _sweep(self) -> None:
+        """Remove the directories of processes that are gone."""
+        with contextlib.suppress(FileNotFoundError), os.scandir(self._root) as entries:
+            for entry in entries:
+                fd = _try_lock(entry.path)
+                if fd is not None:
+                    remove_tree(entry.path)
+                    os.close(fd)
+
+
+def _try_lock(path: str) -> int | None:
+    """A descriptor that holds the lock of a directory; None if another process has it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.exists(path):
+            return fd
+    except BlockingIOError:
+        pass
+    os.close(fd)
+    return None
+
+
+# -- writing ----------------------------------------------------------------------------
+
+
+def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
+    """Write a file that does not exist yet; on any failure it does not exist afterwards.
+
+    Returns:
+        The digest of what was written.
+    """
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    try:
+        digest = _write_all(fd, chunks)
+        barrier.file_written(fd)
+    except BaseException:
+        os.close(fd)
+        os.unlink(path)
+        raise
+    os.close(fd)
+    return digest
+
+
+def write_over(path: str, content: bytes, barrier: Barrier) -> None:
+    """Write a file of the store's own that nobody reads yet (a manifest before its rename)."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        _write_all(fd, (content,))
+        barrier.file_written(fd)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: str, content: bytes) -> None:
+    """Write a file whole or not at all, strictly durable: stage beside it, flush, rename, flush."""
+    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    barrier = StrictBarrier()
+    write_new(staged, (content,), barrier)
+    try:
+        os.rename(staged, path)
+    except BaseException:
+        os.unlink(staged)
+        raise
+    flush_directory(os.path.dirname(path))
+
+
+def append_line(path: str, line: bytes) -> None:
+    """Append a line to a file, strictly durable; a torn last line of a crash is cut off first."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        start = max(0, os.fstat(fd).st_size - CHUNK)
+        tail = os.pread(fd, CHUNK, start)
+        whole = start + tail.rfind(b"\n") + 1
+        os.ftruncate(fd, whole)
+        os.lseek(fd, whole, os.SEEK_SET)
+        _write_all(fd, (line + b"\n",))
+        flush_fd(fd)
+    finally:
+        os.close(fd)
+    flush_directory(os.path.dirname(path))
+
+
+def _write_all(fd: int, chunks: Iterable[bytes]) -> Digest:
+    sha256 = hashlib.sha256()
+    size = 0
+    for chunk in chunks:
+        sha256.update(chunk)
+        size += len(chunk)
+        view = memoryview(chunk)
+        while view:
+            view = view[os.write(fd, view) :]
+    return Digest(sha256.hexdigest(), size)
+
+
+def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:
+    """Copy an open file to a path that does not exist yet, as a reflink where there is one."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    try:
+        if reflink(source.fileno(), fd):
+            digest = digest_of(source)
+        else:
+            digest = _write_all(fd, chunks_of(source))
+        barrier.file_written(fd)
+    except BaseException:
+        os.close(fd)
+        os.unlink(path)
+        raise
+    os.close(fd)
+    return digest
+
+
+def reflink(source_fd: int, target_fd: int) -> bool:
+    """Share a file's blocks with an empty one, where the file system can."""
+    if sys.platform != "linux":
+        return False
+    try:
+        fcntl.ioctl(target_fd, _FICLONE, source_fd)
+    except OSError as error:
+        if error.errno in _NO_REFLINK:
+            return False
+        raise
+    return True
+
+
+def link_new(source: str, path: str) -> bool:
+    """Hard-link a file to a path; False where the file system has or allows none."""
+    try:
+        os.link(source, path, follow_symlinks=False)
+    except OSError as error:
+        if error.errno in _NO_LINK:
+            return False
+        raise
+    return True
+
+
+def make_directories(path: str, below: str, barrier: Barrier) -> None:
+    """Make a directory and its parents under ``below``, which exists.
+
+    Another process may remove an empty parent at the same time (deleting a
+    record prunes): then it is made again.
+    """
+    for _ in range(100):
+        try:
+            _make_directories(path, below, barrier)
+            return
+        except FileNotFoundError:
+            if not os.path.isdir(below):
+                raise
+    raise OSError(errno.ENOENT, "its parents are removed again and again", path)
+
+
+def _make_directories(path: str, below: str, barrier: Barrier) -> None:
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not stat.S_ISDIR(os.stat(path).st_mode):
+            raise
+        return
+    except FileNotFoundError:
+        parent = os.path.dirname(path)
+        if path == below:
+            raise
+        _make_directories(parent, below, barrier)
+        os.mkdir(path)
+    barrier.directory_changed(path)
+    barrier.directory_changed(os.path.dirname(path))
+
+
+def move(source: str, target: str, barrier: Barrier) -> None:
+    """Rename within the file system."""
+    os.rename(source, target)
+    barrier.directory_changed(os.path.dirname(target))
+
+
+def unlink(path: str, barrier: Barrier) -> None:
+    """Remove a file; gone already is no error."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+        barrier.directory_changed(os.path.dirname(path))
+
+
+def remove_tree(path: str) -> None:
+    """Remove a file, or a directory with all it holds; follows no link."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(mode):
+        os.unlink(path)
+        return
+    with os.scandir(path) as entries:
+        for entry in entries:
+            remove_tree(entry.path)
+    with contextlib.suppress(FileNotFoundError):
+        os.rmdir(path)
+
+
+def prune_upwards(path: str, stop: str) -> None:
+    """Remove a directory and its parents as long as they are empty, never ``stop`` itself."""
+    while path != stop and path.startswith(stop + "/"):
+        try:
+            os.rmdir(path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+                return
+            raise
+        path = os.path.dirname(path)
+
+
+# -- reading ----------------------------------------------------------------------------
+
+
+def chunks_of(source: BinaryIO) -> Iterator[bytes]:
+    """The rest of an open file, in chunks of at most `CHUNK` bytes."""
+    while chunk := source.read(CHUNK):
+        yield chunk
+
+
+def digest_of(source: BinaryIO) -> Digest:
+    """The digest of the rest of an open file."""
+    sha256 = hashlib.sha256()
+    size = 0
+    for chunk in chunks_of(source):
+        sha256.update(chunk)
+        size += len(chunk)
+    return Digest(sha256.hexdigest(), size)

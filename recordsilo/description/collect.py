@@ -1,0 +1,45 @@
+"""Gathering values from elements, shared by the readers of the formats."""
+
+from collections import defaultdict
+
+from lxml import etree
+
+from recordsilo.description.values import Description, Value, Values
+
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+class Collector:
+    """Collects values field by field, each once, in the order met."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, dict[Value, None]] = defaultdict(dict)
+
+    def add(self, field: str, text: str, lang: str = "") -> None:
+        """Add a value; white space is folded, an empty one left out."""
+        if folded := " ".join(text.split()):
+            self._values[field][Value(folded, lang)] = None
+
+    def add_element(self, field: str, element: etree._Element) -> None:
+        """Add the text of an element and all within it, in its language."""
+        self.add(field, text_of(element), language_of(element))
+
+    def description(self) -> Description:
+        """What was collected."""
+        found: dict[str, Values] = {field: tuple(values) for field, values in self._values.items()}
+        return Description(**found)
+
+
+def text_of(element: etree._Element) -> str:
+    """All text within an element, comments left out."""
+    return "".join(str(part) for part in element.itertext(etree.Element))
+
+
+def language_of(element: etree._Element) -> str:
+    """The ``xml:lang`` in force at an element, or ``""``."""
+    node: etree._Element | None = element
+    while node is not None:
+        if (found := node.get(_LANG)) is not None:
+            return str(found)
+        node = node.getparent()
+    return ""

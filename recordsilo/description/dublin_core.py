@@ -1,0 +1,53 @@
+"""Dublin Core: ``oai_dc``, and the qualified form that theses have, ``uketd_dc``.
+
+Source: OAI-PMH 2.0 guidelines, "oai_dc"; UKETD_DC application profile (EThOS),
+whose elements are Dublin Core terms and refinements of them.
+"""
+
+from lxml import etree
+
+from recordsilo.description.collect import Collector
+from recordsilo.description.values import FIELD_OF_ELEMENT, Description
+
+FIELD_OF_REFINEMENT = {
+    "alternative": "titles",
+    "abstract": "descriptions",
+    "tableOfContents": "descriptions",
+    "advisor": "contributors",
+    "sponsor": "contributors",
+    "institution": "publishers",
+    "department": "publishers",
+    "commercial": "publishers",
+    "issued": "dates",
+    "created": "dates",
+    "available": "dates",
+    "modified": "dates",
+    "dateAccepted": "dates",
+    "qualificationlevel": "types",
+    "qualificationname": "types",
+    "extent": "formats",
+    "medium": "formats",
+    "isReferencedBy": "relations",
+    "references": "relations",
+    "isPartOf": "relations",
+    "hasPart": "relations",
+    "isVersionOf": "relations",
+    "hasVersion": "relations",
+    "spatial": "coverages",
+    "temporal": "coverages",
+    "license": "rights",
+    "accessRights": "rights",
+    "embargodate": "rights",
+    "embargotype": "rights",
+}
+_FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
+
+
+def read(root: etree._Element) -> Description:
+    """Describe a Dublin Core document; elements of other names are left out."""
+    found = Collector()
+    for element in root.iterdescendants(etree.Element):
+        field = _FIELDS.get(etree.QName(element).localname)
+        if field and not len(element):
+            found.add_element(field, element)
+    return found.description()

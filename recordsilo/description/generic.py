@@ -1,0 +1,39 @@
+"""Any other format: what can be found by the names that most formats share.
+
+MODS, DataCite, MARCXML's Dublin Core dumps, EPrints XML and DIM have elements called
+title, creator, subject and so on, if nested differently; leaves of those names are
+taken, and for ``dim:field`` the element attribute names it.
+"""
+
+from lxml import etree
+
+from recordsilo.description.collect import Collector
+from recordsilo.description.values import FIELD_OF_ELEMENT, Description
+
+_ALIASES = {
+    "creatorName": "creators",
+    "contributorName": "contributors",
+    "abstract": "descriptions",
+    "namePart": "creators",
+    "topic": "subjects",
+    "keyword": "subjects",
+    "publicationYear": "dates",
+    "dateIssued": "dates",
+    "resourceType": "types",
+    "languageTerm": "languages",
+}
+_FIELDS = FIELD_OF_ELEMENT | _ALIASES
+
+
+def read(root: etree._Element) -> Description:
+    """Describe a document by the local names of its leaf elements."""
+    found = Collector()
+    for element in root.iterdescendants(etree.Element):
+        if len(element):
+            continue
+        name = etree.QName(element).localname
+        if name == "field":
+            name = element.get("element", "")
+        if field := _FIELDS.get(name):
+            found.add_element(field, element)
+    return found.description()

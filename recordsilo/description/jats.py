@@ -1,0 +1,90 @@
+"""JATS, the front matter of an article: the ``pmc`` and ``pmc_fm`` formats of PubMed Central.
+
+Source: JATS Journal Archiving and Interchange Tag Set, ``<article-meta>`` and
+``<journal-meta>``. Elements are matched by local name: repositories differ in the
+namespace they declare, or declare none.
+"""
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from recordsilo.description.collect import Collector, language_of, text_of
+from recordsilo.description.values import Description
+
+_DOI = "https://doi.org/"
+
+
+def read(root: etree._Element) -> Description:
+    """Describe an article by its front matter."""
+    found = Collector()
+    meta = next(_within(root, "article-meta"), None)
+    if meta is None:
+        return found.description()
+    _titles(found, meta)
+    _people(found, meta)
+    _identifiers(found, meta)
+    for name, field in (
+        ("kwd", "subjects"),
+        ("subject", "subjects"),
+        ("abstract", "descriptions"),
+        ("trans-abstract", "descriptions"),
+        ("license-p", "rights"),
+        ("copyright-statement", "rights"),
+    ):
+        for element in _within(meta, name):
+            found.add_element(field, element)
+    for element in _within(meta, "pub-date"):
+        found.add("dates", _date(element))
+    for element in _within(root, "journal-title"):
+        found.add_element("sources", element)
+    for element in _within(root, "publisher-name"):
+        found.add_element("publishers", element)
+    found.add("types", root.get("article-type", ""))
+    found.add("languages", language_of(root))
+    return found.description()
+
+
+def _titles(found: Collector, meta: etree._Element) -> None:
+    for group in _within(meta, "title-group"):
+        for name in ("article-title", "trans-title"):
+            for element in _within(group, name):
+                found.add_element("titles", element)
+
+
+def _people(found: Collector, meta: etree._Element) -> None:
+    for person in _within(meta, "contrib"):
+        role = person.get("contrib-type", "author")
+        field = "creators" if role == "author" else "contributors"
+        names = [*_within(person, "name"), *_within(person, "string-name")]
+        for name in names or list(_within(person, "collab")):
+            found.add(field, _name(name))
+
+
+def _name(element: etree._Element) -> str:
+    surname = next((text_of(part) for part in _within(element, "surname")), "")
+    given = next((text_of(part) for part in _within(element, "given-names")), "")
+    if not surname:
+        return text_of(element)
+    return f"{surname}, {given}" if given else surname
+
+
+def _identifiers(found: Collector, meta: etree._Element) -> None:
+    for element in _within(meta, "article-id"):
+        text = text_of(element).strip()
+        if element.get("pub-id-type") == "doi" and text.startswith("10."):
+            text = _DOI + text
+        found.add("identifiers", text)
+
+
+def _date(element: etree._Element) -> str:
+    parts = {etree.QName(part).localname: text_of(part).strip() for part in element if part.tag}
+    year = parts.get("year", "")
+    rest = [parts[key].zfill(2) for key in ("month", "day") if parts.get(key, "").isdigit()]
+    return "-".join([year, *rest]) if year else ""
+
+
+def _within(element: etree._Element, name: str) -> Iterator[etree._Element]:
+    for child in element.iterdescendants(etree.Element):
+        if etree.QName(child).localname == name:
+            yield child

@@ -1,0 +1,398 @@
+"""RecordEdit: a record's next state, built under its lock; `commit` writes it.
+
+Nothing here is visible to a reader: new versions grow in the staging directory,
+and what happens to files of existing versions is only noted.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from recordsilo import atomic_file
+from recordsilo.atomic_file import Barrier, Staged, Staging
+from recordsilo.errors import (
+    DirectoryNotEmpty,
+    FileInTheWay,
+    FileNotInVersion,
+    FormatTooNew,
+    VersionExists,
+    VersionFrozen,
+)
+from recordsilo.manifest import (
+    FORMAT,
+    Digest,
+    Manifest,
+    Origin,
+    Version,
+    date_text,
+    is_frozen,
+    now_text,
+)
+from recordsilo.names import (
+    check_path,
+    check_version_name,
+    version_dirname,
+)
+from recordsilo.place import RecordPlace
+
+
+class RecordEdit:
+    """One record's next state, built under its lock; nothing is visible until `commit`.
+
+    Attributes:
+        manifest: The state so far; that of `before` to begin with, or without any
+            version for a record that does not exist yet.
+        before: The manifest read under the lock, or None.
+    """
+
+    def __init__(
+        self,
+        place: RecordPlace,
+        before: Manifest | None,
+        staging: Staging,
+        barrier: Barrier,
+    ) -> None:
+        if before is not None and before.format > FORMAT:
+            raise FormatTooNew(place.identifier, before.format, FORMAT)
+        self.place, self.before = place, before
+        self.manifest = before or Manifest(item_id=place.identifier, date="")
+        self.staging, self.barrier = staging, barrier
+        self.new_directories: dict[str, str] = {}
+        self.arrivals: dict[str, str] = {}  # target below the record → staged file
+        self.renames: list[tuple[str, str]] = []
+        self.removals: dict[str, None] = {}
+        self._contents: dict[tuple[str, str], bytes] = {}
+
+    @property
+    def identifier(self) -> str:
+        """The record's identifier."""
+        return self.place.identifier
+
+    @property
+    def exists(self) -> bool:
+        """Whether the record was there before this edit."""
+        return self.before is not None
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to commit."""
+        return self.manifest != self.before
+
+    def discard(self) -> None:
+        """Remove what was staged for a state that is not to be."""
+        for path in (*self.new_directories.values(), *self.arrivals.values()):
+            with contextlib.suppress(OSError):
+                self.staging.discard(path)
+
+    # -- versions -----------------------------------------------------------------------
+
+    def add_version(
+        self,
+        name: str,
+        *,
+        date: str,
+        origin: Origin,
+        log: str | None = None,
+        move_cursor: bool = True,
+    ) -> None:
+        """Add an empty version at the end.
+
+        Raises:
+            VersionExists: The name is taken.
+            VersionNameError: No version can have the name.
+        """
+        check_version_name(name)
+        if self.manifest.has(name):
+            raise VersionExists(self.identifier, name)
+        self.new_directories[name] = self.staging.new_directory()
+        version = Version(name, date_text(date), origin, log=() if log is None else (log,))
+        self.manifest = self.manifest.with_version(version)
+        if move_cursor or not self.manifest.current_version:
+            self.move_cursor(name)
+
+    def derive_version(
+        self,
+        original: str,
+        new: str,
+        *,
+        date: str,
+        origin: Origin,
+        log: str,
+        exclude: Iterable[str] = (),
+        linked: Iterable[str] = (),
+    ) -> None:
+        """Add a version with the files of another, each copied, or hard-linked if ``linked``.
+
+        Args:
+            exclude: Paths, or top-level directories, to leave out.
+            linked: Paths to link instead of copying; ``"."`` for all.
+        """
+        source = self.manifest.version(original)
+        left_out, links = frozenset(exclude), frozenset(linked)
+        self.add_version(new, date=date, origin=origin)
+        version = self.manifest.version(new)
+        for path, known in (source.digests or {}).items():
+            if path in left_out or path.split("/")[0] in left_out:
+                continue
+            link = "." in links or path in links
+            digest = self._derive_file(original, new, path, known, link=link)
+            version = version.with_file(path, digest, metadata=path in source.metadata_files)
+        for empty in source.subdir:
+            if empty not in version.files and empty not in left_out:
+                os.mkdir(f"{self.new_directories[new]}/{empty}")
+                version = replace(
+                    version, files=(*version.files, empty), subdir=(*version.subdir, empty)
+                )
+        self.manifest = self.manifest.with_version(version.with_log(log))
+
+    def _derive_file(
+        self, original: str, new: str, path: str, known: Digest | None, *, link: bool
+    ) -> Digest:
+        target = f"{self.new_directories[new]}/{path}"
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with self.open(original, path) as source:
+            if link and atomic_file.link_new(os.path.realpath(source.name), target):
+                return known or atomic_file.digest_of(source)
+            return atomic_file.copy_new(source, target, self.barrier)
+
+    def adopt_version(
+        self,
+        name: str,
+        directory: str,
+        paths: Sequence[str],
+        *,
+        date: str,
+        origin: Origin,
+        log: str,
+    ) -> None:
+        """Add a version whose files were put, whole and flushed, into a staged directory."""
+        self.add_version(name, date=date, origin=origin, log=log)
+        os.rmdir(self.new_directories[name])
+        self.new_directories[name] = directory
+        version = self.manifest.version(name)
+        for path in paths:
+            with open(f"{directory}/{path}", "rb") as file:
+                version = version.with_file(path, atomic_file.digest_of(file), metadata=None)
+        self.manifest = self.manifest.with_version(version)
+
+    def remove_version(self, name: str) -> None:
+        """Take a version away; the cursor, if it was there, moves to the last one.
+
+        Raises:
+            VersionFrozen: It is kept as harvested.
+        """
+        self.check_writable(name)
+        rest = tuple(v for v in self.manifest.versions if v.name != name)
+        cursor = self.manifest.current_version
+        self.manifest = replace(self.manifest, versions=rest)
+        if cursor == name:
+            self.move_cursor(rest[-1].name)
+        if staged := self.new_directories.pop(name, None):
+            self.staging.discard(staged)
+        else:
+            self.removals[version_dirname(name)] = None
+
+    def rename_version(self, original: str, new: str) -> None:
+        """Give a version another name, in its place in the order; clones of it follow.
+
+        Has to be the only change of its edit.
+
+        Raises:
+            VersionExists: The name is taken.
+            VersionFrozen: It is kept as harvested.
+        """
+        assert not self.changed
+        check_version_name(new)
+        self.check_writable(original)
+        if self.manifest.has(new):
+            raise VersionExists(self.identifier, new)
+        renamed = (
+            replace(
+                _derived_from_renamed(v, original, new), name=new if v.name == original else v.name
+            )
+            for v in self.manifest.versions
+        )
+        self.manifest = replace(self.manifest, versions=tuple(renamed))
+        if self.manifest.current_version == original:
+            self.move_cursor(new)
+        self.renames.append((version_dirname(original), version_dirname(new)))
+
+    def move_cursor(self, name: str) -> None:
+        """Set the current version.
+
+        Raises:
+            VersionNotFound: There is none of that name.
+        """
+        self.manifest = self.manifest.with_cursor(name)
+
+    def set_date(self, name: str, date: str) -> None:
+        """Date a version; the record's date follows if it is the current one."""
+        self.check_writable(name)
+        version = replace(self.manifest.version(name), date=date_text(date))
+        self.manifest = self.manifest.with_version(version)
+        self.move_cursor(self.manifest.current_version)
+
+    def set_origin(self, name: str, origin: Origin) -> None:
+        """Record where a version came from (say, a prefix's newer datestamp)."""
+        self.manifest = self.manifest.with_version(
+            replace(self.manifest.version(name), origin=origin)
+        )
+
+    def log(self, name: str, text: str) -> None:
+        """Add a line to a version's log."""
+        self.manifest = self.manifest.with_version(self.manifest.version(name).with_log(text))
+
+    def set_metadata(self, key: str, value: Any) -> None:
+        """Set a key of the record's ``metadata``."""
+        self.manifest = replace(self.manifest, metadata={**self.manifest.metadata, key: value})
+
+    def del_metadata(self, key: str) -> None:
+        """Remove a key of the record's ``metadata``, if it is there."""
+        rest = {k: v for k, v in self.manifest.metadata.items() if k != key}
+        self.manifest = replace(self.manifest, metadata=rest)
+
+    def check_writable(self, name: str) -> None:
+        """Refuse to change what is kept as harvested.
+
+        Raises:
+            VersionFrozen: A harvested version that has a clone or a successor.
+            VersionNotFound: There is none of that name.
+        """
+        if is_frozen(self.manifest, name):
+            raise VersionFrozen(self.identifier, name)
+
+    # -- files --------------------------------------------------------------------------
+
+    def put(
+        self,
+        version: str,
+        path: str,
+        source: bytes | Staged,
+        *,
+        metadata: bool | None = None,
+        allow_frozen: bool = False,
+    ) -> None:
+        """Put a file into a version, over one of that name if there is one.
+
+        Args:
+            source: The content, or a file of this process's staging directory, which
+                is moved away from there.
+            metadata: Whether it is metadata; None keeps what it was.
+            allow_frozen: For the harvester, which may add a file that is not there.
+
+        Raises:
+            FileInTheWay: A file where a directory is due, or the other way round.
+            VersionFrozen: The version is kept as harvested.
+        """
+        check_path(path)
+        listed = self.manifest.version(version)
+        if not (allow_frozen and path not in listed.paths):
+            self.check_writable(version)
+        self._check_way(listed, path)
+        staged = source if isinstance(source, Staged) else self._stage(source)
+        if isinstance(source, bytes):
+            self._contents[version, path] = source
+        self._place(version, path, staged.path)
+        self.manifest = self.manifest.with_version(
+            listed.with_file(path, staged.digest, metadata=metadata)
+        )
+
+    def _stage(self, content: bytes) -> Staged:
+        path = self.staging.new_path()
+        return Staged(path, atomic_file.write_new(path, (content,), self.barrier))
+
+    def _place(self, version: str, path: str, staged: str) -> None:
+        if directory := self.new_directories.get(version):
+            target = f"{directory}/{path}"
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.rename(staged, target)
+            return
+        target = f"{version_dirname(version)}/{path}"
+        self.removals.pop(target, None)
+        self.arrivals[target] = staged
+
+    def _check_way(self, listed: Version, path: str) -> None:
+        is_directory = path in listed.subdir or any(p.startswith(path + "/") for p in listed.paths)
+        parents = path.split("/")[:-1]
+        through_file = any("/".join(parents[: i + 1]) in listed.paths for i in range(len(parents)))
+        if is_directory or through_file:
+            raise FileInTheWay(self.identifier, listed.name, path)
+
+    def delete(self, version: str, path: str) -> None:
+        """Take a file, or an empty top-level directory, out of a version.
+
+        Raises:
+            FileNotInVersion: The version has neither of that name.
+            DirectoryNotEmpty: There are files in it.
+            VersionFrozen: The version is kept as harvested.
+        """
+        listed = self.manifest.version(version)
+        self.check_writable(version)
+        if path not in listed.paths:
+            if path not in listed.subdir:
+                raise FileNotInVersion(self.identifier, version, path)
+            if any(p.startswith(path + "/") for p in listed.paths):
+                raise DirectoryNotEmpty(self.identifier, version, path)
+        self._contents.pop((version, path), None)
+        self._remove(version, path)
+        self.manifest = self.manifest.with_version(listed.without_file(path))
+
+    def _remove(self, version: str, path: str) -> None:
+        if directory := self.new_directories.get(version):
+            atomic_file.remove_tree(f"{directory}/{path}")
+            return
+        target = f"{version_dirname(version)}/{path}"
+        if arrived := self.arrivals.pop(target, None):
+            atomic_file.remove_tree(arrived)
+        self.removals[target] = None
+
+    def rename(self, version: str, path: str, new_path: str) -> None:
+        """Give a file of a version another path; it stays metadata if it was.
+
+        Raises:
+            FileInTheWay: There is one of that path already.
+        """
+        listed = self.manifest.version(version)
+        if new_path in listed.paths:
+            raise FileInTheWay(self.identifier, version, new_path)
+        with self.open(version, path) as source:
+            staged = self.staging.new_path()
+            digest = atomic_file.copy_new(source, staged, self.barrier)
+        metadata = path in listed.metadata_files
+        self.put(version, new_path, Staged(staged, digest), metadata=metadata)
+        self.delete(version, path)
+
+    def open(self, version: str, path: str) -> BinaryIO:
+        """Open a file for reading, as this edit leaves it so far."""
+        if directory := self.new_directories.get(version):
+            return open(f"{directory}/{path}", "rb")
+        if arrived := self.arrivals.get(f"{version_dirname(version)}/{path}"):
+            return open(arrived, "rb")
+        return self.place.open(self.manifest, version, path)
+
+    def read(self, version: str, path: str) -> bytes:
+        """A file's content, as this edit leaves it so far."""
+        if (content := self._contents.get((version, path))) is not None:
+            return content
+        with self.open(version, path) as file:
+            return file.read()
+
+
+def _derived_from_renamed(version: Version, original: str, new: str) -> Version:
+    if version.origin.of != original:
+        return version
+    return replace(version, origin=replace(version.origin, of=new))
+
+
+def new_origin(kind: str, *, of: str | None = None, agent: str = "", message: str = "") -> Origin:
+    """The origin of a version made here, now."""
+    assert kind in {"clone", "local"}
+    return Origin(
+        "clone" if kind == "clone" else "local",
+        of=of,
+        agent=agent,
+        message=message,
+        date=now_text(),
+    )

@@ -1,0 +1,222 @@
+"""What can go wrong in a Silo: one class each, one sentence each, facts as attributes."""
+
+
+class RecordSiloError(Exception):
+    """Anything the store refuses or cannot do; its text is meant for the operator."""
+
+
+class SiloNotFound(RecordSiloError):
+    """There is no Silo of that name or at that place."""
+
+
+class NotASilo(RecordSiloError):
+    """The directory exists and holds something else."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} is not a Silo: it has no pairtree_version0_1 file and is not empty; "
+            "name a Silo's directory, or a new one"
+        )
+
+
+class SiloSettingConflict(RecordSiloError):
+    """An argument differs from what the Silo remembers."""
+
+    def __init__(self, path: str, key: str, remembered: object, given: object) -> None:
+        self.path, self.key, self.remembered, self.given = path, key, remembered, given
+        super().__init__(
+            f"the Silo {path} remembers {key} {remembered!r}, and {given!r} was given; leave it "
+            f"out, or change it with silo.state[{key!r}] = … and silo.state.sync()"
+        )
+
+
+class StateUnreadable(RecordSiloError):
+    """A state file is not a JSON object; nothing is written over it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path} cannot be read as a JSON object ({reason}); it is left as it is")
+
+
+class IdentifierError(RecordSiloError, ValueError):
+    """A text cannot be the identifier of a record."""
+
+    def __init__(self, identifier: str, reason: str) -> None:
+        self.identifier = identifier
+        super().__init__(f"{identifier!r} cannot be an identifier: {reason}")
+
+
+class RecordNotFound(RecordSiloError, KeyError):
+    """The Silo has no such record."""
+
+    def __init__(self, identifier: str, silo: str) -> None:
+        self.identifier, self.silo = identifier, silo
+        super().__init__(f"the Silo {silo} has no record {identifier!r}")
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return str(self.args[0])
+
+
+class RecordGone(RecordNotFound):
+    """The record was deleted while a handle on it was open; nothing was written."""
+
+
+class VersionNotFound(RecordSiloError, KeyError):
+    """The record has no such version."""
+
+    def __init__(self, identifier: str, version: str, versions: tuple[str, ...]) -> None:
+        self.identifier, self.version, self.versions = identifier, version, versions
+        has = "it has " + ", ".join(versions) if versions else "it has none"
+        super().__init__(f"record {identifier} has no version {version!r}; {has}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class VersionExists(RecordSiloError):
+    """The name is taken."""
+
+    def __init__(self, identifier: str, version: str) -> None:
+        self.identifier, self.version = identifier, version
+        super().__init__(
+            f"record {identifier} has a version {version!r} already; take another name"
+        )
+
+
+class VersionNameError(RecordSiloError, ValueError):
+    """A text cannot name a version."""
+
+    def __init__(self, version: str, reason: str) -> None:
+        self.version = version
+        super().__init__(f"{version!r} cannot name a version: {reason}")
+
+
+class VersionFrozen(RecordSiloError):
+    """A harvested version that something was derived from is not changed any more."""
+
+    def __init__(self, identifier: str, version: str) -> None:
+        self.identifier, self.version = identifier, version
+        super().__init__(
+            f"version {version!r} of record {identifier} is as harvested and stays so; to change "
+            f"it, clone it first (clone_version({version!r}, 'workingcopy')) and change the clone"
+        )
+
+
+class LastVersion(RecordSiloError):
+    """A record keeps at least one version."""
+
+    def __init__(self, identifier: str, version: str) -> None:
+        self.identifier, self.version = identifier, version
+        super().__init__(
+            f"{version!r} is the only version of record {identifier}; delete the record instead"
+        )
+
+
+class PathNameError(RecordSiloError, ValueError):
+    """A text cannot name a file in a version."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path!r} cannot name a file in a version: {reason}")
+
+
+class FileNotInVersion(RecordSiloError, FileNotFoundError):
+    """The version lists no such file, or its file is gone from the disk."""
+
+    def __init__(self, identifier: str, version: str, path: str, reason: str = "") -> None:
+        self.identifier, self.version, self.path = identifier, version, path
+        super().__init__(
+            reason or f"version {version!r} of record {identifier} has no file {path!r}"
+        )
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class FileInTheWay(RecordSiloError):
+    """The version has a file of that name already, or one where a directory is due."""
+
+    def __init__(self, identifier: str, version: str, path: str) -> None:
+        self.identifier, self.version, self.path = identifier, version, path
+        super().__init__(
+            f"{path!r} is in the way in version {version!r} of record {identifier}: "
+            "it is there already, as a file or as a directory"
+        )
+
+
+class DirectoryNotEmpty(RecordSiloError, OSError):
+    """Only an empty directory can be deleted as a whole."""
+
+    def __init__(self, identifier: str, version: str, path: str) -> None:
+        self.identifier, self.version, self.path = identifier, version, path
+        super().__init__(
+            f"{path!r} in version {version!r} of record {identifier} is a directory with files "
+            "in it; delete those first"
+        )
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class DanglingLink(FileNotInVersion):
+    """A file is a symbolic link (a delta clone of 2010) that leads nowhere in this Silo."""
+
+    def __init__(self, identifier: str, version: str, path: str, target: str) -> None:
+        self.target = target
+        super().__init__(
+            identifier,
+            version,
+            path,
+            f"{path!r} in version {version!r} of record {identifier} is a symbolic link to "
+            f"{target!r}, and no file of this Silo is there; put the file again, or delete it",
+        )
+
+
+class SourceFailed(RecordSiloError):
+    """What was to be stored could not be read; the record is as it was."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path!r} was not stored, its source could not be read: {reason}")
+
+
+class RevisionConflict(RecordSiloError):
+    """The record changed since it was looked at; nothing was written."""
+
+    def __init__(self, identifier: str, expected: int, found: int) -> None:
+        self.identifier, self.expected, self.found = identifier, expected, found
+        super().__init__(
+            f"record {identifier} is at revision {found}, not {expected}: somebody changed it "
+            "meanwhile; look at it again, then repeat the change"
+        )
+
+
+class MetadataConflict(RecordSiloError):
+    """Two handles changed the same key of ``metadata``; nothing was written."""
+
+    def __init__(self, identifier: str, key: str, ours: object, theirs: object) -> None:
+        self.identifier, self.key, self.ours, self.theirs = identifier, key, ours, theirs
+        super().__init__(
+            f"metadata[{key!r}] of record {identifier} was changed meanwhile to {theirs!r}, "
+            f"here it is {ours!r}; revert() and change it again"
+        )
+
+
+class ManifestUnreadable(RecordSiloError):
+    """A manifest is not what it should be; nothing is written over it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"the manifest {path} cannot be read ({reason}); it is left as it is")
+
+
+class FormatTooNew(RecordSiloError):
+    """A later release wrote the record; it can be read but not written."""
+
+    def __init__(self, identifier: str, found: int, known: int) -> None:
+        self.identifier, self.found, self.known = identifier, found, known
+        super().__init__(
+            f"record {identifier} is in format {found} and this release writes format {known}; "
+            "it can be read here, to change it use a newer release"
+        )

@@ -1,0 +1,97 @@
+"""Granary: a directory of Silos, each with a description (the 2010 class of that name)."""
+
+import os
+from typing import Any
+
+from recordsilo import atomic_file
+from recordsilo.errors import SiloNotFound, VersionNameError
+from recordsilo.names import check_version_name
+from recordsilo.silo import VERSION_FILE, Silo
+from recordsilo.state import PersistentState
+
+
+class Granary:
+    """A directory of Silos.
+
+    Args:
+        dir_of_silos: Made, if its parent exists.
+
+    Attributes:
+        state: `PersistentState`: Silo name → its description.
+    """
+
+    def __init__(self, dir_of_silos: str = "data") -> None:
+        self.dir_of_silos = os.fspath(dir_of_silos)
+        self._path = os.path.abspath(self.dir_of_silos)
+        try:
+            os.makedirs(self._path, exist_ok=True)
+        except OSError as error:
+            raise SiloNotFound(
+                f"the directory {self.dir_of_silos} cannot be made: {error.strerror}"
+            ) from error
+        self.state = PersistentState(self._path)
+
+    @property
+    def silos(self) -> list[str]:
+        """The names of the Silos that are there now, in order."""
+        return sorted(name for name in os.listdir(self._path) if self.issilo(name))
+
+    def issilo(self, name: str) -> bool:
+        """Whether there is a Silo of that name."""
+        try:
+            return os.path.isfile(f"{self._path_of(name)}/{VERSION_FILE}")
+        except SiloNotFound:
+            return False
+
+    def describe_silo(self, name: str, **description: Any) -> dict[str, Any]:
+        """A Silo's description; with keywords, after they were set (until `sync` in memory).
+
+        Raises:
+            SiloNotFound: There is none of that name.
+        """
+        self._check(name)
+        found: dict[str, Any] = self.state.setdefault(name, {})
+        found.update(description)
+        return found
+
+    def sync(self) -> None:
+        """Store the descriptions."""
+        self.state.sync()
+
+    def get_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> Silo:
+        """The Silo of that name, made where there is none."""
+        return Silo(self._path_of(name), uri_base, **settings)
+
+    def delete_silo(self, name: str) -> None:
+        """Delete a Silo with all its records, and its description.
+
+        Raises:
+            SiloNotFound: There is none of that name.
+        """
+        self._check(name)
+        atomic_file.remove_tree(self._path_of(name))
+        if self.state.pop(name, None) is not None:
+            self.sync()
+
+    def disk_usage_silo(self, name: str) -> int:
+        """Bytes that a Silo takes on disk, counted by blocks; links are not followed.
+
+        Raises:
+            SiloNotFound: There is none of that name.
+        """
+        self._check(name)
+        total = 0
+        for directory, _, files in os.walk(self._path_of(name)):
+            for path in (directory, *(os.path.join(directory, file) for file in files)):
+                total += os.lstat(path).st_blocks * 512
+        return total
+
+    def _check(self, name: str) -> None:
+        if not self.issilo(name):
+            raise SiloNotFound(f"there is no Silo {name!r} in {self.dir_of_silos}")
+
+    def _path_of(self, name: str) -> str:
+        try:
+            return os.path.join(self._path, check_version_name(name))
+        except VersionNameError as error:
+            raise SiloNotFound(f"{name!r} cannot name a Silo") from error

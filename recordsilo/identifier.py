@@ -1,0 +1,104 @@
+"""Identifier ↔ pairtree path, and the form in which pages and exports name a record.
+
+The mapping is that of the Pairtree specification 0.1, "Identifier string cleaning"
+and "Mapping identifiers to paths"; it is taken from the PyPI package `pairtree`,
+which is exact in this direction. The way back is written here: the package's own
+fails on U+007F.
+"""
+
+import importlib
+import logging
+import re
+from types import ModuleType
+from urllib.parse import quote
+
+from recordsilo.errors import IdentifierError
+
+_FROM_CLEANED = str.maketrans("=+,", "/:.")
+_HEX = re.compile(rb"\^([0-9a-f]{2})")
+_STRAY_CARET = re.compile(r"\^(?![0-9a-f]{2})")
+MAX_PPATH = 3400
+"""Longest pairtree path in bytes: leaves room below PATH_MAX (4,096) for root and file name."""
+
+
+def _import_quietly(name: str) -> ModuleType:
+    """Import a module that configures the root logger, and put the root logger back.
+
+    pairtree 0.8.1 calls ``logging.basicConfig(level=INFO)`` when imported.
+    """
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        return importlib.import_module(name)
+    finally:
+        for handler in set(root.handlers) - set(handlers):
+            root.removeHandler(handler)
+        root.setLevel(level)
+
+
+_pairtree = _import_quietly("pairtree")
+
+
+def check_identifier(identifier: str) -> str:
+    """Return the identifier if a record can have it.
+
+    Raises:
+        IdentifierError: Empty, holds a lone surrogate or a NUL, or is too long for
+            a path.
+    """
+    if not isinstance(identifier, str):
+        raise IdentifierError(repr(identifier), "it is not text")
+    if not identifier:
+        raise IdentifierError(identifier, "it is empty")
+    if "\0" in identifier:
+        raise IdentifierError(identifier, "it holds a NUL character")
+    try:
+        identifier.encode("utf-8")
+    except UnicodeEncodeError:
+        raise IdentifierError(identifier, "it holds half of a surrogate pair") from None
+    length = len(clean(identifier))
+    if length * 3 // 2 > MAX_PPATH:
+        raise IdentifierError(
+            identifier[:60] + "…", f"it is too long for a path ({length} characters when cleaned)"
+        )
+    return identifier
+
+
+def clean(identifier: str) -> str:
+    """The identifier in its cleaned form: ``oai+eprints,example,org+6102``.
+
+    Reversible, without ``/``, so one path segment; the letters of the path on disk.
+
+    Source: Pairtree 0.1, "Identifier string cleaning".
+    """
+    return str(_pairtree.id_encode(identifier))
+
+
+def unclean(cleaned: str) -> str:
+    """The identifier whose cleaned form this is.
+
+    Raises:
+        IdentifierError: No identifier has that cleaned form.
+    """
+    try:
+        octets = cleaned.translate(_FROM_CLEANED).encode("utf-8")
+        found = _HEX.sub(lambda match: bytes([int(match[1], 16)]), octets).decode("utf-8")
+    except UnicodeError:
+        raise IdentifierError(cleaned, "it is not the cleaned form of any") from None
+    if _STRAY_CARET.search(cleaned) or not found or clean(found) != cleaned:
+        raise IdentifierError(cleaned, "it is not the cleaned form of any")
+    return found
+
+
+def ppath(identifier: str) -> str:
+    """The record's directory below ``pairtree_root``, ``/``-separated: ``oa/i+/ep/…/02``.
+
+    Source: Pairtree 0.1, "Mapping identifiers to paths" (shorties of two characters).
+    """
+    cleaned = clean(identifier)
+    return "/".join(cleaned[i : i + 2] for i in range(0, len(cleaned), 2))
+
+
+def url_segment(identifier: str) -> str:
+    """The cleaned form, percent-encoded where a URL's path segment needs it."""
+    return quote(clean(identifier), safe="+=,:@!$&'()*;~")

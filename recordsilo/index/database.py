@@ -1,0 +1,260 @@
+"""The index's file: opening it, keeping it in step with the records, telling when it is not.
+
+In step by three rules: the identifiers about to be written are noted as *unsettled*
+before the manifests are renamed, and the note goes in the transaction that writes
+their rows; a note whose record nobody has locked was left by a killed writer, and
+its record is read again before the next answer; an index that is absent, of another
+schema, or damaged is made anew from the manifests.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+
+from recordsilo.index.projection import Row
+from recordsilo.index.schema import SCHEMA, VERSION
+
+logger = logging.getLogger("RecordSilo")
+
+_UPSERT = """
+INSERT INTO record (identifier, datestamp, title, sets, deleted, curated, upstream_newer,
+                    current_version, versions, revision, generation)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT value FROM about WHERE key = 'generation'))
+ON CONFLICT (identifier) DO UPDATE SET
+    datestamp = excluded.datestamp, title = excluded.title, sets = excluded.sets,
+    deleted = excluded.deleted, curated = excluded.curated,
+    upstream_newer = excluded.upstream_newer, current_version = excluded.current_version,
+    versions = excluded.versions, revision = excluded.revision,
+    generation = excluded.generation
+"""
+
+
+class Index:
+    """The index of one Silo; in memory where its directory cannot be written.
+
+    Args:
+        path: The database file.
+        is_empty: Tells whether the Silo holds no record, so that a new index is complete.
+
+    One connection for the whole process, one statement at a time.
+    """
+
+    def __init__(self, path: str, is_empty: Callable[[], bool]) -> None:
+        self.path = path
+        self._is_empty = is_empty
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._pid = 0
+        self._inode: int | None = None
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to query; one snapshot for all that is asked within."""
+        with self._lock:
+            connection = self._open()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def writing(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection in a write transaction, committed on leaving, rolled back on an error."""
+        with self._lock:
+            connection = self._open()
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    # -- keeping in step ------------------------------------------------------------------
+
+    def note_unsettled(self, identifiers: Iterable[str], *, durable: bool) -> None:
+        """Note records that are about to be written; never fails the write."""
+        with self._not_in_the_way(), self.writing(durable=durable) as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO unsettled VALUES (?)", ((i,) for i in identifiers)
+            )
+
+    def settle(self, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
+        """Write the rows of records just written or deleted, and take their notes back."""
+        with self._not_in_the_way(), self.writing() as connection:
+            for row in rows:
+                _write_row(connection, row)
+                connection.execute("DELETE FROM unsettled WHERE identifier = ?", (row.identifier,))
+            for identifier in gone:
+                _delete_row(connection, identifier)
+                connection.execute("DELETE FROM unsettled WHERE identifier = ?", (identifier,))
+
+    def unsettled(self) -> list[str]:
+        """Records whose writer has not, or not yet, written their rows."""
+        with self.reading() as connection:
+            return [row[0] for row in connection.execute("SELECT identifier FROM unsettled")]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every record of the Silo has been indexed since the index was made."""
+        with self.reading() as connection:
+            return _about(connection, "complete") == 1
+
+    # -- rebuilding -----------------------------------------------------------------------
+
+    def begin_rebuild(self) -> None:
+        """Start a new generation: rows that nobody writes from now on will be dropped."""
+        with self.writing() as connection:
+            connection.execute("UPDATE about SET value = value + 1 WHERE key = 'generation'")
+            connection.execute("DELETE FROM problem")
+
+    def note_problem(self, path: str, sentence: str) -> None:
+        """Keep what was found unreadable, until the next rebuild."""
+        with self.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", (path, sentence))
+
+    def end_rebuild(self) -> int:
+        """Drop the rows of records that are gone; the index is complete now.
+
+        Returns:
+            How many records it holds.
+        """
+        with self.writing() as connection:
+            gone = connection.execute(
+                "SELECT identifier FROM record "
+                "WHERE generation < (SELECT value FROM about WHERE key = 'generation')"
+            ).fetchall()
+            for (identifier,) in gone:
+                _delete_row(connection, identifier)
+            connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
+            return _about(connection, "records")
+
+    def problems(self) -> list[tuple[str, str]]:
+        """(path, sentence) of what the last rebuild found unreadable."""
+        with self.reading() as connection:
+            return connection.execute("SELECT path, sentence FROM problem ORDER BY path").fetchall()
+
+    def close(self) -> None:
+        """Close the file; a later use opens it again."""
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = self._inode = None
+
+    # -- the file -------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _not_in_the_way(self) -> Iterator[None]:
+        """The index never stops a write: what goes wrong makes it start anew, and is logged."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            logger.warning("the index %s failed (%s); it will be made anew", self.path, error)
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        with self._lock:
+            self.close()
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(OSError):
+                    os.unlink(self.path + suffix)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and self._is_current():
+            return self._connection
+        self.close()
+        try:
+            connection = self._open_file()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                if os.access(os.path.dirname(self.path), os.W_OK):
+                    raise
+                connection = self._prepare(sqlite3.connect(":memory:", check_same_thread=False))
+            else:
+                logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
+                self._set_aside()
+                connection = self._open_file()
+        self._connection, self._pid = connection, os.getpid()
+        with contextlib.suppress(OSError):
+            self._inode = os.stat(self.path).st_ino
+        return connection
+
+    def _is_current(self) -> bool:
+        """Whether the open file is still the one at the path, and this process opened it."""
+        if self._pid != os.getpid():
+            return False
+        try:
+            return self._inode is None or os.stat(self.path).st_ino == self._inode
+        except OSError:
+            return False
+
+    def _open_file(self) -> sqlite3.Connection:
+        with contextlib.suppress(OSError):
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        return self._prepare(
+            sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+        )
+
+    def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        try:
+            connection.isolation_level = None
+            connection.execute("PRAGMA journal_mode = WAL")
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found not in {0, VERSION}:
+                raise sqlite3.DatabaseError(f"its schema has number {found}, not {VERSION}")
+            connection.execute("BEGIN IMMEDIATE")
+            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                self._create(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        statement = ""
+        for line in SCHEMA.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                connection.execute(statement)
+                statement = ""
+        if self._is_empty():
+            connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _about(connection: sqlite3.Connection, key: str) -> int:
+    found = connection.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
+    return int(found[0])
+
+
+def _write_row(connection: sqlite3.Connection, row: Row) -> None:
+    sets = json.dumps(row.sets, ensure_ascii=False)
+    old = connection.execute(
+        "SELECT sets FROM record WHERE identifier = ?", (row.identifier,)
+    ).fetchone()
+    connection.execute(
+        _UPSERT,
+        (
+            row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
+            row.upstream_newer, row.current_version, row.versions, row.revision,
+        ),
+    )  # fmt: skip
+    if old is not None and old[0] != sets:
+        connection.execute("DELETE FROM record_set WHERE identifier = ?", (row.identifier,))
+    if old is None or old[0] != sets:
+        connection.executemany(
+            "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
+            ((spec, row.identifier) for spec in row.sets),
+        )
+
+
+def _delete_row(connection: sqlite3.Connection, identifier: str) -> None:
+    connection.execute("DELETE FROM record WHERE identifier = ?", (identifier,))
+    connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))

@@ -1,0 +1,159 @@
+"""Lists over the index: filters, keyset paging, counts. SQL is made here and nowhere else."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from recordsilo.index.projection import Row
+
+COLUMNS = (
+    "identifier, datestamp, title, sets, deleted, curated, upstream_newer, "
+    "current_version, versions, revision"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which records a list holds; None for a filter means: does not matter.
+
+    Attributes:
+        set_spec: In this set, or in one below it (``a`` holds ``a:b``).
+    """
+
+    set_spec: str | None = None
+    deleted: bool | None = None
+    curated: bool | None = None
+    upstream_newer: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Part of a list, in the order of identifiers (by code point).
+
+    Attributes:
+        total: How many records the whole list holds.
+    """
+
+    rows: tuple[Row, ...]
+    total: int
+    has_next: bool
+    has_previous: bool
+
+
+def row_of(found: sqlite3.Row | tuple[object, ...]) -> Row:
+    """A `Row` from a result with `COLUMNS`."""
+    (identifier, datestamp, title, sets, deleted, curated, newer, current, versions, rev) = found
+    return Row(
+        identifier=str(identifier),
+        datestamp=str(datestamp),
+        title=str(title),
+        sets=tuple(json.loads(str(sets))),
+        deleted=bool(deleted),
+        curated=bool(curated),
+        upstream_newer=bool(newer),
+        current_version=str(current),
+        versions=int(str(versions)),
+        revision=int(str(rev)),
+    )
+
+
+class _Where:
+    """A WHERE clause and its parameters."""
+
+    def __init__(self, filters: Filters) -> None:
+        self.terms: list[str] = []
+        self.parameters: list[object] = []
+        if filters.set_spec is not None:
+            spec = filters.set_spec
+            self.add(
+                "identifier IN (SELECT identifier FROM record_set WHERE set_spec = ? "
+                "OR (set_spec > ? AND set_spec < ?))",
+                spec, spec + ":", spec + ";",
+            )  # fmt: skip
+        for column in ("deleted", "curated", "upstream_newer"):
+            wanted = getattr(filters, column)
+            if wanted is not None:
+                self.add(column if wanted else f"NOT {column}")
+
+    def add(self, term: str, *parameters: object) -> "_Where":
+        self.terms.append(term)
+        self.parameters.extend(parameters)
+        return self
+
+    @property
+    def sql(self) -> str:
+        return " WHERE " + " AND ".join(self.terms) if self.terms else ""
+
+
+def count(connection: sqlite3.Connection, filters: Filters) -> int:
+    """How many records pass the filters; at once when there are none."""
+    where = _Where(filters)
+    if not where.terms:
+        sql = "SELECT value FROM about WHERE key = 'records'"
+    else:
+        sql = f"SELECT count(*) FROM record{where.sql}"  # noqa: S608 - made of constants above
+    return int(connection.execute(sql, where.parameters).fetchone()[0])
+
+
+def page(
+    connection: sqlite3.Connection,
+    filters: Filters,
+    limit: int,
+    *,
+    after: str | None = None,
+    before: str | None = None,
+    starting: str | None = None,
+) -> Page:
+    """A page of the list, from any point of it at the same cost.
+
+    Args:
+        limit: How many rows at most.
+        after: Identifiers greater than this one.
+        before: Identifiers less than this one: the page that ends just before it.
+        starting: Identifiers from this one on (it need not exist).
+    """
+    backwards = before is not None
+    where = _Where(filters)
+    if after is not None:
+        where.add("identifier > ?", after)
+    if starting is not None:
+        where.add("identifier >= ?", starting)
+    if before is not None:
+        where.add("identifier < ?", before)
+    order = "DESC" if backwards else "ASC"
+    sql = f"SELECT {COLUMNS} FROM record{where.sql} ORDER BY identifier {order} LIMIT ?"  # noqa: S608 - constants
+    found = connection.execute(sql, (*where.parameters, limit + 1)).fetchall()
+    more = len(found) > limit
+    rows = [row_of(row) for row in found[:limit]]
+    if backwards:
+        rows.reverse()
+    first = rows[0].identifier if rows else (after or starting)
+    last = rows[-1].identifier if rows else before
+    return Page(
+        rows=tuple(rows),
+        total=count(connection, filters),
+        has_next=_exists(connection, filters, "identifier >= ?", last) if backwards and not rows
+        else _exists(connection, filters, "identifier > ?", last) if backwards else more,
+        has_previous=more if backwards else _exists(connection, filters, "identifier < ?", first),
+    )  # fmt: skip
+
+
+def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: str | None) -> bool:
+    if value is None:
+        return False
+    where = _Where(filters).add(term, value)
+    sql = f"SELECT 1 FROM record{where.sql} LIMIT 1"  # noqa: S608 - made of constants above
+    return connection.execute(sql, where.parameters).fetchone() is not None
+
+
+def set_counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """setSpec → how many records name it, in the order of setSpecs."""
+    sql = "SELECT set_spec, count(*) FROM record_set GROUP BY set_spec ORDER BY set_spec"
+    return dict(connection.execute(sql))
+
+
+def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
+    """The row of a record; None where the index has none."""
+    sql = f"SELECT {COLUMNS} FROM record WHERE identifier = ?"  # noqa: S608 - constants
+    found = connection.execute(sql, (identifier,)).fetchone()
+    return None if found is None else row_of(found)

@@ -1,0 +1,118 @@
+"""Locks between writers: ``flock`` on a fixed set of striped files.
+
+The kernel gives a lock back when its holder dies, so none is ever left behind.
+Readers take none.
+"""
+
+import contextlib
+import fcntl
+import os
+import threading
+import zlib
+from collections.abc import Iterable, Iterator
+
+STRIPES = 256
+
+
+class Locks:
+    """The record locks of one Silo.
+
+    A record's lock is shared with the records of the same stripe. Locks of several
+    records are taken in the order of their stripes, so two batches never wait for
+    each other.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._held = threading.local()
+
+    @contextlib.contextmanager
+    def hold(self, identifiers: Iterable[str]) -> Iterator[None]:
+        """Hold the locks of some records; waits for other writers.
+
+        Raises:
+            RuntimeError: This thread holds one of them already (a write within a
+                batch, beside the batch).
+        """
+        stripes = sorted({_stripe(identifier) for identifier in identifiers})
+        held = self._held_here()
+        if not held.isdisjoint(stripes):
+            raise RuntimeError(
+                "this thread is within a batch on these records; write through the batch"
+            )
+        with contextlib.ExitStack() as stack:
+            for stripe in stripes:
+                stack.enter_context(self.hold_name(f"{stripe:02x}"))
+            held.update(stripes)
+            try:
+                yield
+            finally:
+                held.difference_update(stripes)
+
+    @contextlib.contextmanager
+    def hold_if_free(self, identifier: str) -> Iterator[bool]:
+        """Hold a record's lock if nobody has it; the value says whether."""
+        stripe = _stripe(identifier)
+        held = self._held_here()
+        fd = None if stripe in held else self._lock(f"{stripe:02x}", wait=False)
+        if fd is None:
+            yield False
+            return
+        held.add(stripe)
+        try:
+            yield True
+        finally:
+            held.discard(stripe)
+            os.close(fd)
+
+    @contextlib.contextmanager
+    def hold_name(self, name: str) -> Iterator[None]:
+        """Hold the lock of a name; waits. Names of two hex digits are the records' stripes."""
+        fd = self._lock(name)
+        try:
+            yield
+        finally:
+            assert fd is not None
+            os.close(fd)
+
+    def _held_here(self) -> set[int]:
+        held: set[int] | None = getattr(self._held, "stripes", None)
+        if held is None:
+            held = self._held.stripes = set()
+        return held
+
+    def _lock(self, name: str, *, wait: bool = True) -> int | None:
+        """A descriptor that holds the lock; None only if not to wait and another has it."""
+        path = f"{self._directory}/{name}"
+        while True:
+            fd = self._open(path)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                if _is_at(fd, path):  # else the directory was deleted while we waited
+                    return fd
+            except BlockingIOError:
+                os.close(fd)
+                return None
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
+
+    def _open(self, path: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            return os.open(path, flags, 0o666)
+        except FileNotFoundError:
+            os.makedirs(self._directory, exist_ok=True)
+            return os.open(path, flags, 0o666)
+
+
+def _stripe(identifier: str) -> int:
+    return zlib.crc32(identifier.encode("utf-8", "surrogatepass")) % STRIPES
+
+
+def _is_at(fd: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,298 @@
+"""What a record is, as frozen values, and the decisions that need nothing but them.
+
+Their bytes are in `manifest_json`; docs/format.md says what each key means. Pure.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from recordsilo.errors import VersionNotFound
+
+FORMAT = 1
+"""The format this release writes; 2010 wrote no number, which reads as 0."""
+
+Json = Any  # what json.loads gives
+OriginKind = Literal["harvest", "clone", "local"]
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """SHA-256 in lower-case hex, and the size in bytes."""
+
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a version came from.
+
+    Attributes:
+        kind: ``harvest`` (from a repository), ``clone`` (derived from another
+            version here) or ``local`` (made here). *Curated* means: not harvest.
+        of: The version it was derived from, for a clone.
+        prefixes: For a harvest: metadata prefix → datestamp under which the
+            repository last listed this content, in the 2010 form.
+        agent: Who, or which program.
+        message: Why.
+        date: When it was made here, in the 2010 form; empty for versions of 2010.
+    """
+
+    kind: OriginKind
+    of: str | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    agent: str = ""
+    message: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a record.
+
+    Attributes:
+        files: Top-level names, directories among them, in the order put.
+        subdir: Those of ``files`` that are directories.
+        metadata_files: Names put as metadata, in the order put.
+        digests: Every file's path → digest, in the order put; None where a file
+            of 2010 could not be read. None as a whole: written in 2010, the disk
+            has to be asked (`with_listing`).
+    """
+
+    name: str
+    date: str
+    origin: Origin
+    files: tuple[str, ...] = ()
+    subdir: tuple[str, ...] = ()
+    metadata_files: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    digests: Mapping[str, Digest | None] | None = field(default_factory=dict)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every file's path, in the order put."""
+        return tuple(self.digests or ())
+
+    @property
+    def is_curated(self) -> bool:
+        """Whether people made it, and not a harvest."""
+        return self.origin.kind != "harvest"
+
+    def with_file(self, path: str, digest: Digest | None, *, metadata: bool | None) -> "Version":
+        """The version after a file was put; None leaves open whether it is metadata."""
+        top, _, below = path.partition("/")
+        marked = self.metadata_files
+        if metadata and path not in marked:
+            marked = (*marked, path)
+        elif metadata is False:
+            marked = tuple(name for name in marked if name != path)
+        return replace(
+            self,
+            files=self.files if top in self.files else (*self.files, top),
+            subdir=(*self.subdir, top) if below and top not in self.subdir else self.subdir,
+            metadata_files=marked,
+            digests={**(self.digests or {}), path: digest},
+        )
+
+    def without_file(self, path: str) -> "Version":
+        """The version without a file, or without an empty top-level directory."""
+        return replace(
+            self,
+            files=tuple(name for name in self.files if name != path),
+            subdir=tuple(name for name in self.subdir if name != path),
+            metadata_files=tuple(name for name in self.metadata_files if name != path),
+            digests={p: d for p, d in (self.digests or {}).items() if p != path},
+        )
+
+    def with_log(self, text: str) -> "Version":
+        """The version with one more line in its log."""
+        return replace(self, log=(*self.log, text))
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What a commit left to be done, and a reader looks past until it is.
+
+    Attributes:
+        renames: (from, to) pairs, relative to the record's directory, in order.
+        unlinks: (path, size, mtime in ns) of files to be removed: one that is no
+            longer the same was put there since, by somebody else. A version's
+            directory has -1 for both.
+    """
+
+    renames: tuple[tuple[str, str], ...] = ()
+    unlinks: tuple[tuple[str, int, int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.renames or self.unlinks)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The state of a record.
+
+    Attributes:
+        date: The date of the record: that of the current version.
+        current_version: Where the cursor stands; empty only when there is no version.
+        versions: In the order made.
+        metadata: What people and programs noted about the record; JSON values.
+        revision: Counts up with each write; 0 in manifests of 2010.
+        format: See `FORMAT`.
+        extra: Keys unknown here, kept as they are.
+    """
+
+    item_id: str
+    date: str
+    current_version: str = ""
+    versions: tuple[Version, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    revision: int = 0
+    format: int = FORMAT
+    pending: Pending = Pending()
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def version_names(self) -> tuple[str, ...]:
+        """The names of the versions, in the order made."""
+        return tuple(version.name for version in self.versions)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a version."""
+        return any(version.name == name for version in self.versions)
+
+    def version(self, name: str) -> Version:
+        """The version of that name.
+
+        Raises:
+            VersionNotFound: There is none.
+        """
+        for version in self.versions:
+            if version.name == name:
+                return version
+        raise VersionNotFound(self.item_id, name, self.version_names)
+
+    @property
+    def current(self) -> Version:
+        """The version the cursor stands on."""
+        return self.version(self.current_version)
+
+    def with_version(self, version: Version) -> "Manifest":
+        """The manifest with a version replaced in its place, or added at the end."""
+        if not self.has(version.name):
+            return replace(self, versions=(*self.versions, version))
+        return replace(
+            self,
+            versions=tuple(version if v.name == version.name else v for v in self.versions),
+        )
+
+    def with_cursor(self, name: str) -> "Manifest":
+        """The manifest with the cursor on a version; the record's date follows."""
+        return replace(self, current_version=name, date=self.version(name).date)
+
+
+def is_frozen(manifest: Manifest, name: str) -> bool:
+    """Whether a version is kept as harvested: a clone or a newer version exists."""
+    return manifest.version(name).origin.kind == "harvest" and manifest.versions[-1].name != name
+
+
+def next_version_number(manifest: Manifest) -> str:
+    """The highest version number and one, whatever the cursor says; ``"1"`` for none."""
+    numbers = [int(n) for n in manifest.version_names if n.isascii() and n.isdigit()]
+    return str(max(numbers, default=0) + 1)
+
+
+def base_of(manifest: Manifest, name: str) -> str | None:
+    """The harvested version that a version descends from, through clones of clones."""
+    seen: set[str] = set()
+    while name not in seen and manifest.has(name):
+        seen.add(name)
+        origin = manifest.version(name).origin
+        if origin.kind == "harvest":
+            return name
+        if origin.of is None:
+            return None
+        name = origin.of
+    return None
+
+
+def upstream_newer(manifest: Manifest) -> bool:
+    """Whether the cursor's version is curated and a newer harvested one than its base exists.
+
+    A curated version with no harvested base (made here from nothing) is behind
+    when a harvested version was added after it.
+    """
+    if not manifest.current_version or not manifest.current.is_curated:
+        return False
+    names = manifest.version_names
+    start = base_of(manifest, manifest.current_version) or manifest.current_version
+    later = manifest.versions[names.index(start) + 1 :]
+    return any(version.origin.kind == "harvest" for version in later)
+
+
+def located(manifest: Manifest, path: str) -> tuple[str, ...]:
+    """Where a path of the record lies on disk, most likely first.
+
+    More than one while renames of the last commit may not be carried out yet:
+    open the first that exists.
+    """
+    for source, target in manifest.pending.renames:
+        if path == target:
+            return (source, path)
+        if path.startswith(target + "/"):
+            return (source + path.removeprefix(target), path)
+    return (path,)
+
+
+# -- dates ------------------------------------------------------------------------------
+
+
+def date_text(moment: datetime | str) -> str:
+    """A moment in the 2010 form: ISO 8601, UTC, without a zone (``2004-06-24T00:00:00``).
+
+    Args:
+        moment: A datetime (without a zone it is UTC) or its ISO 8601 text; a bare day
+            is its first second.
+
+    Raises:
+        ValueError: Text that is not a date.
+    """
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return moment.isoformat()
+
+
+def now_text() -> str:
+    """This moment in the 2010 form, always with microseconds."""
+    return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
+
+
+def with_listing(manifest: Manifest, walk: Callable[[str], Iterable[str]]) -> Manifest:
+    """A manifest of 2010 with the paths of its files, as the disk tells them.
+
+    2010 listed top-level names only, and never names of one or two letters: what
+    lies in the directories, and such names, are taken from the disk. Digests stay
+    unknown until the record is written.
+
+    Args:
+        manifest: As read; a version that has its paths is left as it is.
+        walk: Version name → the paths of all its files, tags left out.
+    """
+    versions = tuple(
+        v if v.digests is not None else _listed(v, tuple(walk(v.name))) for v in manifest.versions
+    )
+    return replace(manifest, versions=versions)
+
+
+def _listed(version: Version, found: tuple[str, ...]) -> Version:
+    order = {name: place for place, name in enumerate(version.files)}
+    wanted = [path for path in found if path.split("/")[0] in order or len(path) <= 2]
+    wanted += [name for name in version.files if name not in version.subdir and name not in wanted]
+    wanted.sort(key=lambda path: (order.get(path.split("/")[0], len(order)), path))
+    listed = replace(version, digests={})
+    for path in wanted:
+        listed = listed.with_file(path, None, metadata=None)
+    return listed

@@ -1,0 +1,241 @@
+"""The bytes of a manifest: ``__manifest.json`` ↔ `Manifest` (docs/format.md, "The manifest"). Pure.
+
+The keys of 2010 keep their names, order and meaning; those of this format stand beside them.
+"""
+
+import json
+import re
+from typing import cast
+
+from recordsilo.errors import ManifestUnreadable
+from recordsilo.manifest import Digest, Json, Manifest, Origin, OriginKind, Pending, Version
+
+_CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_KNOWN_KEYS = frozenset(
+    {
+        "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
+        "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
+        "pending",
+    }
+)  # fmt: skip
+
+
+def to_2010(manifest: Manifest) -> dict[str, Json]:
+    """The keys of 2010 with their meaning, as a new dict."""
+    versions = manifest.versions
+    return {
+        "item_id": manifest.item_id,
+        "date": manifest.date,
+        "currentversion": manifest.current_version,
+        "versions": [v.name for v in versions],
+        "version_dates": {v.name: v.date for v in versions},
+        "files": {v.name: list(v.files) for v in versions},
+        "subdir": {v.name: list(v.subdir) for v in versions},
+        "metadata_files": {v.name: list(v.metadata_files) for v in versions},
+        "versionlog": {v.name: list(v.log) for v in versions},
+        "metadata": dict(manifest.metadata),
+    }
+
+
+def to_json(manifest: Manifest) -> bytes:
+    """The manifest's bytes: one JSON object, one line for each key, UTF-8."""
+    members = {
+        **to_2010(manifest),
+        **manifest.extra,
+        "format": manifest.format,
+        "revision": manifest.revision,
+        "digests": {v.name: _digests_to_json(v) for v in manifest.versions},
+        "origins": {v.name: _origin_to_json(v.origin) for v in manifest.versions},
+    }
+    if manifest.pending:
+        members["pending"] = {
+            "renames": manifest.pending.renames,
+            "unlinks": manifest.pending.unlinks,
+        }
+    lines = (f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in members.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "surrogatepass")
+
+
+def from_json(content: bytes, path: str) -> Manifest:
+    """Read a manifest of this format, of 2010, or of a later format as far as it is the same.
+
+    Args:
+        content: The file's bytes.
+        path: Where it lies, for the error's text.
+
+    Raises:
+        ManifestUnreadable: Not JSON, not an object, or a key of the wrong shape.
+    """
+    try:
+        members = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        reason = "it is empty" if not content.strip() else f"it is not JSON: {error}"
+        raise ManifestUnreadable(path, reason) from None
+    if not isinstance(members, dict):
+        raise ManifestUnreadable(path, "it is not a JSON object")
+    return _Reader(members, path).manifest()
+
+
+def _digests_to_json(version: Version) -> dict[str, Json]:
+    return {
+        path: {"sha256": d.sha256, "size": d.size} if d else None
+        for path, d in (version.digests or {}).items()
+    }
+
+
+def _origin_to_json(origin: Origin) -> dict[str, Json]:
+    members = {
+        "kind": origin.kind,
+        "of": origin.of,
+        "prefixes": dict(origin.prefixes),
+        "agent": origin.agent,
+        "message": origin.message,
+        "date": origin.date,
+    }
+    return {key: value for key, value in members.items() if value or key == "kind"}
+
+
+class _Reader:
+    """Turns the members of a manifest into values, and names the member that is wrong."""
+
+    def __init__(self, members: dict[str, Json], path: str) -> None:
+        self.members, self.path = members, path
+
+    def manifest(self) -> Manifest:
+        members = self.members
+        written = self._number("format")
+        names = tuple(str(name) for name in self._value("versions", list, []))
+        if len(set(names)) != len(names):
+            raise self._fault("versions", "names one twice")
+        current = str(members.get("currentversion", ""))
+        if names and current not in names:
+            raise self._fault("currentversion", f"{current!r} is not among versions")
+        return Manifest(
+            item_id=self._item_id(),
+            date=self._value("date", str, "") or "",
+            current_version=current if names else "",
+            versions=tuple(self._version(name, written) for name in names),
+            metadata=self._value("metadata", dict, {}),
+            revision=self._number("revision"),
+            format=written,
+            pending=self._pending(),
+            extra={k: v for k, v in members.items() if k not in _KNOWN_KEYS},
+        )
+
+    def _item_id(self) -> str:
+        found = self._value("item_id", str, "")
+        if not found:
+            raise self._fault("item_id", "is missing")
+        return str(found)
+
+    def _number(self, key: str) -> int:
+        found = self.members.get(key, 0)
+        if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+            raise self._fault(key, "is not a count")
+        return found
+
+    def _version(self, name: str, written: int) -> Version:
+        log = self._names("versionlog", name)
+        return Version(
+            name=name,
+            date=str(self._per_version("version_dates", name, str, "") or ""),
+            origin=self._origin(name, log),
+            files=self._names("files", name),
+            subdir=self._names("subdir", name),
+            metadata_files=self._names("metadata_files", name),
+            log=log,
+            digests=self._digests(name) if written else None,
+        )
+
+    def _names(self, key: str, version: str) -> tuple[str, ...]:
+        found = self._per_version(key, version, list, []) or []
+        if not all(isinstance(item, str) for item in found):
+            raise self._fault(key, f"of version {version!r} holds something other than text")
+        return tuple(found)
+
+    def _origin(self, version: str, log: tuple[str, ...]) -> Origin:
+        found = self._per_version("origins", version, dict, None)
+        if found is None:
+            return self._origin_of_2010(log)
+        if found.get("kind") not in {"harvest", "clone", "local"}:
+            raise self._fault("origins", f"of version {version!r} has no known kind")
+        prefixes = found.get("prefixes", {})
+        if not isinstance(prefixes, dict):
+            raise self._fault("origins", f"of version {version!r} has no object as prefixes")
+        return Origin(
+            kind=cast(OriginKind, found["kind"]),
+            of=None if found.get("of") is None else str(found["of"]),
+            prefixes={str(k): str(v) for k, v in prefixes.items()},
+            agent=str(found.get("agent", "")),
+            message=str(found.get("message", "")),
+            date=str(found.get("date", "")),
+        )
+
+    def _origin_of_2010(self, log: tuple[str, ...]) -> Origin:
+        """2010 kept no origins: the log tells a clone, ``metadata`` a harvest."""
+        for line in log:
+            if match := _CLONED.match(line):
+                return Origin("clone", of=match["of"])
+        noted = self._value("metadata", dict, {})
+        harvested = "firstSeen" in noted or "deleted_at_version" in noted
+        return Origin("harvest" if harvested else "local")
+
+    def _digests(self, version: str) -> dict[str, Digest | None]:
+        found = self._per_version("digests", version, dict, {}) or {}
+        return {path: self._digest(version, path, value) for path, value in found.items()}
+
+    def _digest(self, version: str, path: str, value: Json) -> Digest | None:
+        if value is None:
+            return None
+        match value:
+            case {"sha256": str(sha256), "size": int(size)} if _SHA256.fullmatch(sha256):
+                return Digest(sha256, size)
+        raise self._fault("digests", f"of {path!r} in version {version!r} is not a digest")
+
+    def _pending(self) -> Pending:
+        match self._value("pending", dict, {}):
+            case {"renames": list(renames), "unlinks": list(unlinks)}:
+                if all(map(_is_rename, renames)) and all(map(_is_unlink, unlinks)):
+                    return Pending(
+                        tuple((source, target) for source, target in renames),
+                        tuple((path, size, mtime) for path, size, mtime in unlinks),
+                    )
+            case empty if not empty:
+                return Pending()
+        raise self._fault("pending", "is not lists of renames and unlinks inside the record")
+
+    def _value(self, key: str, kind: "_Kind", default: Json) -> Json:
+        found = self.members.get(key, default)
+        if not isinstance(found, kind):
+            raise self._fault(key, f"is not {_JSON_NAMES[kind]}")
+        return found
+
+    def _per_version(self, key: str, version: str, kind: "_Kind", default: Json) -> Json:
+        found = self._value(key, dict, {}).get(version, default)
+        if found is not None and not isinstance(found, kind):
+            raise self._fault(key, f"of version {version!r} is not {_JSON_NAMES[kind]}")
+        return found
+
+    def _fault(self, key: str, reason: str) -> ManifestUnreadable:
+        return ManifestUnreadable(self.path, f"its {key!r} {reason}")
+
+
+_Kind = type[dict[str, Json]] | type[list[Json]] | type[str]
+_JSON_NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
+
+
+def _is_rename(entry: Json) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(map(_is_inside, entry))
+
+
+def _is_unlink(entry: Json) -> bool:
+    match entry:
+        case [path, int(), int()]:
+            return _is_inside(path)
+    return False
+
+
+def _is_inside(path: Json) -> bool:
+    """Whether a path of the pending list stays below a version's directory of the record."""
+    return isinstance(path, str) and path.startswith("__") and ".." not in path.split("/")

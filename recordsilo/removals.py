@@ -1,0 +1,61 @@
+"""Records that were deleted here for good: what later harvests leave out.
+
+``curation/removed.jsonl``: one JSON object a line, appended; the last line about an
+identifier counts. A last line without its line end was not written whole and is
+not there.
+"""
+
+import json
+import os
+
+from recordsilo.atomic_file import append_line
+from recordsilo.errors import StateUnreadable
+from recordsilo.manifest import now_text
+
+
+def _path(silo: str) -> str:
+    return os.path.join(silo, "curation", "removed.jsonl")
+
+
+def read_removed(silo: str) -> frozenset[str]:
+    """The identifiers that are removed and not restored since.
+
+    Raises:
+        StateUnreadable: A whole line is not what is written here.
+    """
+    removed: set[str] = set()
+    try:
+        with open(_path(silo), "rb") as file:
+            *lines, _unfinished = file.read().split(b"\n")
+    except FileNotFoundError:
+        return frozenset()
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = json.loads(line)
+            action = removed.add if entry["removed"] else removed.discard
+            action(entry["identifier"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise StateUnreadable(_path(silo), f"line {number}: {error}") from None
+    return frozenset(removed)
+
+
+def note_removed(silo: str, identifier: str, agent: str, message: str) -> None:
+    """Remember a removal, durably."""
+    _note(silo, identifier, agent, message, removed=True)
+
+
+def note_restored(silo: str, identifier: str, agent: str) -> None:
+    """Forget a removal, durably."""
+    _note(silo, identifier, agent, "", removed=False)
+
+
+def _note(silo: str, identifier: str, agent: str, message: str, *, removed: bool) -> None:
+    entry = {
+        "identifier": identifier,
+        "removed": removed,
+        "date": now_text(),
+        "agent": agent,
+        "message": message,
+    }
+    os.makedirs(os.path.dirname(_path(silo)), exist_ok=True)
+    append_line(_path(silo), json.dumps(entry, ensure_ascii=False).encode("utf-8"))

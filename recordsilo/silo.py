@@ -1,0 +1,561 @@
+"""Silo: records under one uri_base, in a pairtree (the 2010 class of that name)."""
+
+import contextlib
+import getpass
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from recordsilo import removals
+from recordsilo.atomic_file import Barrier, Staging, StrictBarrier, group_barrier, replace_file
+from recordsilo.commit import commit, delete_record
+from recordsilo.edit import RecordEdit
+from recordsilo.errors import (
+    IdentifierError,
+    NotASilo,
+    RecordGone,
+    RecordNotFound,
+    RecordSiloError,
+    RevisionConflict,
+    SiloNotFound,
+    SiloSettingConflict,
+)
+from recordsilo.identifier import check_identifier, ppath, unclean
+from recordsilo.index import Filters, Index, Page, Row, project
+from recordsilo.index.projection import title_of
+from recordsilo.index.query import count, page, row, set_counts
+from recordsilo.locks import Locks
+from recordsilo.manifest import Manifest
+from recordsilo.names import MANIFEST_NAME
+from recordsilo.place import RecordPlace
+from recordsilo.record import HarvestedRecord
+from recordsilo.state import PersistentState
+from recordsilo.walk import walk_records
+
+logger = logging.getLogger("RecordSilo")
+
+VERSION_FILE = "pairtree_version0_1"
+VERSION_TEXT = (
+    b"This directory conforms to Pairtree Version 0.1. Updated spec: "
+    b"http://www.cdlib.org/inside/diglib/pairtree/pairtreespec.html"
+)
+_OWN_NAMES = {"pairtree_root", "pairtree_prefix", "persisted_state.json", ".silo"}
+_REINDEX_CHUNK = 200
+_LIST_CHUNK = 1000
+
+
+class Silo:
+    """A directory of records that may be read, listed and changed by many processes at once.
+
+    Args:
+        storage_dir: The directory; made, if its parent exists.
+        uri_base: What identifiers are relative to; ``"info:"`` for a new Silo.
+        create: False opens what is there and makes nothing.
+        agent: Who changes records through this handle, where a change does not say;
+            by default the operating system's user. Not remembered.
+        settings: Kept in ``state``; ``identifier_uri_prefix`` is what short
+            identifiers lack, ``base_oai_url`` where the records come from,
+            ``hashing_type`` makes `HarvestedRecord.put_stream` return such a checksum.
+
+    None for a setting never overrides what the Silo remembers.
+
+    Attributes:
+        state: `PersistentState` with the settings and ``storage_dir`` as given here.
+        path: The directory, absolute.
+
+    Raises:
+        SiloNotFound: No such directory, and not to be made (or no parent to make it in).
+        NotASilo: The directory holds something else.
+        SiloSettingConflict: A setting differs from what the Silo remembers.
+
+    Source: docs/format.md; the interface of RecordSilo 0.4.16 (2010).
+    """
+
+    def __init__(
+        self,
+        storage_dir: str,
+        uri_base: str | None = None,
+        *,
+        create: bool = True,
+        agent: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self.storage_dir = os.fspath(storage_dir)
+        self.path = os.path.abspath(self.storage_dir)
+        self._root = f"{self.path}/pairtree_root"
+        given = {k: v for k, v in {"uri_base": uri_base, **settings}.items() if v is not None}
+        if not os.path.exists(f"{self.path}/{VERSION_FILE}"):
+            self._create(create, given)
+        self.state = self._open_state(given)
+        self.agent = agent or _user()
+        self.staging = Staging(f"{self.path}/.silo/tmp")
+        self._locks = Locks(f"{self.path}/.silo/locks")
+        self._index = Index(f"{self.path}/.silo/index.sqlite", self._holds_nothing)
+
+    # -- opening ------------------------------------------------------------------------
+
+    def _create(self, create: bool, given: dict[str, Any]) -> None:
+        """Make the Silo's files; the version file, by which one is known, comes last."""
+        if not os.path.isdir(self.path):
+            if os.path.exists(self.path):
+                raise NotASilo(self.storage_dir)
+            if not create:
+                raise SiloNotFound(f"there is no Silo at {self.storage_dir}")
+        elif set(os.listdir(self.path)) - _OWN_NAMES or not create:
+            raise NotASilo(self.storage_dir)
+        try:
+            os.makedirs(os.path.dirname(self._root), exist_ok=True)
+        except OSError as error:
+            raise SiloNotFound(
+                f"the directory {self.storage_dir} cannot be made: {error.strerror}"
+            ) from error
+        os.makedirs(self._root, exist_ok=True)
+        state = {"storage_dir": self.storage_dir, "uri_base": "info:", **given}
+        replace_file(f"{self.path}/pairtree_prefix", str(state["uri_base"]).encode())
+        kept = PersistentState(self.path, create=False)
+        kept.state = state
+        kept.sync()
+        replace_file(f"{self.path}/{VERSION_FILE}", VERSION_TEXT)
+
+    def _open_state(self, given: dict[str, Any]) -> PersistentState:
+        """What the Silo remembers, with ``storage_dir`` as given now; new settings are added."""
+        state = PersistentState(self.path, create=False)
+        for key, value in given.items():
+            if state.get(key) not in (None, value):
+                raise SiloSettingConflict(self.storage_dir, key, state[key], value)
+        added = {key: value for key, value in given.items() if key not in state}
+        if "uri_base" not in state:
+            added.setdefault("uri_base", self._pairtree_prefix())
+        state.state = {"storage_dir": self.storage_dir, **state.state, **added}
+        if added and os.access(self.path, os.W_OK):
+            state.sync()
+        state["storage_dir"] = self.storage_dir
+        return state
+
+    def _pairtree_prefix(self) -> str:
+        try:
+            with open(f"{self.path}/pairtree_prefix", encoding="utf-8") as file:
+                return file.read().strip() or "info:"
+        except FileNotFoundError:
+            return "info:"
+
+    def close(self) -> None:
+        """Close the index and remove this process's staging directory; use opens them again."""
+        self._index.close()
+        self.staging.close()
+
+    def __enter__(self) -> "Silo":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Silo {self.storage_dir!r}>"
+
+    # -- finding ------------------------------------------------------------------------
+
+    def _place(self, identifier: str) -> RecordPlace:
+        return RecordPlace(identifier, f"{self._root}/{ppath(identifier)}", self._root)
+
+    def _candidates(self, identifier: str, *, only_full: bool = False) -> list[str]:
+        """The forms an identifier may be stored under: as given, then with each prefix."""
+        check_identifier(identifier)
+        keys = () if only_full else ("identifier_uri_prefix", "uri_base")
+        prefixes = [prefix for key in keys if isinstance(prefix := self.state.get(key), str)]
+        return list(dict.fromkeys(prefix + identifier for prefix in ("", *prefixes)))
+
+    def _find(self, identifier: str, *, only_full: bool = False) -> str | None:
+        for form in self._candidates(identifier, only_full=only_full):
+            place = self._place(form)
+            if os.path.exists(f"{place.dirpath}/{MANIFEST_NAME}"):
+                return form
+            place.read_manifest()  # raises where versions lie there without one
+        return None
+
+    def exists(self, identifier: str) -> bool:
+        """Whether there is such a record, under its full or its short identifier."""
+        return self._find(identifier) is not None
+
+    has_key = exists
+
+    def __contains__(self, identifier: object) -> bool:
+        if not isinstance(identifier, str):
+            return False
+        try:
+            return self.exists(identifier)
+        except IdentifierError:
+            return False
+
+    def resolve(self, text: str) -> str:
+        """The full identifier of a record named in full, short, or in its URL form.
+
+        Raises:
+            RecordNotFound: The Silo has no record of that name in any form.
+        """
+        with contextlib.suppress(IdentifierError):
+            if found := self._find(text):
+                return found
+            if found := self._find(unclean(text)):
+                return found
+        raise RecordNotFound(text, self.storage_dir)
+
+    def __getitem__(self, identifier: str) -> HarvestedRecord:
+        found = self._find(identifier)
+        if found is None:
+            raise RecordNotFound(identifier, self.storage_dir)
+        return self._handle(found)
+
+    def get(self, identifier: str, default: Any = None) -> Any:
+        """The record, or ``default`` where there is none."""
+        found = self._find(identifier)
+        return default if found is None else self._handle(found)
+
+    def get_item(
+        self,
+        identifier: str,
+        date: datetime | str | None = None,
+        force: bool = False,
+        startversion: str = "1",
+    ) -> HarvestedRecord:
+        """A handle on a record, which need not exist yet.
+
+        A new record gets an empty version ``startversion``, and is written by the
+        first change or `HarvestedRecord.sync`, not before.
+
+        Args:
+            identifier: In full, or without ``identifier_uri_prefix``; a full match wins,
+                and what is found under neither is created as given.
+            date: Of a new record's first version; by default now.
+            force: Take the identifier as it is.
+
+        Raises:
+            IdentifierError: No record can have it.
+            ManifestUnreadable: The record is damaged.
+        """
+        found = self._find(identifier, only_full=force)
+        return self._handle(found or identifier, date=date, startversion=startversion)
+
+    def _handle(self, identifier: str, **how: Any) -> HarvestedRecord:
+        place = self._place(identifier)
+        return HarvestedRecord(self, place, place.read_manifest(), **how)
+
+    # -- changing -----------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def editing(self, identifier: str, *, if_revision: int | None = None) -> Iterator[RecordEdit]:
+        """A record's `RecordEdit` under its lock; leaving the block commits it, strictly durable.
+
+        Raises:
+            RevisionConflict: The record is not at ``if_revision`` (0: not there yet).
+        """
+        with self._locks.hold([identifier]):
+            barrier = StrictBarrier()
+            edit = self._edit(identifier, barrier)
+            try:
+                found = edit.before.revision if edit.before else 0
+                if if_revision is not None and found != if_revision:
+                    raise RevisionConflict(identifier, if_revision, found)
+                yield edit
+            except BaseException:
+                edit.discard()
+                raise
+            self._commit([edit], barrier, durable=True)
+
+    @contextlib.contextmanager
+    def batch(self, identifiers: Iterable[str], *, agent: str = "") -> Iterator["Batch"]:
+        """Change some records as one group, at one barrier: for a page of a harvest.
+
+        Holds the locks of all of them; leaving the block commits what was edited and
+        returns when it is on the medium, leaving it by an exception commits nothing.
+        """
+        wanted = list(dict.fromkeys(check_identifier(i) for i in identifiers))
+        with self._locks.hold(wanted):
+            barrier = group_barrier(self.path)
+            found = Batch(wanted, lambda identifier: self._edit(identifier, barrier), agent)
+            try:
+                yield found
+            except BaseException:
+                for edit in found.edits:
+                    edit.discard()
+                raise
+            self._commit(found.edits, barrier, durable=False)
+
+    def _edit(self, identifier: str, barrier: Barrier) -> RecordEdit:
+        place = self._place(check_identifier(identifier))
+        return RecordEdit(place, place.read_manifest(), self.staging, barrier)
+
+    def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
+        changed = [edit for edit in edits if edit.changed]
+        for edit in edits:
+            if not edit.changed:
+                edit.discard()
+        if not changed:
+            return
+        titles = [title_of(edit.manifest, edit.read) for edit in changed]
+        self._index.note_unsettled((edit.identifier for edit in changed), durable=durable)
+        commit(changed, barrier)
+        self._index.settle(
+            project(edit.manifest, title) for edit, title in zip(changed, titles, strict=True)
+        )
+
+    def del_item(
+        self,
+        identifier: str,
+        *,
+        remember: bool = False,
+        agent: str = "",
+        message: str = "",
+        if_revision: int | None = None,
+    ) -> None:
+        """Delete a record with all its versions; records nested below its path stay.
+
+        Args:
+            identifier: In full or short.
+            remember: Whether later harvests leave the record out, until
+                `restore_removed`.
+
+        Raises:
+            RecordNotFound: There is none.
+            RevisionConflict: It is not at ``if_revision``; nothing is deleted.
+        """
+        found = self._find(identifier)
+        if found is None:
+            raise RecordNotFound(identifier, self.storage_dir)
+        with self._locks.hold([found]):
+            place = self._place(found)
+            manifest = place.read_manifest()
+            if manifest is None:
+                raise RecordGone(found, self.storage_dir)
+            if if_revision is not None and manifest.revision != if_revision:
+                raise RevisionConflict(found, if_revision, manifest.revision)
+            if remember:
+                with self._locks.hold_name("removed"):
+                    removals.note_removed(self.path, found, agent or self.agent, message)
+            self._index.note_unsettled([found], durable=True)
+            delete_record(place, StrictBarrier(), self.staging)
+            self._index.settle([], gone=[found])
+
+    __delitem__ = del_item
+
+    def removed(self) -> frozenset[str]:
+        """Identifiers of the records that later harvests leave out."""
+        return removals.read_removed(self.path)
+
+    def restore_removed(self, identifiers: Iterable[str] | None = None) -> None:
+        """Let later harvests bring these records again, or all that were removed."""
+        with self._locks.hold_name("removed"):
+            known = removals.read_removed(self.path)
+            for identifier in sorted(known if identifiers is None else known & set(identifiers)):
+                removals.note_restored(self.path, identifier, self.agent)
+
+    # -- listing ------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        """Identifiers, by code point; what is added meanwhile may or may not be among them."""
+        after = None
+        while True:
+            found = self.page(limit=_LIST_CHUNK, after=after)
+            yield from (listed.identifier for listed in found.rows)
+            if not found.has_next:
+                return
+            after = found.rows[-1].identifier
+
+    list_items = __iter__
+
+    def keys(self) -> list[str]:
+        """All identifiers, by code point."""
+        return list(self)
+
+    def iteritems(self) -> Iterator[HarvestedRecord]:
+        """The records, in the order of their identifiers; one deleted meanwhile is left out."""
+        for identifier in self:
+            with contextlib.suppress(RecordNotFound):
+                yield self[identifier]
+
+    def items(self) -> Iterator[tuple[str, HarvestedRecord]]:
+        """(identifier, record) pairs, in the order of identifiers."""
+        return ((record.item_id, record) for record in self.iteritems())
+
+    def page(
+        self,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        before: str | None = None,
+        from_identifier: str | None = None,
+        **filters: Any,
+    ) -> Page:
+        """A page of the list of records, at the same cost from any point of it.
+
+        Args:
+            limit: How many rows at most.
+            after: Only identifiers behind this one.
+            before: Only identifiers before this one, the nearest ``limit`` of them.
+            from_identifier: Only this identifier and those behind it.
+            filters: Fields of `recordsilo.index.Filters`.
+        """
+        with self._ready_index().reading() as connection:
+            return page(
+                connection,
+                Filters(**filters),
+                limit,
+                after=after,
+                before=before,
+                starting=from_identifier,
+            )
+
+    def count(self, **filters: Any) -> int:
+        """How many records pass the filters (fields of `recordsilo.index.Filters`)."""
+        with self._ready_index().reading() as connection:
+            return count(connection, Filters(**filters))
+
+    def set_counts(self) -> dict[str, int]:
+        """setSpec → how many records name it, in the order of setSpecs."""
+        with self._ready_index().reading() as connection:
+            return set_counts(connection)
+
+    def row(self, identifier: str) -> Row:
+        """A record as lists show it.
+
+        Raises:
+            RecordNotFound: The Silo has no such record.
+        """
+        found = self._find(identifier)
+        if found is not None:
+            with self._ready_index().reading() as connection:
+                if listed := row(connection, found):
+                    return listed
+        raise RecordNotFound(identifier, self.storage_dir)
+
+    # -- the index ----------------------------------------------------------------------
+
+    def _holds_nothing(self) -> bool:
+        with os.scandir(self._root) as entries:
+            return next(entries, None) is None
+
+    def _ready_index(self) -> Index:
+        """The index, complete and in step with every write that was finished."""
+        if not self._index.complete:
+            logger.info("indexing %s", self.path)
+            self.reindex()
+        for identifier in self._index.unsettled():
+            with self._locks.hold_if_free(identifier) as free:
+                if free:  # its writer is gone
+                    self._index_one(identifier)
+        return self._index
+
+    def _index_one(self, identifier: str) -> None:
+        place = self._place(identifier)
+        manifest: Manifest | None = None
+        try:
+            manifest = place.read_manifest()
+        except RecordSiloError as error:
+            self._index.note_problem(place.dirpath, str(error))
+        if manifest is None:
+            self._index.settle([], gone=[identifier])
+        else:
+            self._index.settle([self._row_of(place, manifest)])
+
+    @staticmethod
+    def _row_of(place: RecordPlace, manifest: Manifest) -> Row:
+        def read(version: str, path: str) -> bytes:
+            with place.open(manifest, version, path) as file:
+                return file.read()
+
+        return project(manifest, title_of(manifest, read))
+
+    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make the index anew from the manifests; what cannot be read is kept as a problem.
+
+        Readers and writers go on meanwhile; memory does not grow with the Silo.
+
+        Args:
+            progress: Called with how many records were indexed so far.
+
+        Returns:
+            How many records the index holds.
+        """
+        with self._locks.hold_name("reindex"):
+            self._index.begin_rebuild()
+            done = 0
+            chunk: list[str] = []
+            for identifier in walk_records(self._root, self._index.note_problem):
+                chunk.append(identifier)
+                if len(chunk) == _REINDEX_CHUNK:
+                    done += self._index_chunk(chunk)
+                    chunk.clear()
+                    if progress:
+                        progress(done)
+            done += self._index_chunk(chunk)
+            if progress:
+                progress(done)
+            return self._index.end_rebuild()
+
+    def _index_chunk(self, identifiers: Sequence[str]) -> int:
+        rows = []
+        with self._locks.hold(identifiers):
+            for identifier in identifiers:
+                place = self._place(identifier)
+                try:
+                    manifest = place.read_manifest()
+                    if manifest is not None:
+                        rows.append(self._row_of(place, manifest))
+                except RecordSiloError as error:
+                    self._index.note_problem(place.dirpath, str(error))
+            self._index.settle(rows)
+        return len(rows)
+
+    def index_problems(self) -> list[tuple[str, str]]:
+        """(path, sentence) of what the last indexing could not read, in the order of paths."""
+        return self._ready_index().problems()
+
+
+class Batch:
+    """The records of one `Silo.batch`.
+
+    Attributes:
+        agent: Who edits.
+        edits: The edits asked for so far.
+    """
+
+    def __init__(
+        self, identifiers: Iterable[str], begin: Callable[[str], RecordEdit], agent: str
+    ) -> None:
+        self._identifiers = frozenset(identifiers)
+        self._begin = begin
+        self._edits: dict[str, RecordEdit] = {}
+        self.agent = agent
+
+    @property
+    def edits(self) -> list[RecordEdit]:
+        """In the order asked for."""
+        return list(self._edits.values())
+
+    def edit(self, identifier: str) -> RecordEdit:
+        """The edit of a record of this batch; the same one if asked twice.
+
+        Raises:
+            KeyError: The batch was not opened for it.
+            ManifestUnreadable: The record is damaged.
+        """
+        if identifier not in self._identifiers:
+            raise KeyError(f"{identifier} is not among the identifiers of this batch")
+        if identifier not in self._edits:
+            self._edits[identifier] = self._begin(identifier)
+        return self._edits[identifier]
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no such user in the password database of a container
+        return f"uid {os.getuid()}"

@@ -1,0 +1,100 @@
+"""Streams into the store: what may be put, the staged copy behind a writeable stream."""
+
+import contextlib
+import io
+import os
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+from recordsilo import atomic_file
+from recordsilo.errors import SourceFailed
+from recordsilo.names import check_path
+
+Source = str | bytes | bytearray | memoryview | Any
+"""Text, bytes, or an open text or binary file."""
+
+
+class WriteableStream(io.BufferedRandom):
+    """A staged copy of a file: closing it stores it, an exception in its block discards it."""
+
+    def __init__(self, path: str, store: Callable[[], None], discard: Callable[[], None]) -> None:
+        super().__init__(io.FileIO(path, "a+"))
+        self.seek(0)
+        self._store, self._discard = store, discard
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        super().close()
+        self._store()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            super().close()
+            self._discard()
+
+    def __del__(self) -> None:
+        if not self.closed:
+            super().close()
+            self._discard()
+
+
+def chunks(
+    filename: str, source: Source, watch: Callable[[bytes], object] | None
+) -> Iterator[bytes]:
+    """A source's content in chunks of bytes; what it raises becomes `SourceFailed`."""
+    try:
+        for chunk in _raw_chunks(source):
+            octets = chunk.encode("utf-8") if isinstance(chunk, str) else bytes(chunk)
+            if watch:
+                watch(octets)
+            yield octets
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except Exception as error:
+        raise SourceFailed(filename, f"{type(error).__name__}: {error}") from error
+
+
+def _raw_chunks(source: Source) -> Iterator[str | bytes]:
+    if isinstance(source, str | bytes | bytearray | memoryview):
+        yield source if isinstance(source, str) else bytes(source)
+        return
+    if not callable(getattr(source, "read", None)):
+        raise TypeError(f"{type(source).__name__} is neither text, bytes nor an open file")
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        if source.seekable():
+            source.seek(0)
+    while chunk := source.read(atomic_file.CHUNK):
+        if not isinstance(chunk, str | bytes | bytearray | memoryview):
+            raise TypeError(f"read() gave {type(chunk).__name__}")
+        yield chunk if isinstance(chunk, str) else bytes(chunk)
+
+
+def plain_files(directory: str) -> list[str]:
+    """Paths of the files below a directory, each one that a version may hold."""
+    found = []
+    stack = [""]
+    while stack:
+        below = stack.pop()
+        with os.scandir(os.path.join(directory, below)) as entries:
+            for entry in sorted(entries, key=lambda e: e.name):
+                path = check_path(below + entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    stack.append(path + "/")
+                elif entry.is_file(follow_symlinks=False):
+                    found.append(path)
+                else:
+                    raise _not_plain(path)
+    return sorted(found)
+
+
+def _not_plain(path: str) -> SourceFailed:
+    return SourceFailed(path, "it is a link or a special file; a version holds plain files")

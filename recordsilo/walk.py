@@ -1,0 +1,38 @@
+"""Walking the pairtree: every record, whatever the index says (Pairtree 0.1, "Pairtree paths")."""
+
+import os
+from collections.abc import Callable, Iterator
+
+from recordsilo.errors import IdentifierError
+from recordsilo.identifier import unclean
+from recordsilo.names import MANIFEST_NAME
+
+
+def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str]:
+    """The identifiers of all directories that hold a manifest, in no order.
+
+    Memory grows with the depth of the tree and the width of a directory, not with
+    the number of records. Links are not followed.
+
+    Args:
+        root: The ``pairtree_root`` directory.
+        problem: Called with a path and a sentence for what cannot be a record.
+    """
+    stack = [root]
+    while stack:
+        directory = stack.pop()
+        is_record = False
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.name == MANIFEST_NAME:
+                        is_record = True
+                    elif len(entry.name) <= 2 and entry.is_dir(follow_symlinks=False):
+                        stack.append(entry.path)
+        except FileNotFoundError:  # pruned meanwhile
+            continue
+        if is_record:
+            try:
+                yield unclean(os.path.relpath(directory, root).replace(os.sep, ""))
+            except IdentifierError as error:
+                problem(directory, f"{directory} holds a manifest, but {error}")
