@@ -1,0 +1,43 @@
+"""oaipmhscraper: from an OAI-PMH repository into a Silo.
+
+    >>> from oaipmhscraper import OAIPMHScraper
+    >>> scraper = OAIPMHScraper("myrepo", "https://eprints.example.org/cgi/oai2")
+    >>> scraper.getRecords("oai_dc")
+
+`Client` speaks the six verbs without a Silo.
+"""
+
+from oaipmhscraper.client import Client
+from oaipmhscraper.errors import (
+    EndpointError,
+    HarvestInterrupted,
+    HarvestStopped,
+    PageUnreadable,
+    RetryLater,
+    ScraperError,
+    TokenLoopError,
+)
+from oaipmhscraper.http_rules import Answer
+from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
+from oaipmhscraper.scraper import OAIPMHScraper
+
+__all__ = [
+    "Answer",
+    "Client",
+    "Counts",
+    "EndpointError",
+    "HarvestInterrupted",
+    "HarvestStopped",
+    "HttpSettings",
+    "HttpTransport",
+    "ListReceipt",
+    "OAIPMHScraper",
+    "Outcome",
+    "PageUnreadable",
+    "Receipt",
+    "RetryLater",
+    "ScraperError",
+    "TokenLoopError",
+    "Transport",
+]

@@ -1,0 +1,225 @@
+"""What can go wrong between a repository and a Silo: one tree, each message one sentence.
+
+    ScraperError
+    ├── RequestRefused          the caller's arguments, before anything is sent
+    ├── EndpointError           the repository, or the way to it
+    │   ├── EndpointUnreachable   no connection, no answer, an answer cut short
+    │   ├── HTTPStatusError       an HTTP error without an OAI-PMH answer in it
+    │   ├── RetryLater            the repository asks to be left alone until a deadline
+    │   ├── ResponseTooLarge      more bytes than were allowed
+    │   ├── ResponseTooSlow       more seconds than were allowed
+    │   ├── RedirectRefused       a redirect to nowhere, for ever, or out of HTTP
+    │   └── PageUnreadable        bytes that are no OAI-PMH answer
+    │       └── EntitiesRefused     a DOCTYPE that declares entities
+    ├── TokenLoopError          a list that leads back into itself
+    ├── HarvestStopped          a list that ended before its end; what came is kept
+    ├── BaseURLConflict         the Silo remembers another repository
+    ├── NoBaseURL               the Silo remembers none
+    └── NothingToUpdate         nothing was harvested before
+
+The repository's own error conditions are `oaipmhprotocol.OAIError`.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oaipmhscraper.receipt import Receipt
+
+
+class ScraperError(Exception):
+    """Base of everything this package raises by itself."""
+
+
+class RequestRefused(ScraperError, ValueError):
+    """The arguments make no request that OAI-PMH knows; nothing was sent."""
+
+
+class EndpointError(ScraperError):
+    """The repository, or the way to it, failed.
+
+    Attributes:
+        url: What was asked for, without credentials.
+    """
+
+    def __init__(self, url: str, sentence: str) -> None:
+        self.url = url
+        super().__init__(sentence)
+
+
+class EndpointUnreachable(EndpointError):
+    """No whole answer came, however often it was tried.
+
+    Attributes:
+        reason: The last failure, in words.
+        attempts: How often it was tried.
+    """
+
+    def __init__(self, url: str, reason: str, attempts: int = 1) -> None:
+        self.reason = reason
+        self.attempts = attempts
+        tried = f" after {attempts} attempts" if attempts > 1 else ""
+        super().__init__(url, f"{url} gives no answer{tried}: {reason}")
+
+
+class HTTPStatusError(EndpointError):
+    """An HTTP error status, and no OAI-PMH answer beside it.
+
+    Attributes:
+        status: The status code.
+    """
+
+    def __init__(self, url: str, status: int, phrase: str = "", attempts: int = 1) -> None:
+        self.status = status
+        tried = f", {attempts} times" if attempts > 1 else ""
+        super().__init__(url, f"{url} answers HTTP {status} {phrase}".rstrip() + tried)
+
+
+class RetryLater(EndpointError):
+    """The repository asks for a longer pause than one waits for.
+
+    Attributes:
+        deadline: Aware UTC; not to be asked before.
+    """
+
+    def __init__(self, url: str, status: int, deadline: datetime) -> None:
+        self.status = status
+        self.deadline = deadline
+        super().__init__(
+            url,
+            f"{url} answers HTTP {status} and asks not to be called again before"
+            f" {deadline:%Y-%m-%d %H:%M:%S} UTC",
+        )
+
+
+class ResponseTooLarge(EndpointError):
+    """An answer, as sent or unpacked, is larger than allowed.
+
+    Attributes:
+        limit: Bytes allowed.
+    """
+
+    def __init__(self, url: str, limit: int) -> None:
+        self.limit = limit
+        super().__init__(url, f"{url} sends more than the {limit:,} bytes allowed for one answer")
+
+
+class ResponseTooSlow(EndpointError):
+    """An answer is not complete within the time allowed.
+
+    Attributes:
+        limit: Seconds allowed.
+    """
+
+    def __init__(self, url: str, limit: float) -> None:
+        self.limit = limit
+        super().__init__(url, f"{url} did not finish its answer within {limit:g} seconds")
+
+
+class RedirectRefused(EndpointError):
+    """A redirect that is not followed.
+
+    Attributes:
+        reason: Why not, in words.
+    """
+
+    def __init__(self, url: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(url, f"{url} redirects {reason}")
+
+
+class PageUnreadable(EndpointError):
+    """The bytes received are no OAI-PMH answer.
+
+    Attributes:
+        reason: What they are instead, or where reading failed.
+    """
+
+    def __init__(self, reason: str, url: str = "") -> None:
+        self.reason = reason
+        super().__init__(url, f"the answer of {url or 'the repository'} {reason}")
+
+    def at(self, url: str) -> "PageUnreadable":
+        """The same, with the request's URL told."""
+        return type(self)(self.reason, url)
+
+
+class EntitiesRefused(PageUnreadable):
+    """The answer declares entities of its own, as entity bombs and file thieves do."""
+
+
+class TokenLoopError(ScraperError):
+    """A list leads back into itself; the pages before are sound, the list is not complete.
+
+    Attributes:
+        token: The resumption token that came again, or that gave the same page again.
+    """
+
+    def __init__(self, token: str, what: str = "was handed out before") -> None:
+        self.token = token
+        super().__init__(f"the list runs in a circle: resumption token {_short(token)!r} {what}")
+
+
+class HarvestStopped(ScraperError):
+    """A list ended before its end. Every page stored before stays.
+
+    Attributes:
+        request: The request that failed, as a URL's query.
+        receipt: What was got until then.
+        cause: The failure itself.
+    """
+
+    def __init__(self, request: str, cause: Exception, receipt: "Receipt") -> None:
+        self.request = request
+        self.cause = cause
+        self.receipt = receipt
+        super().__init__(f"the harvest stopped at {_short(request, 300)}: {cause}")
+
+
+class HarvestInterrupted(KeyboardInterrupt):
+    """Ctrl-C, taken between two pages. A KeyboardInterrupt, so nothing swallows it.
+
+    Attributes:
+        receipt: What was got until then.
+    """
+
+    def __init__(self, receipt: "Receipt") -> None:
+        self.receipt = receipt
+        super().__init__("interrupted between two pages; everything stored before stays")
+
+
+class BaseURLConflict(ScraperError):
+    """A Silo is harvested from one repository only, and this is another.
+
+    Attributes:
+        remembered: The base URL in the Silo.
+        given: The one asked for.
+    """
+
+    def __init__(self, storage_dir: str, remembered: str, given: str) -> None:
+        self.remembered = remembered
+        self.given = given
+        super().__init__(
+            f"{storage_dir} was harvested from {remembered}, not from {given}; if the repository"
+            f" moved, say so once: silo harvest --moved {given} {storage_dir}"
+        )
+
+
+class NoBaseURL(ScraperError):
+    """The Silo was never harvested from anywhere."""
+
+    def __init__(self, storage_dir: str) -> None:
+        super().__init__(
+            f"{storage_dir} does not remember a repository; give the repository's base URL"
+        )
+
+
+class NothingToUpdate(ScraperError):
+    """An update goes on from an earlier harvest, and there is none."""
+
+    def __init__(self, storage_dir: str) -> None:
+        super().__init__(f"nothing was harvested into {storage_dir} yet; harvest it first")
+
+
+def _short(text: str, length: int = 120) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,97 @@
+"""How far each list was harvested: what an update starts from (pure).
+
+A mark is the responseDate of the first response of the last complete harvest of a
+format and a set. The server's clock, and the first response: a record that changes
+while the list is being sent is then listed again by the next update.
+
+Source: OAI-PMH 2.0, sections 2.7.1 and 3.2; the state's key `HARVESTED`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from oaipmhprotocol import Granularity
+from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
+from oaipmhscraper.receipt import ListReceipt
+
+HARVESTED = "harvested"
+"""State key: {prefix: {set or "": responseDate, or None while none was complete}}."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListJob:
+    """A list to be harvested.
+
+    Attributes:
+        metadata_prefix: The format.
+        set_spec: Only members of this set.
+        from_: Earliest datestamp, as sent.
+        until: Latest datestamp, as sent.
+        update: Whether it goes on from an earlier complete harvest.
+    """
+
+    metadata_prefix: str
+    set_spec: str | None = None
+    from_: str | None = None
+    until: str | None = None
+    update: bool = False
+
+
+def harvested_lists(state: Mapping[str, Any]) -> Iterator[ListJob]:
+    """Every format and set that was begun before, complete or not."""
+    for prefix, sets in state.get(HARVESTED, {}).items():
+        for set_spec in sets:
+            yield ListJob(prefix, set_spec or None)
+
+
+def mark_of(state: Mapping[str, Any], job: ListJob) -> datetime | None:
+    """The mark of a job's format and set; None where no harvest was complete."""
+    text = state.get(HARVESTED, {}).get(job.metadata_prefix, {}).get(job.set_spec or "")
+    return None if text is None else read_datestamp(text)
+
+
+def update_of(state: Mapping[str, Any], job: ListJob, granularity: Granularity) -> ListJob:
+    """The job that goes on from the mark, one granule before it; all of it where there is none."""
+    mark = mark_of(state, job)
+    if mark is None:
+        return replace(job, update=True)
+    return replace(
+        job, from_=format_datestamp(mark - granularity.step, granularity), until=None, update=True
+    )
+
+
+def with_begun(state: Mapping[str, Any], job: ListJob) -> dict[str, Any]:
+    """The value of `HARVESTED` once something of the list is stored."""
+    return _with_mark(state, job, None)
+
+
+def with_receipt(
+    state: Mapping[str, Any], job: ListJob, receipt: ListReceipt
+) -> dict[str, Any] | None:
+    """The value of `HARVESTED` after a list, or None where the mark stays.
+
+    It moves only after a complete list without ``until``, and with ``from`` absent
+    or not after the mark; not when the repository told no time. A full list that
+    is empty makes no mark: it may be a set that was not there yet.
+    """
+    mark = mark_of(state, job)
+    moment = receipt.response_date
+    if not receipt.complete or job.until is not None or moment is None:
+        return None
+    if job.from_ is not None and (mark is None or read_datestamp(job.from_) > mark):
+        return None
+    if mark is None and not receipt.counts.listed:
+        return None
+    return _with_mark(state, job, format_datestamp(moment, Granularity.SECOND))
+
+
+def _with_mark(state: Mapping[str, Any], job: ListJob, text: str | None) -> dict[str, Any]:
+    harvested: dict[str, dict[str, str | None]] = {
+        prefix: dict(sets) for prefix, sets in state.get(HARVESTED, {}).items()
+    }
+    sets = harvested.setdefault(job.metadata_prefix, {})
+    key = job.set_spec or ""
+    sets[key] = text if text is not None else sets.get(key)
+    return harvested

@@ -1,0 +1,270 @@
+"""What a harvest was promised, and what it got: the receipt (pure).
+
+Every record listed has exactly one outcome, so that the numbers add up:
+listed = new + updated + unchanged + deleted + duplicates + quarantined + left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from oaipmhprotocol import Granularity
+from oaipmhprotocol.datestamps import format_datestamp
+from oaipmhscraper.http_rules import Traffic
+from oaipmhscraper.requests_and_pages import SetAside
+
+
+class Outcome(StrEnum):
+    """What became of a record that was listed."""
+
+    NEW = "new"  # the Silo had nothing of it in this format
+    UPDATED = "updated"  # its content changed, or it came back after a deletion
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"  # listed as deleted, now or already before
+    DUPLICATE = "duplicates"  # listed before in the same list, with nothing new
+    QUARANTINED = "quarantined"  # cannot be stored; named in the receipt
+    LEFT_OUT = "left_out"  # removed here by somebody, or refused by `before_store`
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Numbers of records.
+
+    Attributes:
+        promised: The repository's completeListSize, or None where it gave none.
+        written: How many made the Silo write content or a deletion; 0: nothing changed.
+        outcomes: See `Outcome`.
+    """
+
+    promised: int | None = None
+    written: int = 0
+    outcomes: Mapping[Outcome, int] = field(default_factory=dict)
+
+    def __getitem__(self, outcome: Outcome) -> int:
+        return self.outcomes.get(outcome, 0)
+
+    @property
+    def listed(self) -> int:
+        """How many records the repository listed, readable or not."""
+        return sum(self.outcomes.values())
+
+    @property
+    def stored(self) -> int:
+        """How many live records of the list the Silo holds now."""
+        return self[Outcome.NEW] + self[Outcome.UPDATED] + self[Outcome.UNCHANGED]
+
+    def plus(self, outcomes: Mapping[Outcome, int], written: int) -> "Counts":
+        """The numbers after a page."""
+        summed = Counter(self.outcomes)
+        summed.update(outcomes)
+        return replace(self, written=self.written + written, outcomes=dict(summed))
+
+    def to_json(self) -> dict[str, int | None]:
+        """The numbers by name."""
+        return {
+            "promised": self.promised,
+            "listed": self.listed,
+            **{outcome.value: self[outcome] for outcome in Outcome},
+            "stored": self.stored,
+            "written": self.written,
+        }
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum; promised is None unless every list had a promise."""
+    found = list(counts)
+    promises = [one.promised for one in found]
+    known = [promise for promise in promises if promise is not None]
+    summed = Counts(sum(known) if known and len(known) == len(promises) else None)
+    for one in found:
+        summed = summed.plus(one.outcomes, one.written)
+    return summed
+
+
+@dataclass(frozen=True, slots=True)
+class ListReceipt:
+    """One list: one format, one set, one window.
+
+    Attributes:
+        from_: The earliest datestamp asked for, as sent.
+        until: The latest one likewise.
+        response_date: The server's clock at the first response.
+        ended: Whether the list was followed to its end.
+        stopped: Why not, in a sentence.
+        quarantined: What could not be stored.
+    """
+
+    metadata_prefix: str
+    set_spec: str | None = None
+    from_: str | None = None
+    until: str | None = None
+    counts: Counts = field(default_factory=Counts)
+    response_date: datetime | None = None
+    ended: bool = False
+    stopped: str = ""
+    quarantined: tuple[SetAside, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many more records were promised than listed, in a list that ended."""
+        if not self.ended or self.counts.promised is None:
+            return 0
+        return max(0, self.counts.promised - self.counts.listed)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything promised was listed: an update may go on from here."""
+        return self.ended and not self.missing
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything promised was listed, and everything listed is accounted for."""
+        return self.complete and not self.quarantined
+
+    @property
+    def name(self) -> str:
+        """The format, and the set if there is one."""
+        return self.metadata_prefix + (f", set {self.set_spec}" if self.set_spec else "")
+
+    def losses(self) -> list[str]:
+        """What is wrong, a sentence each; empty for a whole list."""
+        found = []
+        if not self.ended:
+            found.append(f"{self.name}: stopped before the end of the list: {self.stopped}")
+        if self.missing:
+            found.append(
+                f"{self.name}: the repository promised {self.counts.promised:,} records and listed"
+                f" {self.counts.listed:,}; {self.missing:,} are missing"
+            )
+        found += [
+            f"{self.name}: {one.identifier or 'a record'} set aside: it {one.reason} ({one.where})"
+            for one in self.quarantined
+        ]
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The list, as in the receipt's ``lists``."""
+        return {
+            "metadata_prefix": self.metadata_prefix,
+            "set": self.set_spec,
+            "from": self.from_,
+            "until": self.until,
+            "response_date": _text(self.response_date),
+            "whole": self.whole,
+            "stopped": self.stopped or None,
+            "counts": self.counts.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A harvest of one or several lists.
+
+    Attributes:
+        base_url: Without credentials.
+        started: Aware UTC.
+        ended: Aware UTC.
+        lists: In the order harvested; a list not begun is not among them.
+        traffic: Requests and bytes.
+        interrupted: Whether somebody stopped it.
+    """
+
+    base_url: str
+    started: datetime
+    ended: datetime
+    lists: tuple[ListReceipt, ...] = ()
+    traffic: Traffic = field(default_factory=Traffic)
+    interrupted: bool = False
+
+    @property
+    def counts(self) -> Counts:
+        """The numbers of all lists together."""
+        return total(one.counts for one in self.lists)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the Silo now has all that was promised."""
+        return not self.interrupted and all(one.whole for one in self.lists)
+
+    @property
+    def losses(self) -> list[str]:
+        """What is wrong, a sentence each; empty when whole."""
+        return [sentence for one in self.lists for sentence in one.losses()]
+
+    def to_json(self) -> dict[str, Any]:
+        """The receipt as JSON values.
+
+        ``set``, ``from`` and ``until`` are those of the lists where all agree, else
+        None: then ``lists`` has them.
+        """
+        return {
+            "base_url": self.base_url,
+            "metadata_prefix": list(dict.fromkeys(one.metadata_prefix for one in self.lists)),
+            "set": _common(one.set_spec for one in self.lists),
+            "from": _common(one.from_ for one in self.lists),
+            "until": _common(one.until for one in self.lists),
+            "started": _text(self.started),
+            "ended": _text(self.ended),
+            "whole": self.whole,
+            "counts": self.counts.to_json(),
+            "quarantined": [
+                {"identifier": one.identifier, "reason": one.reason, "where": one.where}
+                for each in self.lists
+                for one in each.quarantined
+            ],
+            "requests": {
+                "sent": self.traffic.sent,
+                "retried": self.traffic.retried,
+                "bytes": self.traffic.received,
+            },
+            "lists": [one.to_json() for one in self.lists],
+        }
+
+    def text(self) -> str:
+        """The receipt for a person: a table of the lists, then what is to be said about them."""
+        seconds = (self.ended - self.started).total_seconds()
+        return "\n".join(
+            [
+                f"{self.base_url}: {self.counts.listed:,} records listed in {seconds:,.1f} s",
+                *_table(self.lists),
+                *self._remarks(),
+            ]
+        )
+
+    def _remarks(self) -> list[str]:
+        if self.losses or self.interrupted:
+            said = ["Interrupted; the same command goes on."] if self.interrupted else []
+            return [*said, "Not whole:", *(f"  {sentence}" for sentence in self.losses)]
+        if not self.counts.listed:
+            return ["Nothing new."]
+        if not self.counts.written:
+            return ["Nothing changed: everything listed is in the Silo already."]
+        return ["Whole: everything listed is in the Silo."]
+
+
+_COLUMNS = ("listed", "new", "updated", "unchanged", "deleted", "stored")
+_RARE_COLUMNS = ("duplicates", "quarantined", "left_out")
+
+
+def _table(lists: Iterable[ListReceipt]) -> list[str]:
+    rows = [(one.name, one.counts.to_json()) for one in lists]
+    rare = [name for name in _RARE_COLUMNS if any(counts[name] for _, counts in rows)]
+    columns = [*_COLUMNS[:-1], *rare, _COLUMNS[-1]]
+    width = max([len(name) for name, _ in rows], default=0)
+    heads = [name.replace("_", " ") for name in columns]
+    lines = [" " * (width + 2) + "".join(f"{head:>12}" for head in heads)]
+    for name, counts in rows:
+        lines.append(f"  {name:<{width}}" + "".join(f"{counts[c]:>12,}" for c in columns))
+    return lines
+
+
+def _common(values: Iterable[str | None]) -> str | None:
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else format_datestamp(moment, Granularity.SECOND)

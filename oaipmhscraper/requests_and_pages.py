@@ -1,0 +1,506 @@
+"""Six verbs → requests, bytes → values (OAI-PMH 2.0, sections 3.2, 3.5, 3.6 and 4).
+
+Pure: no socket, no file, no clock. One parse per page.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+from urllib.parse import quote, urlencode
+
+from lxml import etree
+
+from oaipmhprotocol import (
+    DatestampError,
+    Granularity,
+    Header,
+    Identify,
+    MetadataFormat,
+    OAIError,
+    Record,
+    ResumptionToken,
+    Set,
+    Verb,
+    error_for_code,
+)
+from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
+from oaipmhprotocol.words import ARGUMENT_RULES, Argument, DeletedRecord
+from oaipmhscraper.errors import PageUnreadable, RequestRefused
+from oaipmhscraper.xml_pages import elements_of, parse_page, serialise, text_of
+
+_PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+", re.ASCII)
+"""Source: metadataPrefixType in OAI-PMH.xsd."""
+
+# --------------------------------------------------------------------------- requests
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: a verb and its arguments, checked.
+
+    Attributes:
+        verb: Which of the six.
+        arguments: Name and value, in the order they are sent, without the verb.
+    """
+
+    verb: Verb
+    arguments: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The request as wire parameters, the verb first."""
+        return {Argument.VERB.value: self.verb.value, **dict(self.arguments)}
+
+    @property
+    def resumes(self) -> bool:
+        """Whether the request asks for a further page of a list."""
+        return any(name == Argument.RESUMPTION_TOKEN for name, _ in self.arguments)
+
+    def __str__(self) -> str:
+        return query_string(self.params)
+
+
+def query_string(params: Mapping[str, str]) -> str:
+    """Percent-encode parameters; every octet but letters, digits and ``-._~`` (section 3.1.1.3).
+
+    A blank is ``%20``, never ``+``: 60 of 171 pages recorded from real
+    repositories hand out tokens with characters that some server reads otherwise.
+    """
+    return urlencode(params, quote_via=quote, safe="")
+
+
+def identify_request() -> Request:
+    """``Identify`` (section 4.2)."""
+    return _request(Verb.IDENTIFY)
+
+
+def list_metadata_formats_request(identifier: str | None = None) -> Request:
+    """``ListMetadataFormats``, of the repository or of one item (section 4.4)."""
+    return _request(Verb.LIST_METADATA_FORMATS, {Argument.IDENTIFIER: identifier})
+
+
+def list_sets_request() -> Request:
+    """``ListSets`` (section 4.6)."""
+    return _request(Verb.LIST_SETS)
+
+
+def get_record_request(identifier: str, metadata_prefix: str) -> Request:
+    """``GetRecord`` (section 4.1)."""
+    return _request(
+        Verb.GET_RECORD,
+        {
+            Argument.IDENTIFIER: identifier,
+            Argument.METADATA_PREFIX: checked_prefix(metadata_prefix),
+        },
+    )
+
+
+def list_request(
+    verb: Verb,
+    metadata_prefix: str,
+    *,
+    from_: str | None = None,
+    until: str | None = None,
+    set_spec: str | None = None,
+) -> Request:
+    """``ListRecords`` or ``ListIdentifiers`` (sections 4.5 and 4.3).
+
+    Args:
+        verb: One of the two.
+        metadata_prefix: The format wanted.
+        from_: Earliest datestamp, ``YYYY-MM-DD`` or ``YYYY-MM-DDThh:mm:ssZ``.
+        until: Latest datestamp, in the same granularity, not before ``from_``.
+        set_spec: Only members of this set; an empty text means none.
+
+    Raises:
+        RequestRefused: A prefix, a datestamp or a window that cannot be.
+    """
+    _check_window(from_, until)
+    return _request(
+        verb,
+        {
+            Argument.METADATA_PREFIX: checked_prefix(metadata_prefix),
+            Argument.FROM: from_,
+            Argument.UNTIL: until,
+            Argument.SET: set_spec or None,
+        },
+    )
+
+
+def resume_request(verb: Verb, token: str) -> Request:
+    """The next page of a list (section 3.5): the token, and nothing beside it."""
+    return _request(verb, {Argument.RESUMPTION_TOKEN: token})
+
+
+def checked_prefix(metadata_prefix: str) -> str:
+    """Return a metadataPrefix that the schema allows and that can name a file."""
+    if not _PREFIX.fullmatch(metadata_prefix) or metadata_prefix in {".", ".."}:
+        raise RequestRefused(
+            f"{metadata_prefix!r} is no metadataPrefix: letters, digits and -_.!~*'() make one"
+        )
+    return metadata_prefix
+
+
+def _request(verb: Verb, arguments: Mapping[Argument, str | None] | None = None) -> Request:
+    given = {name: value for name, value in (arguments or {}).items() if value is not None}
+    rules = ARGUMENT_RULES[verb]
+    if rules.exclusive not in given:
+        missing = rules.required - given.keys()
+        unknown = given.keys() - rules.required - rules.optional
+        if missing or unknown:
+            names = ", ".join(sorted(missing or unknown))
+            raise RequestRefused(f"{verb} {'needs' if missing else 'does not take'} {names}")
+    empty = [name for name, value in given.items() if not value]
+    if empty:
+        raise RequestRefused(f"{verb} was given an empty {empty[0]}")
+    return Request(verb, tuple((name.value, value) for name, value in given.items()))
+
+
+def _check_window(from_: str | None, until: str | None) -> None:
+    try:
+        first = parse_datestamp(from_) if from_ is not None else None
+        last = parse_datestamp(until) if until is not None else None
+    except DatestampError as error:
+        raise RequestRefused(str(error)) from None
+    if first is None or last is None or from_ is None or until is None:
+        return
+    if Granularity.of(from_) is not Granularity.of(until):
+        raise RequestRefused(f"from {from_} and until {until} differ in granularity")
+    if first > last:
+        raise RequestRefused(f"from {from_} is later than until {until}")
+
+
+# --------------------------------------------------------------------------- pages
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A record that cannot be used, kept apart from its neighbours.
+
+    Attributes:
+        identifier: As far as it could be read; may be empty.
+        reason: Why, in words.
+        where: Which record of which request.
+    """
+
+    identifier: str
+    reason: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage(Generic[Item]):
+    """One answer to a list request (section 3.5).
+
+    Attributes:
+        items: Records, headers, sets or formats, in the order sent; may be none.
+        response_date: The server's clock, or None where it cannot be read.
+        request_url: The text of the ``request`` element.
+        token: What ends an incomplete list; None where the element is absent.
+        errors: Error conditions in the answer, also beside items.
+        set_aside: Records without what makes a record.
+    """
+
+    items: tuple[Item, ...]
+    response_date: datetime | None = None
+    request_url: str = ""
+    token: ResumptionToken | None = None
+    errors: tuple[OAIError, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+
+    @property
+    def next_token(self) -> str | None:
+        """The token that asks for the next page, or None on the last one."""
+        return self.token.value or None if self.token is not None else None
+
+    def raise_errors(self) -> None:
+        """Raise the first error condition, unless items came with it."""
+        if self.errors and not self.items:
+            raise self.errors[0]
+
+
+def read_identify(body: bytes) -> Identify:
+    """Read the answer to ``Identify``.
+
+    Tolerant of what is missing: real repositories leave out what the schema
+    requires, and only the base URL's answering at all is needed for a harvest.
+
+    Raises:
+        PageUnreadable: No OAI-PMH answer, or one to another request.
+        OAIError: The repository's error.
+    """
+    envelope = _open(body, Verb.IDENTIFY)
+    envelope.raise_errors()
+    fields, descriptions = _identify_fields(envelope.answer())
+
+    def first(name: str) -> str:
+        return fields.get(name, [""])[0]
+
+    known = {
+        "repositoryName", "baseURL", "protocolVersion", "adminEmail",
+        "earliestDatestamp", "deletedRecord", "granularity", "compression",
+    }  # fmt: skip
+    return Identify(
+        repository_name=first("repositoryName"),
+        base_url=first("baseURL"),
+        protocol_version=first("protocolVersion"),
+        admin_emails=tuple(fields.get("adminEmail", ())),
+        earliest_datestamp=first("earliestDatestamp"),
+        deleted_record=_deleted_record(first("deletedRecord")),
+        granularity=_granularity(first("granularity")),
+        compression=tuple(fields.get("compression", ())),
+        descriptions=tuple(descriptions),
+        response_date=envelope.response_date,
+        other={name: values[0] for name, values in fields.items() if name not in known},
+    )
+
+
+def read_metadata_formats(body: bytes) -> ListPage[MetadataFormat]:
+    """Read the answer to ``ListMetadataFormats``; errors are in the page, not raised."""
+    return _read_list(body, Verb.LIST_METADATA_FORMATS, "metadataFormat", _metadata_format)
+
+
+def read_sets(body: bytes) -> ListPage[Set]:
+    """Read the answer to ``ListSets``; errors are in the page, not raised."""
+    return _read_list(body, Verb.LIST_SETS, "set", _set)
+
+
+def read_headers(body: bytes) -> ListPage[Header]:
+    """Read the answer to ``ListIdentifiers``; errors are in the page, not raised.
+
+    Raises:
+        PageUnreadable: No OAI-PMH answer, or one to another request.
+    """
+    return _read_list(body, Verb.LIST_IDENTIFIERS, "header", _header)
+
+
+def read_records(body: bytes) -> ListPage[Record]:
+    """Read the answer to ``ListRecords``; errors are in the page, not raised.
+
+    Each record's metadata is the ``<metadata>`` element, well-formed on its own:
+    UTF-8, no XML declaration, every namespace in scope declared on it.
+
+    Raises:
+        PageUnreadable: No OAI-PMH answer, or one to another request.
+
+    Cost: one parse and one serialisation per page, about 25 µs a record of 2 kB.
+    """
+    return _read_list(body, Verb.LIST_RECORDS, "record", _record)
+
+
+def read_record(body: bytes) -> Record:
+    """Read the answer to ``GetRecord``.
+
+    Raises:
+        PageUnreadable: No OAI-PMH answer, or none with a usable record.
+        OAIError: The repository's error.
+    """
+    page = _read_list(body, Verb.GET_RECORD, "record", _record)
+    page.raise_errors()
+    if not page.items:
+        reason = page.set_aside[0].reason if page.set_aside else "is not there"
+        raise PageUnreadable(f"holds no record: it {reason}")
+    return page.items[0]
+
+
+# --------------------------------------------------------------------------- envelope
+
+
+@dataclass(frozen=True, slots=True)
+class _Envelope:
+    """What every answer has: date, request, errors, and the element named like the verb."""
+
+    namespace: str
+    verb: Verb
+    element: etree._Element | None
+    response_date: datetime | None
+    request_url: str
+    errors: tuple[OAIError, ...]
+
+    def raise_errors(self) -> None:
+        if self.errors and self.element is None:
+            raise self.errors[0]
+
+    def answer(self) -> etree._Element:
+        if self.element is None:
+            raise PageUnreadable(f"holds neither {self.verb} nor an error")
+        return self.element
+
+
+def _open(body: bytes, verb: Verb) -> _Envelope:
+    root = parse_page(body)
+    namespace = root.tag[: -len("OAI-PMH")]
+    found: dict[str, etree._Element] = {}
+    errors: list[OAIError] = []
+    for child in root.iterchildren(tag=etree.Element):
+        name = child.tag.rpartition("}")[2]
+        if name == "error":
+            errors.append(error_for_code(child.get("code", ""), text_of(child)))
+        else:
+            found.setdefault(name, child)
+    if verb not in found and not errors:
+        raise PageUnreadable(_other_answer(verb, found))
+    return _Envelope(
+        namespace,
+        verb,
+        found.get(verb),
+        _moment(text_of(found.get("responseDate"))),
+        text_of(found.get("request")),
+        tuple(errors),
+    )
+
+
+def _other_answer(verb: Verb, found: Mapping[str, object]) -> str:
+    others = [other for other in Verb if other in found]
+    if others:
+        return f"is one to {others[0]}, not to {verb}"
+    return f"holds neither {verb} nor an error"
+
+
+# --------------------------------------------------------------------------- elements
+
+
+class _Unusable(Exception):
+    """One item lacks what makes it one; its neighbours are not concerned."""
+
+    def __init__(self, identifier: str, reason: str) -> None:
+        self.identifier = identifier
+        self.reason = reason
+        super().__init__(reason)
+
+
+def _read_list(
+    body: bytes, verb: Verb, item_name: str, read_item: Callable[[etree._Element, str], Item]
+) -> ListPage[Item]:
+    envelope = _open(body, verb)
+    items: list[Item] = []
+    set_aside: list[SetAside] = []
+    if envelope.element is not None:
+        tag = envelope.namespace + item_name
+        for number, element in enumerate(envelope.element.iterchildren(tag), 1):
+            try:
+                items.append(read_item(element, envelope.namespace))
+            except _Unusable as lack:
+                where = f"{item_name} {number} of the page"
+                set_aside.append(SetAside(lack.identifier, lack.reason, where))
+    return ListPage(
+        tuple(items),
+        envelope.response_date,
+        envelope.request_url,
+        _token(envelope),
+        envelope.errors,
+        tuple(set_aside),
+    )
+
+
+def _record(element: etree._Element, namespace: str) -> Record:
+    header: Header | None = None
+    metadata: bytes | None = None
+    about: list[bytes] = []
+    for child in element:
+        name = child.tag
+        if name == namespace + "header":
+            header = _header(child, namespace)
+        elif name == namespace + "metadata":
+            metadata = serialise(child)
+        elif name == namespace + "about":
+            about.append(serialise(child))
+    if header is None:
+        raise _Unusable("", "has no header")
+    return Record(header, metadata, tuple(about))
+
+
+def _header(element: etree._Element, namespace: str) -> Header:
+    identifier = datestamp = ""
+    sets: list[str] = []
+    for child in element:
+        name = child.tag
+        if name == namespace + "identifier":
+            identifier = text_of(child)
+        elif name == namespace + "datestamp":
+            datestamp = text_of(child)
+        elif name == namespace + "setSpec":
+            sets.append(text_of(child))
+    if not identifier:
+        raise _Unusable("", "has no identifier")
+    return Header(
+        identifier, datestamp, tuple(filter(None, sets)), element.get("status") == "deleted"
+    )
+
+
+def _metadata_format(element: etree._Element, namespace: str) -> MetadataFormat:
+    prefix = text_of(element.find(namespace + "metadataPrefix"))
+    if not prefix:
+        raise _Unusable("", "has no metadataPrefix")
+    return MetadataFormat(
+        prefix,
+        text_of(element.find(namespace + "schema")),
+        text_of(element.find(namespace + "metadataNamespace")),
+    )
+
+
+def _set(element: etree._Element, namespace: str) -> Set:
+    spec = text_of(element.find(namespace + "setSpec"))
+    if not spec:
+        raise _Unusable("", "has no setSpec")
+    description = element.find(namespace + "setDescription")
+    return Set(
+        spec,
+        text_of(element.find(namespace + "setName")),
+        None if description is None else serialise(description),
+    )
+
+
+def _token(envelope: _Envelope) -> ResumptionToken | None:
+    if envelope.element is None:
+        return None
+    element = envelope.element.find(envelope.namespace + "resumptionToken")
+    if element is None:
+        return None
+    return ResumptionToken(
+        text_of(element),
+        _number(element.get("completeListSize")),
+        _number(element.get("cursor")),
+        element.get("expirationDate"),
+    )
+
+
+def _identify_fields(element: etree._Element) -> tuple[dict[str, list[str]], list[bytes]]:
+    fields: dict[str, list[str]] = {}
+    descriptions: list[bytes] = []
+    for child in element.iterchildren(tag=etree.Element):
+        name = child.tag.rpartition("}")[2]
+        if name == "description":
+            descriptions += [serialise(content) for content in elements_of(child)]
+        else:
+            fields.setdefault(name, []).append(text_of(child))
+    return fields, descriptions
+
+
+def _number(text: str | None) -> int | None:
+    """A count as servers write it; pycsw 2.6.2 sends ``-1`` on an empty page."""
+    text = (text or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return read_datestamp(text)
+    except DatestampError:
+        return None
+
+
+def _granularity(text: str) -> Granularity | None:
+    """Letter case varies in the wild (t3.digizeitschriften.de)."""
+    return next((known for known in Granularity if known.lower() == text.lower()), None)
+
+
+def _deleted_record(text: str) -> DeletedRecord:
+    try:
+        return DeletedRecord(text.lower())
+    except ValueError:
+        return DeletedRecord.NO

@@ -1,0 +1,304 @@
+"""What a record that was listed does to the record in the Silo (pure).
+
+One version holds a record as of one datestamp, one file for each metadata format:
+
+* changed content makes the next numbered version;
+* a second format joins the version of the same datestamp;
+* content that is the same makes none, its newer datestamp is noted in the origin;
+* a deletion makes an empty version, and what comes back after it a new one.
+
+Curated versions are never touched, and a cursor on one stays there.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from oaipmhprotocol import Header, Record
+from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.xml_pages import same_content
+from recordsilo.manifest import Json, Manifest, Origin, Version, next_version_number
+
+DELETED_VERSION = "deleted_at_version"
+DELETED_DATE = "deleted_at_date"
+OAI_WRAPPER = b'<record xmlns="http://www.openarchives.org/OAI/2.0/">%s</record>'
+
+
+@dataclass(frozen=True, slots=True)
+class AddVersion:
+    """Add an empty version."""
+
+    name: str
+    date: str
+    origin: Origin
+    log: str
+    move_cursor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PutFile:
+    """Put a file into a version that does not have it."""
+
+    version: str
+    path: str
+    content: bytes
+    metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetOrigin:
+    """Note another datestamp in a version's origin."""
+
+    version: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class SetMetadata:
+    """Set a key of the record's metadata; None removes it."""
+
+    key: str
+    value: Json
+
+
+Action = AddVersion | PutFile | SetOrigin | SetMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with a record.
+
+    Attributes:
+        outcome: What it counts as.
+        actions: In order; may be empty.
+        writes: Whether content or a deletion is written, beside datestamps and sets.
+    """
+
+    outcome: Outcome
+    actions: tuple[Action, ...]
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How and when records came to us.
+
+    Attributes:
+        metadata_prefix: The format of the list.
+        agent: Which program harvested.
+        message: From where.
+        now: This moment, in the 2010 form.
+    """
+
+    metadata_prefix: str
+    agent: str = ""
+    message: str = ""
+    now: str = ""
+
+
+ReadFile = Callable[[str, str], bytes | None]
+"""(version, path) → content, or None where it cannot be read any more."""
+
+
+def plan_record(
+    manifest: Manifest, record: Record, datestamp: str, listing: Listing, read_file: ReadFile
+) -> Plan:
+    """Decide what a listed record does to the record in the Silo.
+
+    Args:
+        manifest: Its state; without versions where it does not exist.
+        record: With metadata, unless deleted.
+        datestamp: The header's, in the 2010 form (``2004-06-24T00:00:00``).
+        listing: See there.
+        read_file: Asked only where the digests differ.
+    """
+    planner = _Planner(manifest, record, datestamp, listing, read_file)
+    return planner.deletion() if record.header.deleted else planner.content()
+
+
+def about_file(metadata_prefix: str) -> str:
+    """The name of the file with a record's about containers."""
+    return f"{metadata_prefix}.about"
+
+
+def about_content(about: Sequence[bytes]) -> bytes | None:
+    """The about containers as one document: one as it is, several within ``<record>``."""
+    if not about:
+        return None
+    return about[0] if len(about) == 1 else OAI_WRAPPER % b"\n".join(about)
+
+
+def is_deletion(version: Version) -> bool:
+    """Whether a harvest made the version to say that the record was deleted."""
+    return version.origin.kind == "harvest" and not version.paths
+
+
+class _Planner:
+    """One record's decision; holds its arguments, changes nothing."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        record: Record,
+        datestamp: str,
+        listing: Listing,
+        read_file: ReadFile,
+    ) -> None:
+        self.manifest = manifest
+        self.record = record
+        self.datestamp = datestamp
+        self.listing = listing
+        self.prefix = listing.metadata_prefix
+        self.read_file = read_file
+        harvested = [v for v in manifest.versions if v.origin.kind == "harvest"]
+        self.harvested = harvested
+        self.deletions = [version for version in harvested if is_deletion(version)]
+        last = harvested.index(self.deletions[-1]) + 1 if self.deletions else 0
+        self.living = harvested[last:]
+        self.is_deleted = DELETED_VERSION in manifest.metadata
+
+    # ------------------------------------------------------------------ live records
+
+    def content(self) -> Plan:
+        holder = None if self.is_deleted else self._holder()
+        if holder is not None and self._is_same(holder):
+            return Plan(Outcome.UNCHANGED, (*self._dated(holder), *self._noted()), writes=False)
+        came_before = any(self.prefix in version.paths for version in self.harvested)
+        outcome = Outcome.UPDATED if came_before or self.is_deleted else Outcome.NEW
+        joined = None if self.is_deleted else self._joined()
+        if joined is None:
+            added = self._new_version("")
+            written: list[Action] = [added, *self._files(added.name)]
+        else:
+            written = [*self._dated(joined), *self._files(joined.name)]
+        return Plan(outcome, (*written, *self._noted(), *self._undeleted()), writes=True)
+
+    def _holder(self) -> Version | None:
+        """The newest harvested version with this format since the last deletion."""
+        return next((v for v in reversed(self.living) if self.prefix in v.paths), None)
+
+    def _joined(self) -> Version | None:
+        """The newest harvested version, where it is of the same datestamp and lacks the format."""
+        newest = self.living[-1] if self.living else None
+        if newest is None or self.prefix in newest.paths:
+            return None
+        dates = set(newest.origin.prefixes.values()) or {newest.date}
+        return newest if self.datestamp in dates else None
+
+    def _is_same(self, holder: Version) -> bool:
+        """Whether the version says the same; about containers count when the datestamp moved.
+
+        Some repositories write the time of the answer into ``about``: without a
+        newer datestamp that is no change of the record.
+        """
+        assert self.record.metadata is not None
+        if not self._same_file(holder, self.prefix, self.record.metadata):
+            return False
+        if self._date_in(holder) == self.datestamp:
+            return True
+        about, path = about_content(self.record.about), about_file(self.prefix)
+        if about is None or path not in holder.paths:
+            return about is None and path not in holder.paths
+        return self._same_file(holder, path, about)
+
+    def _same_file(self, holder: Version, path: str, content: bytes) -> bool:
+        known = (holder.digests or {}).get(path)
+        if known is not None and known.sha256 == hashlib.sha256(content).hexdigest():
+            return True
+        stored = self.read_file(holder.name, path)
+        return stored is not None and same_content(stored, content)
+
+    def _files(self, version: str) -> list[Action]:
+        assert self.record.metadata is not None
+        files: list[Action] = [PutFile(version, self.prefix, self.record.metadata, metadata=True)]
+        about = about_content(self.record.about)
+        if about is not None:
+            files.append(PutFile(version, about_file(self.prefix), about, metadata=False))
+        return files
+
+    def _undeleted(self) -> list[Action]:
+        keys = (DELETED_VERSION, DELETED_DATE)
+        return [SetMetadata(key, None) for key in keys if key in self.manifest.metadata]
+
+    # ------------------------------------------------------------------ deletions
+
+    def deletion(self) -> Plan:
+        if self.is_deleted:
+            return Plan(Outcome.DELETED, self._deleted_again(), writes=False)
+        if self.living and self._is_outlived():
+            return Plan(Outcome.DELETED, tuple(self._noted()), writes=False)
+        added = self._new_version("deleted, ")
+        marks = (
+            SetMetadata(DELETED_VERSION, added.name),
+            SetMetadata(DELETED_DATE, self.datestamp),
+        )
+        return Plan(Outcome.DELETED, (added, *self._noted(), *marks), writes=True)
+
+    def _is_outlived(self) -> bool:
+        """Whether the record lives on in another format, and only this one was withdrawn.
+
+        "Deleted" is said of a record, that is of an item in one format (section
+        2.5.1). A list of another format would bring the record back, and the next
+        list of this one delete it again, a version each time.
+        """
+        others = [
+            date
+            for version in self.living
+            for prefix, date in version.origin.prefixes.items()
+            if prefix != self.prefix
+        ]
+        newest = max(others, default="")
+        if self._holder() is not None:
+            return newest > self.datestamp
+        known = (deletion.origin.prefixes.get(self.prefix, "") for deletion in self.deletions)
+        return newest >= self.datestamp or any(date >= self.datestamp for date in known)
+
+    def _deleted_again(self) -> tuple[Action, ...]:
+        actions: list[Action] = []
+        noted = str(self.manifest.metadata.get(DELETED_DATE, ""))
+        if self.datestamp > noted:
+            actions.append(SetMetadata(DELETED_DATE, self.datestamp))
+        name = str(self.manifest.metadata[DELETED_VERSION])
+        if self.manifest.has(name):
+            actions += self._dated(self.manifest.version(name))
+        return (*actions, *self._noted())
+
+    # ------------------------------------------------------------------ both
+
+    def _new_version(self, what: str) -> AddVersion:
+        manifest = self.manifest
+        curated = bool(manifest.current_version) and manifest.current.is_curated
+        return AddVersion(
+            next_version_number(manifest),
+            self.datestamp,
+            Origin(
+                "harvest",
+                prefixes={self.prefix: self.datestamp},
+                agent=self.listing.agent,
+                message=self.listing.message,
+                date=self.listing.now,
+            ),
+            f"Harvested {self.prefix}, {what}datestamp {self.datestamp}",
+            move_cursor=not curated,
+        )
+
+    def _date_in(self, version: Version) -> str:
+        return version.origin.prefixes.get(self.prefix, version.date)
+
+    def _dated(self, version: Version) -> list[Action]:
+        """Note the format's datestamp in a version's origin, unless it is there."""
+        prefixes = version.origin.prefixes
+        if prefixes.get(self.prefix) == self.datestamp:
+            return []
+        dated = {**prefixes, self.prefix: self.datestamp}
+        return [SetOrigin(version.name, replace(version.origin, prefixes=dated))]
+
+    def _noted(self) -> list[Action]:
+        """The header in ``metadata``: a change of sets alone makes no version."""
+        header: Header = self.record.header
+        wanted: dict[str, Json] = {"identifier": header.identifier}
+        wanted["firstSeen"] = self.manifest.metadata.get("firstSeen", self.datestamp)
+        if header.set_specs or not header.deleted:
+            wanted["setSpec"] = list(header.set_specs)
+        known = self.manifest.metadata
+        return [SetMetadata(k, v) for k, v in wanted.items() if k not in known or known[k] != v]
