@@ -1,0 +1,141 @@
+"""The command `silo`: a group that each package adds its own commands to, by entry points."""
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from enum import IntEnum
+from importlib.metadata import entry_points
+from typing import IO, Any, NoReturn
+
+import click
+
+from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
+from recordsilo.silo import Silo
+
+ENTRY_POINTS = "recordsilo.commands"
+
+
+class ExitCode(IntEnum):
+    """What a command's exit says; the same for every command."""
+
+    OK = 0
+    LOSSES = 1
+    """Finished, with losses that the output names."""
+    USAGE = 2
+    """Wrong input: an option, an identifier, a directory."""
+    ENDPOINT = 3
+    """The repository cannot be used."""
+    STOPPED = 75
+    """Stopped early; the same command goes on."""
+    INTERRUPTED = 130
+    """Stopped by Ctrl-C; the same command goes on."""
+
+
+class Failure(click.ClickException):
+    """A command ends with a sentence on stderr and an exit code."""
+
+    def __init__(self, sentence: str, code: int = ExitCode.USAGE) -> None:
+        super().__init__(sentence)
+        self.exit_code = int(code)  # type: ignore[misc]  # click reads it from the instance
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence on stderr."""
+        click.echo(f"silo: {self.message}", file=file, err=file is None)
+
+
+def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
+    """End the command with a sentence."""
+    raise Failure(sentence, code)
+
+
+def example(*lines: str) -> str:
+    """The epilog of a command's help: how it is called, one line each."""
+    return "\b\nFor example:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+@contextlib.contextmanager
+def open_silo(path: str) -> Iterator[Silo]:
+    """The Silo at a path, which has to be there; closed on leaving."""
+    with Silo(path, create=False) as silo:
+        yield silo
+
+
+class _Commands(click.Group):
+    """The group; the commands of other packages are loaded when one is asked for."""
+
+    _loaded = False
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+            for command in point.load():
+                self.add_command(command)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order of their names."""
+        self._load()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by its name."""
+        self._load()
+        return super().get_command(ctx, cmd_name)
+
+
+_HELP = """Take records out of a repository, keep them as plain files, improve them, push them out.
+
+A DIR is a Silo: a directory of records with their versions. An ID is a record's
+identifier, in full, short (oai:eprints.example.org:6102 → 6102), or as its web
+page's address has it.
+
+\b
+Exit codes:
+    0  whole                          3  the repository cannot be used
+    1  finished, with losses named   75  stopped early; the same command goes on
+    2  wrong input                  130  interrupted; the same command goes on
+"""
+
+
+@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="recordsilo", prog_name="silo")
+def silo_command() -> None:
+    """See `_HELP`."""
+
+
+def main() -> NoReturn:
+    """Run `silo`: every error a user can meet is one sentence on stderr and an exit code."""
+    logging.basicConfig(level=logging.WARNING, format="silo: %(message)s")
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result = silo_command.main(standalone_mode=False, prog_name="silo")
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        click.echo("silo: interrupted", err=True)
+        return ExitCode.INTERRUPTED
+    except KeyboardInterrupt:
+        click.echo("silo: interrupted", err=True)
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:  # the reader of our output, say `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except (ManifestUnreadable, StateUnreadable) as error:
+        click.echo(f"silo: {error}", err=True)
+        return ExitCode.LOSSES
+    except RecordSiloError as error:
+        click.echo(f"silo: {error}", err=True)
+        return ExitCode.USAGE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"silo: {where}{error.strerror or error}", err=True)
+        return ExitCode.LOSSES
+    return result if isinstance(result, int) else ExitCode.OK

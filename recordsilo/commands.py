@@ -1,0 +1,328 @@
+"""The store's own commands of `silo`: looking at records, and changing one at a time."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.errors import FileNotInVersion, VersionFrozen
+from recordsilo.index import Row
+from recordsilo.index.projection import metadata_paths
+from recordsilo.progress import counting
+from recordsilo.record import HarvestedRecord
+from recordsilo.silo import Silo
+
+F = TypeVar("F", bound=Callable[..., Any])
+CHUNK = 1 << 20
+
+directory = click.argument("silo_dir", metavar="DIR")
+identifier = click.argument("item", metavar="ID")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def why(command: F) -> F:
+    """The options that say who changes something, and why."""
+    command = click.option("--agent", default="", help="Who changes it (default: the user).")(
+        command
+    )
+    return click.option("-m", "--message", default="", help="Why, for the record's log.")(command)
+
+
+# -- looking ----------------------------------------------------------------------------
+
+
+@click.command(epilog=example("silo ls myrepo", "silo ls myrepo --curated --json | head"))
+@directory
+@click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it.")
+@click.option("--deleted/--live", default=None, help="Only deleted, or only live records.")
+@click.option("--curated/--not-curated", default=None, help="Whether the current version is.")
+@click.option("--upstream-newer", is_flag=True, default=None,
+              help="Only curated records of which something newer was harvested.")  # fmt: skip
+@click.option("--from", "start", metavar="ID", help="Begin at this identifier.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
+@as_json
+def ls(
+    *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, **filters: Any
+) -> None:
+    """List the records of a Silo: identifier, datestamp, marks and title, one a line.
+
+    The order is that of the identifiers. Marks: D deleted at the source, C curated,
+    U something newer than what was curated has been harvested.
+    """
+    with open_silo(silo_dir) as silo:
+        for row in _rows(silo, start, limit, filters):
+            click.echo(json.dumps(row_as_json(row), ensure_ascii=False) if as_json else _line(row))
+
+
+def _rows(
+    silo: Silo, start: str | None, limit: int | None, filters: dict[str, Any]
+) -> Iterator[Row]:
+    left = sys.maxsize if limit is None else limit
+    page = silo.page(limit=min(left, 1000), from_identifier=start, **filters)
+    while page.rows:
+        yield from page.rows
+        left -= len(page.rows)
+        if not page.has_next or left <= 0:
+            return
+        page = silo.page(limit=min(left, 1000), after=page.rows[-1].identifier, **filters)
+
+
+def row_as_json(row: Row) -> dict[str, Any]:
+    """A row of a list, as every JSON output of the project shows it."""
+    return {
+        "identifier": row.identifier,
+        "datestamp": row.datestamp,
+        "title": row.title,
+        "sets": list(row.sets),
+        "deleted": row.deleted,
+        "curated": row.curated,
+        "upstream_newer": row.upstream_newer,
+        "current_version": row.current_version,
+        "versions": row.versions,
+        "revision": row.revision,
+    }
+
+
+def _line(row: Row) -> str:
+    marks = "".join(
+        letter if flag else "-"
+        for letter, flag in (("D", row.deleted), ("C", row.curated), ("U", row.upstream_newer))
+    )
+    return "\t".join((row.identifier, row.datestamp, marks, row.title))
+
+
+@click.command(epilog=example("silo show myrepo 6102", "silo show myrepo 6102 --json"))
+@directory
+@identifier
+@as_json
+def show(*, silo_dir: str, item: str, as_json: bool) -> None:
+    """Show a record: its versions with their files, where they came from, and its metadata."""
+    with open_silo(silo_dir) as silo:
+        record = silo[silo.resolve(item)]
+        row = silo.row(record.item_id)
+        if as_json:
+            click.echo(json.dumps(_as_json(record, row), ensure_ascii=False, indent=1))
+            return
+        for line in _description(record, row):
+            click.echo(line)
+
+
+def _as_json(record: HarvestedRecord, row: Row) -> dict[str, Any]:
+    return {
+        **row_as_json(row),
+        "metadata": record.metadata,
+        "path": record.path_to_item(),
+        "version_list": [_version_as_json(record, name) for name in record.versions],
+    }
+
+
+def _version_as_json(record: HarvestedRecord, name: str) -> dict[str, Any]:
+    origin = record.origin(name)
+    return {
+        "name": name,
+        "date": record.version_date(name),
+        "origin": {
+            "kind": origin.kind,
+            "of": origin.of,
+            "prefixes": dict(origin.prefixes),
+            "agent": origin.agent,
+            "message": origin.message,
+        },
+        "frozen": record.is_frozen(name),
+        "files": [_file_as_json(record, name, path) for path in record.paths(name)],
+        "log": record.version_log(name),
+    }
+
+
+def _file_as_json(record: HarvestedRecord, version: str, path: str) -> dict[str, Any]:
+    try:
+        info = record.file_info(path, version)
+    except FileNotInVersion as error:
+        return {"path": path, "problem": str(error)}
+    return {
+        "path": path,
+        "size": info.size,
+        "sha256": info.sha256,
+        "metadata": info.is_metadata,
+    }
+
+
+def _description(record: HarvestedRecord, row: Row) -> Iterator[str]:
+    yield f"identifier  {record.item_id}"
+    yield f"title       {row.title or '(none)'}"
+    yield f"datestamp   {row.datestamp}"
+    if row.sets:
+        yield f"sets        {', '.join(row.sets)}"
+    if row.deleted:
+        yield f"deleted     at the source, {record.metadata.get('deleted_at_date', '')}"
+    if row.upstream_newer:
+        yield "upstream    something newer than what was curated has been harvested"
+    yield f"path        {record.path_to_item()}"
+    for name in record.versions:
+        yield ""
+        yield from _version_lines(record, name)
+
+
+def _version_lines(record: HarvestedRecord, name: str) -> Iterator[str]:
+    origin = record.origin(name)
+    cursor = "  ← current" if name == record.currentversion else ""
+    of = f" of {origin.of}" if origin.of else ""
+    by = f" by {origin.agent}" if origin.agent else ""
+    yield f"version {name}  {record.version_date(name)}  {origin.kind}{of}{by}{cursor}"
+    if origin.message:
+        yield f"  “{origin.message}”"
+    for path in record.paths(name):
+        found = _file_as_json(record, name, path)
+        if "problem" in found:
+            yield f"  {path}  PROBLEM: {found['problem']}"
+        else:
+            yield f"  {path}  {found['size']:,} bytes  {'metadata' if found['metadata'] else ''}"
+    if not record.paths(name):
+        yield "  (no files)"
+
+
+@click.command(epilog=example("silo cat myrepo 6102 oai_dc", "silo cat myrepo 6102 --version 1"))
+@directory
+@identifier
+@click.argument("file", required=False)
+@click.option("-v", "--version", help="A version (default: the current one).")
+def cat(*, silo_dir: str, item: str, file: str | None, version: str | None) -> None:
+    """Print a file of a record, byte for byte; without FILE, its metadata."""
+    with open_silo(silo_dir) as silo:
+        record = silo[silo.resolve(item)]
+        name = file or _main_file(record, version)
+        with record.get_stream(name, version) as stream:
+            while chunk := stream.read(CHUNK):
+                sys.stdout.buffer.write(chunk)
+
+
+def _main_file(record: HarvestedRecord, version: str | None) -> str:
+    listed = record.state.version(version or record.currentversion)
+    found = metadata_paths(listed)
+    if not found:
+        files = ", ".join(listed.paths) or "no files"
+        fail(f"version {listed.name!r} of record {record.item_id} has no metadata; it has {files}")
+    return found[0]
+
+
+@click.command(epilog=example("less $(silo path myrepo 6102)/oai_dc"))
+@directory
+@identifier
+@click.argument("version", required=False)
+def path(*, silo_dir: str, item: str, version: str | None) -> None:
+    """Print where a record's version lies on disk (default: the current one)."""
+    with open_silo(silo_dir) as silo:
+        click.echo(silo[silo.resolve(item)].to_dirpath(version=version))
+
+
+# -- changing ---------------------------------------------------------------------------
+
+
+@click.command(epilog=example(
+    "silo put myrepo 6102 licence.txt -m 'licence cleared'",
+    "silo put myrepo 6102 fixed.xml --as oai_dc",
+    "pdftotext paper.pdf - | silo put myrepo 6102 - --as text.txt",
+))  # fmt: skip
+@directory
+@identifier
+@click.argument("source", metavar="FILE", type=click.File("rb"))
+@click.option("--as", "name", help="Its name in the version (default: the name of FILE).")
+@click.option("-v", "--version", help="A curated version (default: the current one).")
+@click.option("--metadata", is_flag=True, default=None, help="Mark it as metadata.")
+@click.option("--new", is_flag=True, help="Make the record if there is none.")
+@why
+def put(*,
+    silo_dir: str, item: str, source: Any, name: str | None, new: bool, version: str | None,
+    metadata: bool | None, agent: str, message: str,
+) -> None:  # fmt: skip
+    """Put a file into a curated version of a record, over one of that name."""
+    if name is None and source.name in {"-", "<stdin>"}:
+        fail("say with --as what the file is called in the version")
+    with open_silo(silo_dir) as silo:
+        record = silo.get_item(item) if new and item not in silo else silo[silo.resolve(item)]
+        target = version or record.currentversion
+        if record.exists and not record.is_curated(target):
+            raise VersionFrozen(record.item_id, target)
+        stored = name or source.name.rsplit("/", 1)[-1]
+        record.put_stream(stored, source, target, metadata, agent=agent, message=message)
+        click.echo(f"{record.item_id}: {stored} is in version {target}")
+
+
+@click.command(epilog=example("silo clone myrepo 6102", "silo clone myrepo 6102 1 workingcopy"))
+@directory
+@identifier
+@click.argument("original", required=False)
+@click.argument("new", default="workingcopy")
+@why
+def clone(
+    *, silo_dir: str, item: str, original: str | None, new: str, agent: str, message: str
+) -> None:
+    """Copy a version (default: the current one) to a new one (default: workingcopy), to curate it.
+
+    The new version is then the current one.
+    """
+    with open_silo(silo_dir) as silo:
+        record = silo[silo.resolve(item)]
+        source = original or record.currentversion
+        record.clone_version(source, new, agent=agent, message=message)
+        click.echo(f"{record.item_id}: version {source} is cloned to {new}")
+        click.echo(record.to_dirpath())
+
+
+@click.command(epilog=example(
+    "silo rm myrepo 6102 -m 'a test deposit'",
+    "silo rm myrepo 6102 --version workingcopy",
+    "silo rm myrepo 6102 --version workingcopy --file notes.txt",
+))  # fmt: skip
+@directory
+@identifier
+@click.option("-v", "--version", help="Only this version.")
+@click.option("-f", "--file", help="Only this file (of the current version, or of --version).")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal.")
+@why
+def rm(*,
+    silo_dir: str, item: str, version: str | None, file: str | None, yes: bool, agent: str,
+    message: str,
+) -> None:  # fmt: skip
+    """Delete a record, a version, or a file.
+
+    A deleted record is remembered: later harvests leave it out, unless they are
+    asked with --restore-removed.
+    """
+    with open_silo(silo_dir) as silo:
+        full = silo.resolve(item)
+        what = " ".join(
+            part
+            for part in (file and f"file {file} of", version and f"version {version} of", full)
+            if part
+        )
+        if not yes and sys.stdin.isatty():
+            click.confirm(f"Delete {what}?", abort=True)
+        if file:
+            names = () if version is None else (version,)
+            silo[full].del_stream(file, names, agent=agent, message=message)
+        elif version:
+            silo[full].del_version(version, agent=agent, message=message)
+        else:
+            silo.del_item(full, remember=True, agent=agent, message=message)
+        click.echo(f"deleted {what}")
+
+
+@click.command(epilog=example("silo reindex myrepo"))
+@directory
+def reindex(silo_dir: str) -> int:
+    """Make the index anew from the records' manifests; needed after files were moved by hand."""
+    with open_silo(silo_dir) as silo:
+        with counting("indexing") as show_progress:
+            total = silo.reindex(show_progress)
+        problems = silo.index_problems()
+        for _, sentence in problems:
+            click.echo(f"silo: {sentence}", err=True)
+        click.echo(f"{total:,} records indexed" + (f", {len(problems):,} not" if problems else ""))
+    return ExitCode.LOSSES if problems else ExitCode.OK
+
+
+commands = [ls, show, cat, path, put, clone, rm, reindex]

@@ -1,0 +1,60 @@
+"""What long work on a Silo shows: a bar at a terminal, a line now and then in a pipe."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+@contextlib.contextmanager
+def counting(
+    label: str, total: int | None = None, *, stream: TextIO | None = None, quiet: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """Show a count that grows; the value takes how many are done so far.
+
+    Args:
+        label: What is being done, e.g. ``"indexing"``.
+        total: How many there will be, where that is known.
+        stream: Where to show; by default stderr.
+        quiet: Show nothing.
+    """
+    out = sys.stderr if stream is None else stream
+    if quiet:
+        yield lambda _done: None
+    elif out.isatty():
+        with _bar(label, total, out) as show:
+            yield show
+    else:
+        yield _lines(label, total, out)
+
+
+@contextlib.contextmanager
+def _bar(label: str, total: int | None, out: TextIO) -> Iterator[Callable[[int], None]]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(file=out)) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _lines(label: str, total: int | None, out: TextIO) -> Callable[[int], None]:
+    last = time.monotonic()
+
+    def show(done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            of = "" if total is None else f" of {total:,}"
+            print(f"{label}: {done:,}{of}", file=out, flush=True)
+
+    return show
