@@ -22,20 +22,22 @@ from oaipmhprotocol import (
 )
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhprotocol.words import OAI_NAMESPACE, OAI_SCHEMA, PROTOCOL_VERSION, XSI_NAMESPACE
+from oaipmhprovider.arguments import NOT_XML
 
 _HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     f'<OAI-PMH xmlns="{OAI_NAMESPACE}" xmlns:xsi="{XSI_NAMESPACE}"'
     f' xsi:schemaLocation="{OAI_NAMESPACE} {OAI_SCHEMA}">\n'
 )
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_AWKWARD = re.compile("[^\t\n\u0020-%'-;=?-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PROLOG = (b"<?xml", b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"<!")
 
 
 def escape(text: str) -> str:
     """Text as element content; a character that XML does not allow becomes U+FFFD."""
-    if _NOT_XML.search(text):
-        text = _NOT_XML.sub("\ufffd", text)
+    if not _AWKWARD.search(text):
+        return text
+    text = NOT_XML.sub("\ufffd", text)
     return (
         text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
     )

@@ -18,7 +18,14 @@ Arguments = Sequence[tuple[str, str]]
 _UNRESERVED = r"[A-Za-z0-9\-_.!~*'()]+"
 _PREFIX = re.compile(_UNRESERVED)
 _SET_SPEC = re.compile(rf"{_UNRESERVED}(?::{_UNRESERVED})*")
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_URI = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.\-]*:"
+    r"(?://[A-Za-z0-9.\-]*(?::[0-9]{0,5})?(?=[/?]|$))?"
+    r"(?!//)(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2}|[\u00a0-\ud7ff\uf900-\ufdcf])+"
+)
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML 1.0 does not allow (section 2.2)."""
+
 _LONGEST_NAME_QUOTED = 40
 
 
@@ -43,8 +50,15 @@ class Request:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What the ``request`` element of the answer repeats (section 3.2)."""
-        return {Argument.VERB.value: self.verb, **{str(k): v for k, v in self.arguments.items()}}
+        """What the ``request`` element of the answer repeats (section 3.2).
+
+        Nothing where the identifier is no URI: OAI-PMH.xsd admits only URIs there.
+        """
+        identifier = self.arguments.get(Argument.IDENTIFIER)
+        if identifier is not None and not _URI.fullmatch(identifier):
+            return {}
+        echoed = {str(name): value for name, value in self.arguments.items()}
+        return {str(Argument.VERB): self.verb, **echoed}
 
 
 def read_request(received: Arguments) -> Request:
@@ -91,14 +105,14 @@ def _faults_of_names(verb: Verb, names: Sequence[str]) -> Iterator[str]:
 
 
 def _quoted(name: str) -> str:
-    if len(name) > _LONGEST_NAME_QUOTED or not name.isprintable() or _NOT_XML.search(name):
+    if len(name) > _LONGEST_NAME_QUOTED or not name.isprintable() or NOT_XML.search(name):
         return "of that name"
     return f'"{name}"'
 
 
 def _faults_of_values(arguments: Arguments) -> Iterator[str]:
     for name, value in dict(arguments).items():
-        if _NOT_XML.search(value):
+        if NOT_XML.search(value):
             yield f"the argument {_quoted(name)} has a character that XML does not allow"
         elif fault := _fault_of_value(name, value):
             yield fault

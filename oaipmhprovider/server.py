@@ -1,6 +1,7 @@
 """A data provider on a loopback port of its own, for demonstrations, tests and benchmarks."""
 
 import logging
+import socket
 import threading
 from dataclasses import replace
 from typing import Any, Self
@@ -26,6 +27,16 @@ class _QuietServer(wsgi.Server):
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         _log.log(level, "%s", msg, exc_info=traceback)
+
+    @staticmethod
+    def bind_socket(socket_: socket.socket, bind_addr: tuple[str, int]) -> socket.socket:
+        """Bind, or close the socket; Cheroot 11.1.2 leaves it open where the port is taken."""
+        try:
+            socket_.bind(bind_addr)
+        except OSError:
+            socket_.close()
+            raise
+        return socket_
 
 
 class ProviderServer:

@@ -7,7 +7,7 @@ _T = TypeVar("_T")
 _MASK = (1 << 64) - 1
 
 
-def mix(number: int, salt: int) -> int:
+def _mix(number: int, salt: int) -> int:
     """Scatter a number over 64 bits.
 
     Source: the finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable
@@ -22,20 +22,21 @@ def mix(number: int, salt: int) -> int:
 class Dice:
     """A row of choices that depends on two numbers only.
 
-    Not `random.Random`: seeding one takes longer than composing a whole record, and
-    its methods have changed between versions of Python.
+    A linear congruential generator (Knuth's MMIX constants) begun at a scattered
+    place, of which the upper half is used. Not `random.Random`: seeding one takes
+    longer than composing a whole record, and its methods have changed between
+    versions of Python.
     """
 
-    __slots__ = ("_salt", "_state")
+    __slots__ = ("_state",)
 
     def __init__(self, number: int, salt: int) -> None:
-        self._state = number
-        self._salt = salt
+        self._state = _mix(number, salt)
 
     def below(self, bound: int) -> int:
         """A number from 0 to ``bound`` - 1."""
-        self._salt += 1
-        return mix(self._state, self._salt) % bound
+        self._state = state = (self._state * 6364136223846793005 + 1442695040888963407) & _MASK
+        return (state >> 33) % bound
 
     def chance(self, percent: int) -> bool:
         """True in so many cases of a hundred."""

@@ -105,7 +105,7 @@ THESIS_PARTS = (
     ),
     (
         "The second part describes {method} {setting}. The material comprises {many} cases;"
-        " {part} of them were followed for {years} years. Particular care is given to what is missing."
+        " {part} of them were followed for {years} years. Care is given to what is missing."
     ),
     (
         "The third part puts the findings to the test. {Topic} and {other} are found to be related"

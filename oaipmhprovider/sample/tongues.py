@@ -30,9 +30,9 @@ class Tongue:
 
 _WESTERN_TITLES = (
     "{topic}: {context}",
-    "{topic}. {context}",
+    "{topic} – {context}",
     "{topic} – {other}",
-    "{topic}. {other}",
+    "{topic} – {other}",
 )
 
 TONGUES: tuple[Tongue, ...] = (
@@ -128,7 +128,7 @@ TONGUES: tuple[Tongue, ...] = (
             "diez años después",
             "problemas y métodos",
         ),
-        ("{topic}: {context}", "{topic}. {context}", "¿Qué sabemos de «{topic}»?"),
+        ("{topic}: {context}", "{topic} – {context}", "¿Qué sabemos de «{topic}»?"),
         (
             "El presente trabajo se ocupa del tema «{topic}».",
             "Se analizaron {many} casos procedentes de tres regiones.",
@@ -158,7 +158,7 @@ TONGUES: tuple[Tongue, ...] = (
         ),
         (
             "{topic}: {context}",
-            "{topic}. {context}",
+            "{topic} – {context}",
             "{topic} («{other}» и другие очерки)",
             "{topic}",
         ),
@@ -187,7 +187,7 @@ TONGUES: tuple[Tongue, ...] = (
             "μέθοδοι και προβλήματα",
             "από τη θεωρία στην πράξη",
         ),
-        ("{topic}: {context}", "{topic}. {context}", "{topic} – {other}"),
+        ("{topic}: {context}", "{topic} – {context}", "{topic} – {other}"),
         (
             "Η εργασία εξετάζει το θέμα «{topic}».",
             "Μελετήθηκαν {many} περιπτώσεις από διάφορες περιοχές.",
