@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     """Wrong input: an option, an identifier, a directory."""
     ENDPOINT = 3
-    """The repository cannot be used."""
+    """The repository, or the target of an export, cannot be used."""
     STOPPED = 75
     """Stopped early; the same command goes on."""
     INTERRUPTED = 130
@@ -94,9 +94,12 @@ page's address has it.
 
 \b
 Exit codes:
-    0  whole                          3  the repository cannot be used
-    1  finished, with losses named   75  stopped early; the same command goes on
-    2  wrong input                  130  interrupted; the same command goes on
+      0  whole
+      1  finished, with losses that the output names
+      2  wrong input
+      3  the repository, or the target of an export, cannot be used
+     75  stopped early; the same command goes on
+    130  interrupted; the same command goes on
 """
 
 
