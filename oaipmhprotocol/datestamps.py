@@ -1,7 +1,7 @@
 """Datestamps and their granularity (OAI-PMH 2.0, sections 2.7.1 and 3.3)."""
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from enum import StrEnum
 
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
@@ -22,9 +22,10 @@ class DatestampError(ValueError):
 
     def __init__(self, text: str) -> None:
         self.text = text
-        super().__init__(
-            f"{text!r} is not a datestamp; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ (UTC)"
-        )
+        super().__init__(text)
+
+    def __str__(self) -> str:
+        return f"{self.text!r} is not a datestamp; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ (UTC)"
 
 
 class Granularity(StrEnum):
@@ -94,14 +95,18 @@ def read_datestamp(text: str) -> datetime:
         raise DatestampError(text)
     *numbers, zone = match.groups()
     moment = _moment(text, *(int(part) for part in numbers if part is not None))
-    if zone and zone not in "Zz":
-        sign = -1 if zone[0] == "-" else 1
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-        try:
-            moment -= sign * offset
-        except OverflowError:
-            raise DatestampError(text) from None
-    return moment
+    try:
+        return moment - _offset(zone)
+    except (ValueError, OverflowError):
+        raise DatestampError(text) from None
+
+
+def _offset(zone: str | None) -> timedelta:
+    """How far a zone is ahead of UTC; ValueError for one that is on no map."""
+    if zone is None or zone in "Zz":
+        return timedelta()
+    ahead = timezone(timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))).utcoffset(None)
+    return -ahead if zone[0] == "-" else ahead
 
 
 def format_datestamp(moment: datetime, granularity: Granularity) -> str:

@@ -16,7 +16,10 @@ class OAIError(Exception):
         self.message = message
         if code is not None:
             self.code = code
-        super().__init__(f"{self.code}: {message}" if message else self.code)
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" if self.message else self.code
 
 
 class BadArgument(OAIError):

@@ -33,6 +33,10 @@ _AWKWARD = re.compile("[^\t\n\u0020-%'-;=?-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _PROLOG = (b"<?xml", b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"<!")
 
 
+class NotEmbeddable(ValueError):
+    """A document of a source cannot stand in an answer."""
+
+
 def escape(text: str) -> str:
     """Text as element content; a character that XML does not allow becomes U+FFFD."""
     if not _AWKWARD.search(text):
@@ -54,15 +58,22 @@ def embeddable(document: bytes) -> bytes:
 
     Bytes that begin with their root element are returned as they are, unread. What
     begins with an XML declaration, a byte order mark, a comment or a document type
-    is parsed (no entity is resolved, nothing is loaded) and written again.
+    is parsed and written again, the entities it declares itself replaced.
 
     Raises:
-        etree.XMLSyntaxError: The document had to be parsed and is not well-formed.
+        NotEmbeddable: The document had to be parsed and is not well-formed, or uses
+            an entity that is declared elsewhere; nothing is ever loaded.
     """
     if not document.lstrip().startswith(_PROLOG):
         return document
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    root = etree.fromstring(document, parser)
+    # lxml 5 and later replace entities of the document itself only, and libxml2 bounds them.
+    parser = etree.XMLParser(no_network=True, load_dtd=False)
+    try:
+        root = etree.fromstring(document, parser)
+    except etree.XMLSyntaxError as error:
+        raise NotEmbeddable(f"a document of the source is not well-formed: {error}") from error
+    if next(root.iter(etree.Entity), None) is not None:
+        raise NotEmbeddable("a document of the source uses an entity that it does not declare")
     return etree.tostring(root, encoding="UTF-8", xml_declaration=False, with_tail=False)
 
 
@@ -127,19 +138,19 @@ def set_elements(sets: Iterable[Set]) -> Iterator[bytes]:
         yield b"</set>\n"
 
 
-def header_element(header: Header) -> str:
+def header_element(header: Header) -> bytes:
     """A ``header`` element (section 2.5)."""
     opening = '<header status="deleted">' if header.deleted else "<header>"
     sets = "".join(f"<setSpec>{escape(spec)}</setSpec>" for spec in header.set_specs)
     return (
         f"{opening}<identifier>{escape(header.identifier)}</identifier>"
         f"<datestamp>{escape(header.datestamp)}</datestamp>{sets}</header>\n"
-    )
+    ).encode()
 
 
 def record_element(record: Record) -> bytes:
     """A ``record`` element (section 2.5); of a deleted record only the header."""
-    parts = [b"<record>", header_element(record.header).encode()]
+    parts = [b"<record>", header_element(record.header)]
     if not record.header.deleted and record.metadata is not None:
         parts.append(_wrapped("metadata", record.metadata))
         parts += [_wrapped("about", document) for document in record.about]

@@ -35,8 +35,8 @@ class Settings:
 
     Attributes:
         base_url: Where the repository is reached from; None: what the source says.
-        page_size: How many records or headers one answer holds at most.
-        sets_page_size: How many sets.
+        page_size: How many records or headers one answer holds at most; at least 1.
+        sets_page_size: How many sets; at least 1.
         token_lifetime: How long a resumption token is good for.
         token_key: With which tokens are checked; the same wherever one source is served.
         compression: Encodings that the transport offers besides identity.
@@ -48,6 +48,10 @@ class Settings:
     token_lifetime: timedelta = timedelta(days=1)
     token_key: bytes = b"oaipmhprovider"
     compression: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.page_size < 1 or self.sets_page_size < 1:
+            raise ValueError("an answer that holds nothing would never come to an end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +175,7 @@ def _list_identifiers(context: _Context) -> list[bytes]:
     headers = context.source.headers(place.selection, place.after, limit + 1)
     last = Position.of(headers[limit - 1]) if len(headers) > limit else None
     shown = [answers.header_element(header) for header in headers[:limit]]
-    return _list_element(context, place, last, ["".join(shown).encode()], len(shown))
+    return _list_element(context, place, last, shown)
 
 
 def _list_records(context: _Context) -> list[bytes]:
@@ -181,7 +185,7 @@ def _list_records(context: _Context) -> list[bytes]:
     records = context.source.records(place.selection, place.after, limit + 1)
     last = Position.of(records[limit - 1].header) if len(records) > limit else None
     shown = [answers.record_element(record) for record in records[:limit]]
-    return _list_element(context, place, last, shown, len(shown))
+    return _list_element(context, place, last, shown)
 
 
 def _begin(context: _Context) -> Continuation:
@@ -219,11 +223,11 @@ def _expiry(context: _Context) -> datetime:
 
 
 def _list_element(
-    context: _Context, place: Continuation, last: Position | None, shown: list[bytes], sent: int
+    context: _Context, place: Continuation, last: Position | None, shown: list[bytes]
 ) -> list[bytes]:
-    if not shown or sent == 0:
+    if not shown:
         raise BadResumptionToken("nothing is left of this list; begin it again")
-    following = place.cursor + sent if last is not None else None
+    following = place.cursor + len(shown) if last is not None else None
     name = context.request.verb.encode()
     return [
         b"<%b>\n" % name,

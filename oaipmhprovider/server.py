@@ -18,6 +18,7 @@ LOOPBACK = "127.0.0.1"
 PATH = "/cgi/oai2"
 _THREADS = 4
 _SECONDS_TO_STOP = 5
+_LARGEST_REQUEST = 128 * 1024
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +71,8 @@ class ProviderServer:
         app = ProviderApp(source, settings, path=PATH, clock=clock)
         self._server: Any = _QuietServer((LOOPBACK, port), app, numthreads=_THREADS)
         self._server.shutdown_timeout = _SECONDS_TO_STOP
+        self._server.max_request_header_size = _LARGEST_REQUEST
+        self._server.max_request_body_size = _LARGEST_REQUEST
         self._server.prepare()
         self.port: int = self._server.bind_addr[1]
         self.base_url = settings.base_url or f"http://{LOOPBACK}:{self.port}{PATH}"

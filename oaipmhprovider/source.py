@@ -67,7 +67,10 @@ class RecordSource(Protocol):
     """
 
     def identify(self) -> Identify:
-        """What the repository says of itself; `response_date` and `other` are not used."""
+        """What the repository says of itself; ``granularity`` is one of the two.
+
+        ``protocol_version``, ``response_date`` and ``other`` are not used.
+        """
 
     def formats(self) -> Sequence[MetadataFormat]:
         """Every format in which some record can be had."""

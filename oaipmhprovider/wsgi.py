@@ -72,7 +72,7 @@ class ProviderApp:
             body = f"{refusal.sentence}\n".encode()
             headers = [("Content-Type", "text/plain; charset=utf-8"), *refusal.headers]
             start_response(refusal.status, [*headers, ("Content-Length", str(len(body)))])
-            return [body]
+            return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
         response = respond(arguments, self.source, self.clock(), self.settings)
         headers = [*response.headers, ("Vary", "Accept-Encoding")]
         body = response.body

@@ -119,6 +119,12 @@ def test_paging_yields_every_record_once_and_says_where_it_is(
     assert {token.get("expirationDate") for token in tokens[:-1]} == {expiry}
 
 
+@pytest.mark.parametrize("sizes", [{"page_size": 0}, {"sets_page_size": -1}])
+def test_an_answer_that_would_hold_nothing_is_refused(sizes: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="never come to an end"):
+        Settings(**sizes)  # type: ignore[arg-type]  # whole numbers, both
+
+
 def test_the_order_of_a_list_is_by_datestamp_then_identifier(repository: SampleRepository) -> None:
     headers = repository.headers(Selection("oai_dc"), None, repository.size)
     positions = [Position.of(header) for header in headers]
