@@ -1,0 +1,215 @@
+"""A small Silo with everything a page has to show, and a server in front of it."""
+
+import http.client
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.manifest import Origin
+from webui.app import create_app
+from webui.server import PageServer
+from webui.site import Settings
+
+AGENT = "a.curator"
+PLAIN = "oai:example.org:1"
+DELETED = "oai:example.org:2"
+RIGHT_TO_LEFT = "oai:example.org:3"
+HOSTILE = "oai:example.org:4<script>alert(4)</script>\"'"
+ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
+SET = "7374617475733D707562"
+SET_NAME = "Status = Published & <read>"
+ATTACK = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def dublin_core(*fields: tuple[str, str], lang: str = "") -> bytes:
+    """A harvested ``<metadata>`` element with these fields."""
+    marked = f' xml:lang="{lang}"' if lang else ""
+    lines = "".join(
+        f"<dc:{name}{marked}>{value}</dc:{name}>"
+        for name, value in ((n, _escaped(v)) for n, v in fields)
+    )
+    return (
+        '<metadata xmlns="http://www.openarchives.org/OAI/2.0/">'
+        '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{lines}</oai_dc:dc></metadata>'
+    ).encode()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def harvest(
+    silo: Silo, identifier: str, content: bytes | None, *, version: str = "1", date: str = ""
+) -> None:
+    """Store a version as a harvest does; without content: a deletion."""
+    date = date or "2004-06-24T00:00:00"
+    with silo.batch([identifier]) as batch:
+        edit = batch.edit(identifier)
+        origin = Origin("harvest", prefixes={"oai_dc": date}, agent="oaipmhscraper")
+        edit.add_version(version, date=date, origin=origin, log=f"Harvested {date}")
+        if content is None:
+            edit.set_metadata("deleted_at_version", version)
+            edit.set_metadata("deleted_at_date", date)
+        else:
+            edit.put(version, "oai_dc", content, metadata=True)
+        edit.set_metadata("identifier", identifier)
+        edit.set_metadata("firstSeen", date)
+        edit.set_metadata("setSpec", [SET])
+
+
+def fill(silo: Silo) -> None:
+    """The records of these tests, and 55 more to have pages."""
+    harvest(
+        silo,
+        PLAIN,
+        dublin_core(
+            ("title", "On the keeping of records"),
+            ("creator", "Ortega, Núria"),
+            ("creator", "Smith, J."),
+            ("description", "A long abstract.\nIn two paragraphs."),
+            ("date", "2003"),
+            ("identifier", "https://example.org/1/?a=1&b=2"),
+            ("identifier", "doi:10.1234/abc.5"),
+            ("relation", "javascript:alert(1)"),
+            ("language", "eng"),
+        ),
+    )
+    harvest(silo, DELETED, None)
+    harvest(
+        silo,
+        RIGHT_TO_LEFT,
+        dublin_core(("title", "مقدمة ابن خلدون"), ("language", "ara"), ("creator", "ابن خلدون")),
+    )
+    harvest(
+        silo,
+        HOSTILE,
+        dublin_core(*((name, ATTACK) for name in ("title", "creator", "description", "subject"))),
+    )
+    harvest(silo, ODD, dublin_core(("title", "奇怪的标识符"), lang="zh"))
+    for number in range(100, 155):
+        harvest(silo, f"oai:example.org:{number}", dublin_core(("title", f"Record {number}")))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> Any:
+        """The one shape of errors, checked."""
+        assert set(self.json) == {"error"}
+        assert set(self.json["error"]) == {"status", "code", "message"}
+        assert self.json["error"]["status"] == self.status
+        return self.json["error"]
+
+
+class Client:
+    """Asks a server on loopback, byte for byte as told."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
+        accept: str = "",
+    ) -> Answer:
+        sent = dict(headers or {})
+        if accept:
+            sent["Accept"] = accept
+        if fields is not None:
+            body = "&".join(f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in fields.items())
+            sent.setdefault("Content-Type", "application/x-www-form-urlencoded")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, body, sent)
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **how: Any) -> Answer:
+        return self.ask("GET", path, **how)
+
+    def json(self, path: str) -> Any:
+        answer = self.ask("GET", path, accept="application/json")
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def post(self, path: str, fields: Mapping[str, str], **how: Any) -> Answer:
+        return self.ask("POST", path, fields=fields, **how)
+
+    def upload(self, path: str, parts: list[tuple[str, str | None, bytes]], **how: Any) -> Answer:
+        """POST a multipart form of (name, file name or None, content)."""
+        boundary = "xxBOUNDARYxx"
+        lines = []
+        for name, filename, content in parts:
+            file = f'; filename="{filename}"' if filename is not None else ""
+            head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
+            lines.append(head.encode() + content + b"\r\n")
+        body = b"".join(lines) + f"--{boundary}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        return self.ask("POST", path, body, headers=headers | dict(how.pop("headers", {})), **how)
+
+
+@pytest.fixture
+def silo(tmp_path: Any) -> Silo:
+    """A Silo of 60 records, with names for its set."""
+    silo = Silo(str(tmp_path / "myrepo"))
+    fill(silo)
+    state = {"identify": {"repositoryName": "Example Archive"}, "sets": {SET: SET_NAME}}
+    with open(os.path.join(silo.path, "oaipmh_harvester.json"), "w", encoding="utf-8") as file:
+        json.dump(state, file)
+    return silo
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., PageServer]]:
+    """Start servers, and stop them after the test."""
+    started: list[PageServer] = []
+
+    def start(silo: Silo, settings: Settings | None = None) -> PageServer:
+        server = PageServer(create_app(silo, settings or Settings(agent=AGENT)))
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def client(silo: Silo, serve: Callable[..., PageServer]) -> Client:
+    """A client of a server that shows `silo`."""
+    return Client(serve(silo).port)
+
+
+@pytest.fixture
+def working_copy(silo: Silo) -> str:
+    """The record `PLAIN` with a curated copy of version 1."""
+    silo[PLAIN].clone_version("1", "workingcopy", agent=AGENT)
+    return PLAIN

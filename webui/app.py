@@ -1,0 +1,129 @@
+"""A Silo → a WSGI application, through CherryPy.
+
+CherryPy runs the request; its dispatcher is our route table, and what it would answer by
+itself (its error pages name its version) is replaced. Nothing global is started: no
+engine, no signals, no autoreload, no sessions, so several applications live in a process.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any
+
+import cherrypy
+
+from recordsilo import Silo
+from recordsilo.errors import RecordSiloError
+from webui import routes, security
+from webui.bodies import FORM_LIMIT, read_form
+from webui.errors import UNFORESEEN, BadRequest, WebError, from_store
+from webui.http_values import Request, Response, from_environ, prefers_json
+from webui.multipart import Form
+from webui.rendering import View, answer, error_answer
+from webui.site import Call, Settings, Site
+
+logger = logging.getLogger("webui")
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def create_app(silo: Silo, settings: Settings | None = None) -> WsgiApp:
+    """The WSGI application that shows a Silo.
+
+    The server in front of it should pass the target as sent (REQUEST_URI, as cheroot
+    does): without it an identifier that holds a slash is not found by its own URL.
+    """
+    site = Site.of(silo, settings)
+    application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatcher(site)}})
+    application.request_class = _request_class(site)
+    application.log.access_log.disabled = True
+    return application  # type: ignore[no-any-return]  # cherrypy is untyped
+
+
+def _dispatcher(site: Site) -> Callable[[str], None]:
+    """CherryPy asks it which handler a path has: always ours, which asks the route table."""
+
+    def handler() -> Iterable[bytes]:
+        return _to_cherrypy(respond(site, cherrypy.serving.request.wsgi_environ))
+
+    def dispatch(_path_info: str) -> None:
+        request = cherrypy.serving.request
+        request.config = {}  # tools and hooks of a global configuration do not apply
+        request.process_request_body = False  # handlers read bodies, within their limits
+        request.handler = handler
+
+    return dispatch
+
+
+def _request_class(site: Site) -> type:
+    """CherryPy's request with our error pages, also for what goes wrong before dispatch."""
+
+    def page(status: str, **_unused: object) -> Iterable[bytes]:
+        error = BadRequest("This request cannot be understood.")
+        error.status = HTTPStatus(int(status.split(" ", 1)[0]))
+        return _to_cherrypy(error_answer(site.name, error, as_json=False))
+
+    class SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
+        show_tracebacks = False
+        error_page = {"default": page}  # noqa: RUF012  # the shape CherryPy reads
+
+    return SiloRequest
+
+
+def _to_cherrypy(response: Response) -> Iterable[bytes]:
+    """Put an answer where CherryPy takes it from; the body is what a handler returns."""
+    sent = cherrypy.serving.response
+    sent.status = int(response.status)
+    sent.headers.clear()  # CherryPy's own "Server: CherryPy/<version>" among them
+    sent.headers.update(_headers(response))
+    if isinstance(response.body, bytes):
+        return [response.body]
+    if cherrypy.serving.request.method == "HEAD":
+        response.body.close()
+        return []
+    sent.stream = True
+    return response.body
+
+
+def _headers(response: Response) -> dict[str, str]:
+    headers = {**security.HEADERS, "Content-Type": response.content_type, **response.headers}
+    if response.content_length is not None:
+        headers["Content-Length"] = str(response.content_length)
+    return headers
+
+
+def respond(site: Site, environ: dict[str, Any]) -> Response:
+    """Answer one request; what goes wrong is an answer too, and is logged if it is ours."""
+    as_json = prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
+    try:
+        request = from_environ(environ)
+        security.check(request, site.settings.policy)
+        found = routes.find(request.method, request.raw_path)
+        as_json = as_json or found.is_twin
+        return _handle(site, request, found, as_json=as_json)
+    except WebError as error:
+        return error_answer(site.name, error, as_json=as_json)
+    except RecordSiloError as error:
+        refusal = from_store(error)
+        if refusal.status >= 500:
+            logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
+        return error_answer(site.name, refusal, as_json=as_json)
+    except Exception:  # the process boundary: reported here, and to the client without details
+        logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
+        return error_answer(site.name, WebError(UNFORESEEN), as_json=as_json)
+
+
+def _handle(site: Site, request: Request, found: routes.Found, *, as_json: bool) -> Response:
+    with _form(site, request, found.route.body) as form:
+        call = Call(site, request, found.params, form, as_json, found.is_twin)
+        outcome = found.route.handler(call)
+    if isinstance(outcome, View):
+        return answer(site, outcome, as_json=as_json)
+    return outcome
+
+
+def _form(site: Site, request: Request, body: routes.Body) -> Form:
+    if body is routes.Body.FIELDS:
+        return read_form(request)
+    if body is routes.Body.FILE:
+        return read_form(request, site.settings.max_upload + FORM_LIMIT, site.spool_dir)
+    return Form()

@@ -1,0 +1,159 @@
+"""Request bodies: bounded before they are read, streamed where they may be large.
+
+A body must say its length: a chunked one is refused, since the server would hold a
+whole chunk in memory before anybody could look at its size.
+
+Source: RFC 9112, section 6; RFC 9110, sections 8.6 and 15.5.14.
+"""
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from typing import BinaryIO
+
+from webui.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
+from webui.http_values import JSON, Request, parse_fields
+from webui.multipart import Form, boundary_of, read_multipart
+
+FORM_LIMIT = 64 * 1024
+URLENCODED = "application/x-www-form-urlencoded"
+
+
+class BodyBrokeOff(OSError):
+    """The client went away before it had sent the length it had announced."""
+
+
+class Body(io.RawIOBase):
+    """The announced bytes of a body, and an error instead of an early end.
+
+    Raises on reading:
+        BodyBrokeOff: Fewer bytes came than announced.
+    """
+
+    def __init__(self, source: BinaryIO, length: int) -> None:
+        super().__init__()
+        self._source = source
+        self.left = length
+
+    def readable(self) -> bool:
+        """Always: a body is only read."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Up to `size` bytes, or all that is left; ``b""`` only at the announced end."""
+        wanted = self.left if size is None or size < 0 else min(size, self.left)
+        block = self._source.read(wanted) if wanted else b""
+        self.left -= len(block)
+        if wanted and not block:
+            raise BodyBrokeOff(f"the upload broke off {self.left} bytes before its end")
+        return block
+
+    def readall(self) -> bytes:
+        """All that is left."""
+        return b"".join(iter(self.read, b""))
+
+
+def content_length(headers: Mapping[str, str]) -> int:
+    """The announced length of the body; 0 where there is none.
+
+    Raises:
+        LengthRequired: The body is chunked.
+        BadRequest: The length is not a count.
+    """
+    if "transfer-encoding" in headers:
+        raise LengthRequired("Send the body with its length (Content-Length), not in chunks.")
+    length = headers.get("content-length", "0").strip()
+    if not (length.isascii() and length.isdigit() and len(length) < 16):
+        raise BadRequest("The Content-Length of this request is not a number of bytes.")
+    return int(length)
+
+
+def open_body(request: Request, limit: int) -> Body:
+    """The body of a request, if it is not larger than `limit` bytes.
+
+    Raises:
+        TooLarge: It announces more; nothing of it was read.
+    """
+    length = content_length(request.headers)
+    if length > limit:
+        raise TooLarge(
+            f"This address takes {human_size(limit)} at most; {human_size(length)} came."
+        )
+    return Body(request.body, length)
+
+
+def read_form(request: Request, limit: int = FORM_LIMIT, spool_dir: str | None = None) -> Form:
+    """The fields of a change: urlencoded, a JSON object of texts, or multipart.
+
+    Args:
+        request: Its body is read to the end.
+        limit: Bytes taken at most.
+        spool_dir: Where files of a multipart form are put meanwhile, unnamed; made when
+            absent. None: no files here, multipart is refused.
+
+    Raises:
+        TooLarge, LengthRequired, BadRequest, UnsupportedMediaType: See there.
+    """
+    body = open_body(request, limit)
+    if body.left == 0:
+        return Form()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    boundary = boundary_of(request.headers.get("content-type", ""))
+    if boundary and spool_dir:
+        os.makedirs(spool_dir, exist_ok=True)
+        return _cut_off_is_bad_request(body, boundary, spool_dir)
+    if kind == URLENCODED:
+        return Form(parse_fields(_text(_small(body))))
+    if kind == JSON:
+        return Form(_json_fields(_small(body)))
+    raise UnsupportedMediaType(
+        f"This address takes {URLENCODED} or {JSON}"
+        + (" or a form with a file." if spool_dir else ".")
+    )
+
+
+def _cut_off_is_bad_request(body: Body, boundary: str, spool_dir: str) -> Form:
+    try:
+        return read_multipart(body, boundary, spool_dir)  # type: ignore[arg-type]  # it only reads
+    except BodyBrokeOff as error:
+        raise BadRequest(f"Nothing was stored: {error}.") from None
+
+
+def _small(body: Body) -> bytes:
+    """The whole of a body of fields; an upload's limit does not count for it."""
+    if body.left > FORM_LIMIT:
+        raise TooLarge(f"The fields of a form take {human_size(FORM_LIMIT)} at most.")
+    try:
+        return body.readall()
+    except BodyBrokeOff as error:
+        raise BadRequest(f"Nothing was changed: {error}.") from None
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("ascii")
+    except UnicodeDecodeError:
+        raise BadRequest("The fields of this form are not percent-encoded.") from None
+
+
+def _json_fields(content: bytes) -> dict[str, str]:
+    try:
+        members = json.loads(content)
+    except (ValueError, RecursionError):
+        raise BadRequest("The body is not JSON.") from None
+    if not isinstance(members, dict) or not all(isinstance(v, str) for v in members.values()):
+        raise BadRequest("The body is not a JSON object whose values are texts.")
+    return members
+
+
+def human_size(size: int) -> str:
+    """A size for people: ``0 bytes``, ``1 byte``, ``64.0 KiB``, ``2.0 GiB``."""
+    if size < 1024:
+        return f"{size} byte" + ("" if size == 1 else "s")
+    amount = float(size)
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        amount /= 1024
+        if amount < 1024 or unit == "TiB":
+            break
+    return f"{amount:.1f} {unit}"

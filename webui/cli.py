@@ -1,0 +1,5 @@
+"""The commands of this package."""
+
+import click
+
+commands: list[click.Command] = []

@@ -1,0 +1,124 @@
+"""The changes a curator may make: the only room of the page that writes.
+
+Every change carries who made it, why, and the revision it was made for. What was
+harvested is not changed here: a curator works in a copy.
+"""
+
+from typing import BinaryIO, TypedDict
+
+from recordsilo import HarvestedRecord
+from webui.errors import PreconditionFailed, ReadOnly
+from webui.http_values import expected_revisions
+from webui.site import Call
+
+WORKING_COPY = "workingcopy"
+
+
+def expected_revision(call: Call, found: int) -> int | None:
+    """The revision a change is made for: from If-Match, or from the form's ``if_match``.
+
+    Args:
+        call: The change.
+        found: The revision the record is at now.
+
+    Returns:
+        `found`, to be handed to the store, which looks again under its lock; None where
+        the change is made whatever the revision is.
+
+    Raises:
+        PreconditionFailed: It was made for another.
+    """
+    header = call.request.headers.get("if-match", "")
+    allowed = expected_revisions(header)
+    if not header and (noted := call.field("if_match")):
+        allowed = expected_revisions(noted if noted.startswith(('"', "W/", "*")) else f'"{noted}"')
+    if allowed is None:
+        return None
+    if found not in allowed:
+        raise PreconditionFailed(
+            "Somebody changed this record after you opened it, and nothing was written; "
+            "look at it again, then repeat the change."
+        )
+    return found
+
+
+def require_curated(record: HarvestedRecord, version: str) -> None:
+    """Let a curated version pass.
+
+    Raises:
+        ReadOnly: It is as harvested.
+        VersionNotFound: There is none.
+    """
+    if not record.is_curated(version):
+        raise ReadOnly(
+            f"Version {version} is as harvested and stays so; "
+            "make a copy of it to curate, and change the copy."
+        )
+
+
+class Curator:
+    """The changes of one request to one record: by one person, for one revision.
+
+    The methods that change a file or a version refuse what is as harvested with
+    `ReadOnly`; all of them raise `RevisionConflict` where the record changed meanwhile.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.record: HarvestedRecord = call.record
+        self._silo = call.site.silo
+        self._agent = call.site.settings.agent
+        self._message = call.field("message") or call.request.query.get("message", "").strip()
+        self._if_revision = expected_revision(call, self.record.revision)
+
+    @property
+    def _how(self) -> "_How":
+        return {
+            "agent": self._agent,
+            "message": self._message,
+            "if_revision": self._if_revision,
+        }
+
+    def clone(self, original: str, name: str) -> None:
+        """Copy a version under a new name, to be curated."""
+        self.record.clone_version(original, name, **self._how)
+
+    def make_version(self, name: str) -> None:
+        """Make an empty version."""
+        self.record.create_new_version(name, **self._how)
+
+    def rename_version(self, version: str, name: str) -> None:
+        """Give a curated version another name."""
+        require_curated(self.record, version)
+        self.record.rename_version(version, name, **self._how)
+
+    def delete_version(self, version: str) -> None:
+        """Delete a curated version and its files."""
+        require_curated(self.record, version)
+        self.record.del_version(version, **self._how)
+
+    def put(
+        self, version: str, path: str, content: BinaryIO, *, metadata: bool | None = None
+    ) -> None:
+        """Put a file into a curated version; one of that path is replaced whole."""
+        require_curated(self.record, version)
+        self.record.put_stream(path, content, version, metadata, **self._how)
+
+    def rename_file(self, version: str, path: str, new_path: str) -> None:
+        """Give a file of a curated version another path."""
+        require_curated(self.record, version)
+        self.record.rename_stream(path, new_path, version, **self._how)
+
+    def delete_file(self, version: str, path: str) -> None:
+        """Delete a file of a curated version."""
+        require_curated(self.record, version)
+        self.record.del_stream(path, [version], **self._how)
+
+    def delete_record(self) -> None:
+        """Delete the record with all versions; a later harvest does not bring it back."""
+        self._silo.del_item(self.record.item_id, remember=True, **self._how)
+
+
+class _How(TypedDict):
+    agent: str
+    message: str
+    if_revision: int | None

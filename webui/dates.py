@@ -1,0 +1,29 @@
+"""Dates of manifests as people read them, and as ``<time datetime>`` wants them (pure)."""
+
+from datetime import datetime
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def for_people(text: str) -> str:
+    """``24 Jun 2004``, and the minute (UTC) where it is not midnight; odd text as it is."""
+    moment = _parsed(text)
+    if moment is None:
+        return text
+    day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+    is_midnight = (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
+    return day if is_midnight else f"{day}, {moment:%H:%M} UTC"
+
+
+def for_machines(text: str) -> str:
+    """The date for ``<time datetime>``: UTC, said so; empty where it is not a date."""
+    moment = _parsed(text)
+    return f"{moment.isoformat(timespec='seconds')}Z" if moment else ""
+
+
+def _parsed(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=None)

@@ -1,0 +1,109 @@
+"""How a stored file is sent: as what type, shown or saved (pure).
+
+What is in a record came from somewhere else. Text and XML are shown, in a sandbox that
+runs nothing; everything else is saved, under a type no browser runs.
+
+Source: RFC 6266 (Content-Disposition); the ``nosniff`` and ``sandbox`` headers of `security`.
+"""
+
+import posixpath
+import re
+from urllib.parse import quote
+
+from webui.security import FILE_POLICY
+
+SNIFFED = 4096
+"""Bytes of the beginning of a file that `content_type` looks at."""
+
+TEXT = "text/plain; charset=utf-8"
+XML = "application/xml"
+UNKNOWN = "application/octet-stream"
+
+_XML_SUFFIXES = frozenset({".xml", ".xsd", ".rdf", ".about"})
+_TEXT_SUFFIXES = frozenset(
+    {
+        ".txt",
+        ".text",
+        ".md",
+        ".rst",
+        ".csv",
+        ".tsv",
+        ".log",
+        ".json",
+        ".bib",
+        ".ris",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".ini",
+        ".n3",
+        ".nt",
+        ".ttl",
+    }
+)
+_SAVED = {
+    ".pdf": "application/pdf",
+    ".epub": "application/epub+zip",
+    ".zip": "application/zip",
+    ".gz": "application/gzip",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+    ".webp": "image/webp",
+    ".mp3": "audio/mpeg",
+    ".mp4": "video/mp4",
+}
+"""Types a program may want to know; browsers save them because of Content-Disposition."""
+
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[?!A-Za-z_]")
+
+
+def content_type(path: str, beginning: bytes, *, metadata: bool = False) -> str:
+    """The type a file is sent as.
+
+    Args:
+        path: Its path in the version.
+        beginning: Its first `SNIFFED` bytes, or all of it.
+        metadata: It was put as metadata; such files are XML or text, mostly without suffix.
+    """
+    name = posixpath.basename(path).lower()
+    suffix = posixpath.splitext(name)[1]
+    if (metadata or suffix in _XML_SUFFIXES) and _XML_START.match(beginning):
+        return XML
+    if (not suffix or suffix in _XML_SUFFIXES | _TEXT_SUFFIXES) and _is_text(beginning):
+        return TEXT
+    return _SAVED.get(suffix, UNKNOWN)
+
+
+def is_shown(kind: str) -> bool:
+    """Whether a browser shows the type itself; what is not shown is saved."""
+    return kind in {TEXT, XML}
+
+
+def headers(path: str, kind: str) -> dict[str, str]:
+    """The headers that go with a stored file of that type."""
+    disposition = "inline" if is_shown(kind) else "attachment"
+    return {
+        "Content-Disposition": f"{disposition}; {_filename(posixpath.basename(path))}",
+        "Content-Security-Policy": FILE_POLICY,
+    }
+
+
+def _filename(name: str) -> str:
+    """Both parameters of RFC 6266: letters every client takes, and the name as it is."""
+    plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
+    return f"filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+def _is_text(beginning: bytes) -> bool:
+    if b"\0" in beginning:
+        return False
+    try:
+        beginning.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A character may be cut at the end of the sample.
+        return len(beginning) == SNIFFED and error.start >= SNIFFED - 3
+    return True

@@ -1,0 +1,159 @@
+"""What the page refuses, and with which status: one table for the page and for the store.
+
+Source: RFC 9110, section 15 (status codes).
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from recordsilo import errors as store
+
+
+class WebError(Exception):
+    """An answer that is an error: a status, a code for programs, a sentence for people."""
+
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    code = "internal"
+
+    def __init__(self, message: str, headers: Mapping[str, str] | None = None) -> None:
+        self.message = message
+        self.headers = dict(headers or {})
+        super().__init__(message)
+
+
+class BadRequest(WebError):
+    """The request cannot be understood, or a value in it cannot be."""
+
+    status = HTTPStatus.BAD_REQUEST
+    code = "bad_request"
+
+
+class ForeignHost(WebError):
+    """The Host header names a machine that this page is not."""
+
+    status = HTTPStatus.MISDIRECTED_REQUEST
+    code = "foreign_host"
+
+
+class CrossSite(WebError):
+    """Another site asked for a change."""
+
+    status = HTTPStatus.FORBIDDEN
+    code = "cross_site"
+
+
+class ReadOnly(WebError):
+    """A harvested version is not changed here."""
+
+    status = HTTPStatus.FORBIDDEN
+    code = "read_only"
+
+
+class NotFound(WebError):
+    """There is nothing at that address."""
+
+    status = HTTPStatus.NOT_FOUND
+    code = "not_found"
+
+
+class MethodNotAllowed(WebError):
+    """The address exists and does not answer this method."""
+
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+    code = "method_not_allowed"
+
+    def __init__(self, method: str, allowed: tuple[str, ...]) -> None:
+        self.allowed = allowed
+        names = ", ".join(allowed)
+        super().__init__(
+            f"This address does not answer {method[:20]}; it answers {names}.", {"Allow": names}
+        )
+
+
+class Conflict(WebError):
+    """The change does not fit what is there."""
+
+    status = HTTPStatus.CONFLICT
+    code = "conflict"
+
+
+class LengthRequired(WebError):
+    """A body came without its length."""
+
+    status = HTTPStatus.LENGTH_REQUIRED
+    code = "length_required"
+
+
+class PreconditionFailed(WebError):
+    """The record is not at the revision the change was made for."""
+
+    status = HTTPStatus.PRECONDITION_FAILED
+    code = "precondition_failed"
+
+
+class TooLarge(WebError):
+    """The body is larger than this address takes."""
+
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    code = "too_large"
+
+
+class UnsupportedMediaType(WebError):
+    """The body is of a kind this address cannot read."""
+
+    status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    code = "unsupported_media_type"
+
+
+STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = (
+    (store.RevisionConflict, HTTPStatus.PRECONDITION_FAILED, "precondition_failed"),
+    (store.RecordNotFound, HTTPStatus.NOT_FOUND, "record_not_found"),
+    (store.VersionNotFound, HTTPStatus.NOT_FOUND, "version_not_found"),
+    (store.DanglingLink, HTTPStatus.NOT_FOUND, "dangling_link"),
+    (store.FileNotInVersion, HTTPStatus.NOT_FOUND, "file_not_found"),
+    (store.VersionFrozen, HTTPStatus.FORBIDDEN, "read_only"),
+    (store.FormatTooNew, HTTPStatus.FORBIDDEN, "format_too_new"),
+    (store.VersionExists, HTTPStatus.CONFLICT, "version_exists"),
+    (store.LastVersion, HTTPStatus.CONFLICT, "last_version"),
+    (store.FileInTheWay, HTTPStatus.CONFLICT, "file_exists"),
+    (store.DirectoryNotEmpty, HTTPStatus.CONFLICT, "directory_not_empty"),
+    (store.MetadataConflict, HTTPStatus.CONFLICT, "metadata_conflict"),
+    (store.IdentifierError, HTTPStatus.BAD_REQUEST, "bad_identifier"),
+    (store.VersionNameError, HTTPStatus.BAD_REQUEST, "bad_version_name"),
+    (store.PathNameError, HTTPStatus.BAD_REQUEST, "bad_file_name"),
+    (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),
+)
+"""Store error → status and code; the first line that fits. What is not here is the machine's."""
+
+UNFORESEEN = "Something went wrong here, and nothing was changed; the log of the server says what."
+UNREADABLE = (
+    "This record cannot be read: its manifest is damaged, and nothing is written over it; "
+    "the log of the server names the file."
+)
+
+
+def from_store(error: store.RecordSiloError) -> WebError:
+    """The answer to a refusal of the store, in the store's own words.
+
+    Faults of the machine name paths on its disk, so their words stay in the log.
+    """
+    for kind, status, code in STORE_ERRORS:
+        if isinstance(error, kind):
+            return _web_error(status, code, _sentence(str(error)))
+    unreadable = isinstance(error, store.ManifestUnreadable)
+    return _web_error(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "manifest_unreadable" if unreadable else "store_failed",
+        UNREADABLE if unreadable else UNFORESEEN,
+    )
+
+
+def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
+    error = WebError(message)
+    error.status, error.code = status, code
+    return error
+
+
+def _sentence(text: str) -> str:
+    """Operators' messages begin in lower case and without a stop; a page's do not."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,73 @@
+"""A question with fields: one page for every change that has to be asked first.
+
+Its JSON twin tells a program what the form would send: method, address and fields.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from webui.http_values import revision_tag
+from webui.rendering import View
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a form; `hint` is a sentence under it."""
+
+    name: str
+    label: str = ""
+    kind: Literal["text", "file", "checkbox", "hidden"] = "text"
+    value: str = ""
+    hint: str = ""
+    required: bool = False
+
+
+MESSAGE = Field("message", "Why", hint="Kept with the change; may stay empty.")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A form on a page of its own.
+
+    Attributes:
+        revision: The record's, sent along so that a change made meanwhile is noticed.
+        back: Where "Cancel" leads.
+        is_danger: It deletes.
+    """
+
+    title: str
+    text: str
+    action: str
+    submit: str
+    fields: tuple[Field, ...]
+    identifier: str
+    revision: int
+    back: str
+    is_danger: bool = False
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether a file is among the fields."""
+        return any(field.kind == "file" for field in self.fields)
+
+
+def question_view(question: Question, url: str) -> View:
+    """The page of a question."""
+    tag = revision_tag(question.revision)
+    data = {"question": question}
+    return View("form.mako", data, _as_json(question), url, headers={"ETag": tag})
+
+
+def _as_json(question: Question) -> dict[str, Any]:
+    return {
+        "title": question.title,
+        "text": question.text,
+        "method": "POST",
+        "action": question.action,
+        "identifier": question.identifier,
+        "revision": question.revision,
+        "fields": [
+            {"name": f.name, "kind": f.kind, "value": f.value, "required": f.required}
+            for f in question.fields
+        ],
+    }

@@ -1,0 +1,146 @@
+"""A request and its answer as values, and what the headers of a request ask for (pure).
+
+Source: RFC 9110; PEP 3333 for the environ.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, BinaryIO, Protocol
+from urllib.parse import parse_qsl
+
+from webui.errors import BadRequest
+
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+JSON = "application/json"
+HTML = "text/html"
+
+
+class Streamed(Protocol):
+    """A body sent piece by piece; closed by whoever sends it, also when it is not sent."""
+
+    def __iter__(self) -> Iterator[bytes]: ...
+    def __next__(self) -> bytes: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request.
+
+    Attributes:
+        raw_path: The path as sent, still percent-encoded: only there is ``%2F`` in an
+            identifier told from a slash between segments.
+        query: Last value of each name.
+        headers: Names in lower case.
+        body: Not read yet; nobody has looked at its length.
+    """
+
+    method: str
+    raw_path: str
+    headers: Mapping[str, str]
+    body: BinaryIO
+    query: Mapping[str, str] = field(default_factory=dict)
+    remote_addr: str = ""
+    scheme: str = "http"
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the method only reads."""
+        return self.method in SAFE_METHODS
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One answer; ``content_length`` is given where the body is streamed."""
+
+    status: int = 200
+    body: bytes | Streamed = b""
+    content_type: str = "text/plain; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_length: int | None = None
+
+
+def from_environ(environ: Mapping[str, Any]) -> Request:
+    """The request of a WSGI environ.
+
+    cheroot gives the target as sent in REQUEST_URI; elsewhere RAW_URI has it. Without
+    either, PATH_INFO is taken, where ``%2F`` can no longer be told from ``/``.
+
+    Raises:
+        BadRequest: The query is not UTF-8, or has very many fields.
+    """
+    target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or environ.get("PATH_INFO", "")
+    return Request(
+        method=str(environ["REQUEST_METHOD"]),
+        raw_path=str(target).partition("?")[0] or "/",
+        headers=dict(_headers(environ)),
+        body=environ["wsgi.input"],
+        query=parse_fields(str(environ.get("QUERY_STRING", ""))),
+        remote_addr=str(environ.get("REMOTE_ADDR", "")),
+        scheme=str(environ.get("wsgi.url_scheme", "http")),
+    )
+
+
+def _headers(environ: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for key, value in environ.items():
+        if key.startswith("HTTP_"):
+            yield key[5:].replace("_", "-").lower(), str(value)
+        elif key in {"CONTENT_TYPE", "CONTENT_LENGTH"}:
+            yield key.replace("_", "-").lower(), str(value)
+
+
+def parse_fields(text: str) -> dict[str, str]:
+    """The fields of a query or of a form's urlencoded body; the last of a name wins.
+
+    Raises:
+        BadRequest: Not UTF-8, or more than 100 fields.
+    """
+    try:
+        return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100))
+    except ValueError:
+        raise BadRequest("The fields of this request cannot be read as UTF-8 text.") from None
+
+
+def prefers_json(method: str, accept: str) -> bool:
+    """Whether a program asks: by Accept, or with a change that does not say it takes HTML.
+
+    ``Accept: */*`` reads a page with GET and gets JSON for a change, which is what
+    curl and requests send.
+    """
+    accepted = dict(_accepted(accept))
+    if method not in SAFE_METHODS and HTML not in accepted:
+        return True
+    return accepted.get(JSON, 0.0) > accepted.get(HTML, 0.0)
+
+
+def _accepted(accept: str) -> Iterable[tuple[str, float]]:
+    for part in accept.split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        weights = [p[2:] for p in parameters if p.lower().startswith("q=")]
+        try:
+            yield name.lower(), float(weights[0]) if weights else 1.0
+        except ValueError:
+            continue
+
+
+def expected_revisions(if_match: str) -> frozenset[int] | None:
+    """The revisions an If-Match header allows; None for ``*`` or no header.
+
+    Weak tags never match (RFC 9110, section 13.1.1), nor do tags that are no revision.
+    """
+    tags = [tag.strip() for tag in if_match.split(",") if tag.strip()]
+    if not tags or tags == ["*"]:
+        return None
+    quoted = (tag[1:-1] for tag in tags if len(tag) > 2 and tag[0] == tag[-1] == '"')
+    return frozenset(int(tag) for tag in quoted if tag.isascii() and tag.isdigit())
+
+
+def revision_tag(revision: int) -> str:
+    """The ETag of a record: its revision."""
+    return f'"{revision}"'
+
+
+def redirect(location: str, status: HTTPStatus = HTTPStatus.SEE_OTHER) -> Response:
+    """An answer that leads elsewhere."""
+    return Response(status, headers={"Location": location})

@@ -1,0 +1,50 @@
+"""The interface of 2010: ``/<percent-encoded identifier>/<version>/<path>``.
+
+What SiloServer answered in 2010, on the rules of today: harvested versions are not
+changed, If-Match is honoured, errors have the one shape. Files are sent by
+`webui.pages.files`, deletions by the pages that own them.
+"""
+
+from http import HTTPStatus
+
+from webui import urls
+from webui.http_values import Response, redirect, revision_tag
+from webui.pages import files, versions
+from webui.pages.records import create
+from webui.record_view import record_view, version_json
+from webui.rendering import json_answer
+from webui.site import Call
+
+
+def show_record(call: Call) -> Response:
+    """GET ``/<id>``: its page, or its manifest with the keys of 2010."""
+    record = call.record
+    if not call.wants_json:
+        return redirect(urls.record(record.item_id), HTTPStatus.FOUND)
+    return json_answer(record.manifest, headers={"ETag": revision_tag(record.revision)})
+
+
+def show_version(call: Call) -> Response:
+    """GET ``/<id>/<version>``: its page, or what is in it."""
+    record = call.record
+    view = record_view(call.site, record, call.version)
+    if not call.wants_json:
+        return redirect(view.shown.url, HTTPStatus.FOUND)
+    twin = {"identifier": record.item_id, **version_json(record, view.shown)}
+    return json_answer(twin, headers={"ETag": revision_tag(record.revision)})
+
+
+def create_record(call: Call) -> Response:
+    """POST ``/`` with ``id``: a new record."""
+    return create(call)
+
+
+def make_version(call: Call) -> Response:
+    """POST ``/<id>``: a clone (``old_version`` and ``version``), or a version (``version``)."""
+    return versions.make(call, call.field("version"), call.field("old_version"))
+
+
+def upload(call: Call) -> Response:
+    """POST ``/<id>/<version>``: the file ``part`` under ``path``; replaces, as it did."""
+    uploaded = files.uploaded(call)
+    return files.put_upload(call, uploaded, files.path_of(call, uploaded))

@@ -1,0 +1,234 @@
+"""The files of a version: sent, added, replaced, renamed, deleted."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from recordsilo import HarvestedRecord
+from recordsilo.errors import FileNotInVersion, PathNameError
+from webui import downloads, urls
+from webui.bodies import human_size, open_body
+from webui.curation import Curator, require_curated
+from webui.errors import BadRequest, Conflict, NotFound
+from webui.forms import MESSAGE, Field, Question, question_view
+from webui.http_values import Response
+from webui.multipart import UploadedFile
+from webui.pages.record import changed
+from webui.rendering import View
+from webui.site import Call
+
+BLOCK = 256 * 1024
+
+
+class FileBody:
+    """An open file, sent block by block; whoever sends it closes it."""
+
+    def __init__(self, beginning: bytes, file: BinaryIO) -> None:
+        self._beginning, self._file = beginning, file
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        block, self._beginning = self._beginning or self._file.read(BLOCK), b""
+        if not block:
+            raise StopIteration
+        return block
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def download(call: Call) -> Response:
+    """The bytes of a file, as it lies on the disk now."""
+    path = call.params["path"]
+    record = call.record
+    try:
+        stream = record.get_stream(path, call.version)
+    except PathNameError as error:
+        raise NotFound(f"There is no such file: {error}.") from None
+    return _sent(
+        stream, path, call, is_metadata=path in record.metadata_files.get(call.version, ())
+    )
+
+
+def _sent(stream: BinaryIO, path: str, call: Call, *, is_metadata: bool) -> Response:
+    try:
+        status = os.fstat(stream.fileno())
+        # People change files of a working copy with their own tools: the tag goes by
+        # the disk, not by the digest noted when the file was put.
+        tag = f'"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"'
+        if tag in call.request.headers.get("if-none-match", ""):
+            stream.close()
+            return Response(304, headers={"ETag": tag})
+        beginning = stream.read(downloads.SNIFFED)
+    except BaseException:
+        stream.close()
+        raise
+    kind = downloads.content_type(path, beginning, metadata=is_metadata)
+    headers = downloads.headers(path, kind) | {"ETag": tag}
+    return Response(200, FileBody(beginning, stream), kind, headers, status.st_size)
+
+
+def ask_add(call: Call) -> View:
+    """A file to be added to a version."""
+    record = call.record
+    require_curated(record, call.version)
+    limit = human_size(call.site.settings.max_upload)
+    url = urls.files(record.item_id, call.version)
+    fields = (
+        Field("path", "Name", hint="Empty: the file’s own name. A / makes a directory."),
+        Field(
+            "metadata", "It is metadata", "checkbox", "yes", "Metadata files describe the record."
+        ),
+        Field("replace", "Replace a file of that name", "checkbox", "yes"),
+        MESSAGE,
+        Field("part", "File", "file", hint=f"Up to {limit}.", required=True),
+    )
+    question = _question(
+        call, record, title="Add a file", action=url, submit="Add the file", fields=fields
+    )
+    return question_view(question, url)
+
+
+def add(call: Call) -> Response:
+    """Add the file of a form; an existing one is only replaced on demand."""
+    upload = uploaded(call)
+    path = path_of(call, upload)
+    if not call.field("replace") and path in call.record.paths(call.version):
+        raise Conflict(
+            f"Version {call.version} has a file {path} already; take another name, "
+            "or say that it is to be replaced."
+        )
+    metadata = True if call.field("metadata") else None
+    return put_upload(call, upload, path, metadata=metadata)
+
+
+def uploaded(call: Call) -> UploadedFile:
+    """The file of the form's field ``part``."""
+    upload = call.form.files.get("part")
+    # A form sent without a choice of file has an empty part without a name.
+    if upload is None or (not upload.filename and not upload.content.read(1)):
+        raise BadRequest("Choose a file first (field part).")
+    return upload
+
+
+def path_of(call: Call, upload: UploadedFile) -> str:
+    """Where the file goes: the field ``path``, else the name it was sent under."""
+    path = call.field("path") or re.split(r"[/\\]", upload.filename)[-1]
+    if not path:
+        raise BadRequest("The file needs a name (field path).")
+    return path
+
+
+def put_upload(
+    call: Call, upload: UploadedFile, path: str, *, metadata: bool | None = None
+) -> Response:
+    """Store an uploaded file."""
+    curator = Curator(call)
+    curator.put(call.version, path, upload.content, metadata=metadata)
+    location = _done(call, curator.record, "file-added")
+    return changed(call, curator.record, location, 201)
+
+
+def put(call: Call) -> Response:
+    """Store the body as a file, streamed; one of that path is replaced."""
+    body = open_body(call.request, call.site.settings.max_upload)
+    curator = Curator(call)
+    path = call.params["path"]
+    is_new = path not in curator.record.paths(call.version)
+    curator.put(call.version, path, body)  # type: ignore[arg-type]  # the store only reads
+    location = _done(call, curator.record, "file-added")
+    return changed(call, curator.record, location, 201 if is_new else 200)
+
+
+def ask_rename(call: Call) -> View:
+    """Another path for a file."""
+    record = call.record
+    path = _asked_path(call, record)
+    url = urls.version(record.item_id, call.version, "rename-file")
+    fields = (
+        Field("path", kind="hidden", value=path),
+        Field("new_path", "New name", value=path, required=True),
+        MESSAGE,
+    )
+    question = _question(
+        call, record, title=f"Rename {path}", action=url, submit="Rename", fields=fields
+    )
+    return question_view(question, urls.with_query(url, {"path": path}))
+
+
+def rename(call: Call) -> Response:
+    """Rename a file of a curated version."""
+    path, new_path = call.field("path"), call.field("new_path")
+    if not path or not new_path:
+        raise BadRequest("Say which file, and its new name (fields path and new_path).")
+    curator = Curator(call)
+    curator.rename_file(call.version, path, new_path)
+    return changed(call, curator.record, _done(call, curator.record, "file-renamed"))
+
+
+def ask_delete(call: Call) -> View:
+    """Whether a file is to be deleted."""
+    record = call.record
+    path = _asked_path(call, record)
+    url = urls.version(record.item_id, call.version, "delete-file")
+    fields = (Field("path", kind="hidden", value=path), MESSAGE)
+    question = _question(
+        call,
+        record,
+        title=f"Delete {path}",
+        action=url,
+        submit="Delete the file",
+        fields=fields,
+        is_danger=True,
+    )
+    return question_view(question, urls.with_query(url, {"path": path}))
+
+
+def delete(call: Call) -> Response:
+    """Delete a file of a curated version: named by the address, or by the field ``path``."""
+    path = call.params.get("path") or call.field("path")
+    if not path:
+        raise BadRequest("Say which file (field path).")
+    curator = Curator(call)
+    curator.delete_file(call.version, path)
+    return changed(call, curator.record, _done(call, curator.record, "file-deleted"))
+
+
+def _asked_path(call: Call, record: HarvestedRecord) -> str:
+    path = call.request.query.get("path", "")
+    require_curated(record, call.version)
+    if path not in record.paths(call.version):
+        raise FileNotInVersion(record.item_id, call.version, path)
+    return path
+
+
+def _done(call: Call, record: HarvestedRecord, code: str) -> str:
+    return urls.version(record.item_id, call.version, done=code) + "#files"
+
+
+def _question(
+    call: Call,
+    record: HarvestedRecord,
+    *,
+    title: str,
+    action: str,
+    submit: str,
+    fields: tuple[Field, ...],
+    is_danger: bool = False,
+) -> Question:
+    text = f"In version {call.version} of this record."
+    return Question(
+        title=title,
+        text=text + (" This cannot be undone." if is_danger else ""),
+        action=action,
+        submit=submit,
+        fields=fields,
+        identifier=record.item_id,
+        revision=record.revision,
+        back=urls.version(record.item_id, call.version) + "#files",
+        is_danger=is_danger,
+    )

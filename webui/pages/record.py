@@ -1,0 +1,110 @@
+"""The page of a record, of each of its versions, and the end of a record."""
+
+from collections.abc import Mapping
+
+from recordsilo import HarvestedRecord
+from recordsilo.identifier import clean
+from webui import urls
+from webui.curation import WORKING_COPY, Curator
+from webui.forms import MESSAGE, Question, question_view
+from webui.http_values import Response, redirect, revision_tag
+from webui.record_view import RecordView, as_json, record_view, version_json
+from webui.rendering import View, json_answer
+from webui.site import Call
+
+DONE: Mapping[str, str] = {
+    "cloned": "The copy is made, and is now the record’s current version; change it as you like.",
+    "made": "The version is made; it is empty, and is now the record’s current version.",
+    "renamed": "The version has its new name.",
+    "version-deleted": "The version is deleted.",
+    "file-added": "The file is in this version.",
+    "file-renamed": "The file has its new name.",
+    "file-deleted": "The file is deleted from this version.",
+}
+"""What the page says after a change; the address carries the code, never the words."""
+
+
+def show(call: Call) -> View | Response:
+    """A record in its current version."""
+    identifier = call.identifier
+    if not call.is_twin and call.params["record"] != clean(identifier):
+        return redirect(urls.record(identifier, **call.request.query))
+    return _view(call, call.site.silo[identifier])
+
+
+def show_version(call: Call) -> View:
+    """A record in one of its versions; the twin tells of that version only."""
+    record = call.record
+    view = record_view(call.site, record, call.version)
+    twin = {
+        "identifier": view.identifier,
+        "revision": view.revision,
+        **version_json(record, view.shown),
+    }
+    return _page(call, view, twin, urls.version(view.identifier, view.shown.name))
+
+
+def _view(call: Call, record: HarvestedRecord) -> View:
+    view = record_view(call.site, record)
+    return _page(call, view, as_json(record, view), urls.record(view.identifier))
+
+
+def _page(call: Call, view: RecordView, twin: Mapping[str, object], url: str) -> View:
+    data = {
+        "view": view,
+        "done": DONE.get(call.request.query.get("done", ""), ""),
+        "clone_name": _free_name(view),
+    }
+    return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})
+
+
+def _free_name(view: RecordView) -> str:
+    """``workingcopy``, or the first of ``workingcopy-2``, ``-3`` … that is free."""
+    taken = {version.name for version in view.versions}
+    name, number = WORKING_COPY, 1
+    while name in taken:
+        number += 1
+        name = f"{WORKING_COPY}-{number}"
+    return name
+
+
+def changed(call: Call, record: HarvestedRecord, location: str, status: int = 200) -> Response:
+    """The answer to a change: back to a page, or the record as it is now."""
+    if not call.wants_json:
+        return redirect(location)
+    now = call.site.silo[record.item_id]
+    view = record_view(call.site, now)
+    headers = {"ETag": revision_tag(view.revision)}
+    if status == 201:
+        headers["Location"] = location.partition("?")[0]
+    return json_answer(as_json(now, view), status, headers)
+
+
+def ask_delete(call: Call) -> View:
+    """Whether the record is to be deleted."""
+    record = call.record
+    identifier = record.item_id
+    count = len(record.versions)
+    versions = "its one version" if count == 1 else f"its {count} versions"
+    question = Question(
+        title="Delete this record",
+        text=f"The record is deleted from this Silo with {versions} and all their files. "
+        "A later harvest does not bring it back. This cannot be undone.",
+        action=urls.delete_record(identifier),
+        submit="Delete the record",
+        fields=(MESSAGE,),
+        identifier=identifier,
+        revision=record.revision,
+        back=urls.record(identifier),
+        is_danger=True,
+    )
+    return question_view(question, urls.delete_record(identifier))
+
+
+def delete(call: Call) -> Response:
+    """Delete the record, and remember that it was."""
+    curator = Curator(call)
+    curator.delete_record()
+    if call.wants_json:
+        return json_answer({"deleted": curator.record.item_id})
+    return redirect(urls.records(done="record-deleted"))

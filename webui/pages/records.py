@@ -1,0 +1,219 @@
+"""The list of records: one page of it at a time, whatever the size of the Silo."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from recordsilo import Row
+from recordsilo.errors import RecordNotFound
+from webui import urls
+from webui.errors import BadRequest, Conflict
+from webui.http_values import Response, redirect
+from webui.pages.record import changed
+from webui.record_view import SetView, sets_of
+from webui.rendering import View
+from webui.site import Call, Site
+
+PAGE_SIZES = (25, 50, 100, 200)
+DEFAULT_SIZE = 50
+MAX_SIZE = 1000
+"""For programs; the page offers `PAGE_SIZES`."""
+
+DONE: Mapping[str, str] = {
+    "record-deleted": "The record is deleted; a later harvest does not bring it back.",
+}
+_YES_NO = {"": None, "yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What of the list is asked for; the fields are those of the address.
+
+    Attributes:
+        after, before: Identifiers of the rows next to this page, exclusive.
+        start: An identifier the page begins at, whether there is such a record or not.
+    """
+
+    set_spec: str = ""
+    deleted: str = ""
+    curated: str = ""
+    newer: str = ""
+    limit: int = DEFAULT_SIZE
+    after: str = ""
+    before: str = ""
+    start: str = ""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, str]) -> "Query":
+        """Read the address.
+
+        Raises:
+            BadRequest: A value that is none of the possible ones.
+        """
+        for name in ("deleted", "curated", "newer"):
+            if fields.get(name, "") not in _YES_NO:
+                raise BadRequest(f"The filter {name} is yes, no or empty.")
+        return cls(
+            set_spec=fields.get("set", ""),
+            deleted=fields.get("deleted", ""),
+            curated=fields.get("curated", ""),
+            newer=fields.get("newer", ""),
+            limit=_limit(fields.get("limit", "")),
+            after=fields.get("after", ""),
+            before=fields.get("before", ""),
+            start=fields.get("from", ""),
+        )
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The filters that are set, as fields of the address."""
+        fields = {
+            "set": self.set_spec,
+            "deleted": self.deleted,
+            "curated": self.curated,
+            "newer": self.newer,
+        }
+        return {name: value for name, value in fields.items() if value}
+
+    def url(self, **cursor: str) -> str:
+        """The address of the same list at another place."""
+        size = {} if self.limit == DEFAULT_SIZE else {"limit": self.limit}
+        return urls.records(**self.filters, **size, **cursor)
+
+    @property
+    def own_url(self) -> str:
+        """The address of this page."""
+        return self.url(**{"after": self.after, "before": self.before, "from": self.start})
+
+
+def _limit(text: str) -> int:
+    if not text:
+        return DEFAULT_SIZE
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
+        raise BadRequest(f"The page size (limit) is a number from 1 to {MAX_SIZE}.")
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """A line of the list."""
+
+    row: Row
+    url: str
+    sets: tuple[SetView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """A page of the list, with the addresses of its neighbours."""
+
+    query: Query
+    rows: tuple[RowView, ...]
+    total: int
+    in_silo: int
+    next_url: str
+    previous_url: str
+    after: str
+    not_found: str
+
+
+def home(_call: Call) -> Response:
+    """The list is where one begins."""
+    return redirect(urls.RECORDS, HTTPStatus.FOUND)
+
+
+def show(call: Call) -> View | Response:
+    """A page of the list; ``find`` leads to a record, or to where it would be."""
+    fields = dict(call.request.query)
+    wanted = fields.pop("find", "").strip()
+    if wanted:
+        try:
+            return redirect(urls.record(call.site.identifier(wanted)))
+        except RecordNotFound:
+            fields |= {"from": wanted}
+    query = Query.of(fields)
+    found = _list(call.site, query, wanted)
+    data = {
+        "page": found,
+        "set_choices": set_choices(call.site),
+        "page_sizes": PAGE_SIZES,
+        "done": DONE.get(call.request.query.get("done", ""), ""),
+    }
+    return View("records.mako", data, _as_json(call.site, found), query.own_url)
+
+
+def _list(site: Site, query: Query, not_found: str) -> ListView:
+    filters: dict[str, Any] = {
+        "set_spec": query.set_spec or None,
+        "deleted": _YES_NO[query.deleted],
+        "curated": _YES_NO[query.curated],
+        "upstream_newer": _YES_NO[query.newer],
+    }
+    page = site.silo.page(
+        limit=query.limit,
+        after=query.after or None,
+        before=query.before or None,
+        from_identifier=query.start or None,
+        **filters,
+    )
+    rows = page.rows
+    return ListView(
+        query=query,
+        rows=tuple(
+            RowView(row, urls.record(row.identifier), sets_of(site, row.sets)) for row in rows
+        ),
+        total=page.total,
+        in_silo=len(site.silo) if query.filters else page.total,
+        next_url=query.url(after=rows[-1].identifier) if rows and page.has_next else "",
+        previous_url=query.url(before=rows[0].identifier) if rows and page.has_previous else "",
+        after=rows[-1].identifier if rows and page.has_next else "",
+        not_found=not_found,
+    )
+
+
+def set_choices(site: Site) -> list[tuple[str, str, int]]:
+    """(spec, name, number of records) of every set, by name."""
+    counted = ((spec, site.set_name(spec), count) for spec, count in site.silo.set_counts().items())
+    return sorted(counted, key=lambda choice: (choice[1].casefold(), choice[0]))
+
+
+def _as_json(site: Site, found: ListView) -> dict[str, Any]:
+    return {
+        "records": [_row_json(site, line.row) for line in found.rows],
+        "total": found.total,
+        "limit": found.query.limit,
+        "filters": found.query.filters,
+        "after": found.after or None,
+        "next": urls.twin(found.next_url) if found.next_url else None,
+        "previous": urls.twin(found.previous_url) if found.previous_url else None,
+    }
+
+
+def _row_json(site: Site, row: Row) -> dict[str, Any]:
+    return {
+        "identifier": row.identifier,
+        "url": urls.record(row.identifier),
+        "title": row.title,
+        "datestamp": row.datestamp,
+        "sets": [{"spec": spec, "name": site.set_name(spec)} for spec in row.sets],
+        "deleted": row.deleted,
+        "curated": row.curated,
+        "upstream_newer": row.upstream_newer,
+        "current_version": row.current_version,
+        "versions": row.versions,
+        "revision": row.revision,
+    }
+
+
+def create(call: Call) -> Response:
+    """Make a record by its identifier (field ``id``), with an empty version 1."""
+    identifier = call.field("id")
+    if not identifier:
+        raise BadRequest("A record needs an identifier (field id).")
+    silo = call.site.silo
+    if identifier in silo:
+        raise Conflict(f"There is a record {identifier} already.")
+    record = silo.get_item(identifier)
+    record.sync(agent=call.site.settings.agent, message=call.field("message"))
+    return changed(call, record, urls.record(record.item_id), 201)

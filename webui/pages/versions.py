@@ -1,0 +1,132 @@
+"""Making, renaming and deleting versions."""
+
+from recordsilo import HarvestedRecord
+from webui import urls
+from webui.curation import Curator, require_curated
+from webui.errors import BadRequest
+from webui.forms import MESSAGE, Field, Question, question_view
+from webui.http_values import Response
+from webui.pages.record import changed
+from webui.rendering import View
+from webui.site import Call
+
+
+def ask_create(call: Call) -> View:
+    """A new, empty version."""
+    record = call.record
+    url = urls.versions(record.item_id)
+    question = Question(
+        title="New version",
+        text="An empty version is made here and becomes the record’s current version. "
+        "To begin with the files of another version, copy that version instead.",
+        action=url,
+        submit="Make the version",
+        fields=(Field("name", "Name", required=True), MESSAGE),
+        identifier=record.item_id,
+        revision=record.revision,
+        back=urls.record(record.item_id),
+    )
+    return question_view(question, url)
+
+
+def create(call: Call) -> Response:
+    """Make a version: a copy where ``clone_of`` names one, else an empty one."""
+    return make(call, call.field("name"), call.field("clone_of"))
+
+
+def make(call: Call, name: str, original: str = "") -> Response:
+    """Make a version by name; the answer leads to it."""
+    if not name:
+        raise BadRequest("A version needs a name (field name).")
+    curator = Curator(call)
+    if original:
+        curator.clone(original, name)
+    else:
+        curator.make_version(name)
+    identifier = curator.record.item_id
+    done = "cloned" if original else "made"
+    return changed(call, curator.record, urls.version(identifier, name, done=done), 201)
+
+
+def ask_rename(call: Call) -> View:
+    """Another name for a version."""
+    record = call.record
+    require_curated(record, call.version)
+    url = urls.version(record.item_id, call.version, "rename")
+    return question_view(
+        _question(
+            call,
+            record,
+            title=f"Rename version {call.version}",
+            text="The version keeps its files, its date and its place among the versions.",
+            action=url,
+            submit="Rename",
+            fields=(Field("name", "New name", value=call.version, required=True), MESSAGE),
+        ),
+        url,
+    )
+
+
+def rename(call: Call) -> Response:
+    """Rename a curated version."""
+    name = call.field("name")
+    if not name:
+        raise BadRequest("A version needs a name (field name).")
+    curator = Curator(call)
+    curator.rename_version(call.version, name)
+    identifier = curator.record.item_id
+    return changed(call, curator.record, urls.version(identifier, name, done="renamed"))
+
+
+def ask_delete(call: Call) -> View:
+    """Whether a version is to be deleted."""
+    record = call.record
+    require_curated(record, call.version)
+    url = urls.version(record.item_id, call.version, "delete")
+    count = len(record.paths(call.version))
+    files = "It has no files." if count == 0 else f"Its files ({count}) are deleted with it."
+    return question_view(
+        _question(
+            call,
+            record,
+            title=f"Delete version {call.version}",
+            text=f"{files} The record and its other versions stay. This cannot be undone.",
+            action=url,
+            submit="Delete the version",
+            fields=(MESSAGE,),
+            is_danger=True,
+        ),
+        url,
+    )
+
+
+def delete(call: Call) -> Response:
+    """Delete a curated version."""
+    curator = Curator(call)
+    curator.delete_version(call.version)
+    identifier = curator.record.item_id
+    return changed(call, curator.record, urls.record(identifier, done="version-deleted"))
+
+
+def _question(
+    call: Call,
+    record: HarvestedRecord,
+    *,
+    title: str,
+    text: str,
+    action: str,
+    submit: str,
+    fields: tuple[Field, ...],
+    is_danger: bool = False,
+) -> Question:
+    return Question(
+        title=title,
+        text=text,
+        action=action,
+        submit=submit,
+        fields=fields,
+        identifier=record.item_id,
+        revision=record.revision,
+        back=urls.version(record.item_id, call.version),
+        is_danger=is_danger,
+    )

@@ -1,0 +1,323 @@
+"""A record as a person sees it, and as its JSON twin gives it.
+
+Reads the store and changes nothing. The view shows one version (the current one unless
+another is asked for); the twin tells of all of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo import HarvestedRecord
+from recordsilo.description import Description, Value, describe
+from recordsilo.errors import DanglingLink, FileNotInVersion
+from webui import urls, xml_view
+from webui.language import language_tag, text_language
+from webui.links import href
+from webui.site import Site
+
+DESCRIBED_FIRST = ("oai_dc",)
+"""The prefix whose description is shown where a version has several metadata files."""
+DESCRIBED_SIZE = 4 * 1024 * 1024
+"""Larger metadata files are linked only."""
+
+FIELDS: tuple[tuple[str, str], ...] = (
+    ("Creators", "creators"),
+    ("Contributors", "contributors"),
+    ("Date", "dates"),
+    ("Type", "types"),
+    ("Publisher", "publishers"),
+    ("Subjects", "subjects"),
+    ("Description", "descriptions"),
+    ("Language", "languages"),
+    ("Identifiers", "identifiers"),
+    ("Relations", "relations"),
+    ("Source", "sources"),
+    ("Coverage", "coverages"),
+    ("Format", "formats"),
+    ("Rights", "rights"),
+)
+"""Label and attribute of `Description`, in the order shown; the titles head the page."""
+
+
+PROSE = frozenset({"subjects", "descriptions"})
+"""Beside the titles, the fields whose values are in the record's own language if any is."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextValue:
+    """One value of a field; `lang` is a valid language tag, `href` safe to follow."""
+
+    text: str
+    lang: str | None
+    href: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """A labelled field and its values, in the record's order."""
+
+    label: str
+    name: str
+    values: tuple[TextValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """One file of a version; `fault` says why it cannot be read."""
+
+    path: str
+    size: int | None
+    sha256: str | None
+    metadata: bool
+    url: str
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionView:
+    """One version: where it came from, and whether it can be changed here."""
+
+    name: str
+    date: str
+    made: str
+    kind: str
+    of: str | None
+    prefixes: Mapping[str, str]
+    agent: str
+    message: str
+    log: tuple[str, ...]
+    curated: bool
+    is_current: bool
+    url: str
+
+    @property
+    def origin(self) -> str:
+        """Where it came from, in words."""
+        if self.kind == "harvest":
+            return "harvested"
+        return f"made from version {self.of}" if self.of else "made here"
+
+
+@dataclass(frozen=True, slots=True)
+class SetView:
+    """A set the record is in."""
+
+    spec: str
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class XmlView:
+    """A metadata file, indented."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """A record with one of its versions in view."""
+
+    identifier: str
+    revision: int
+    titles: tuple[TextValue, ...]
+    fields: tuple[FieldView, ...]
+    versions: tuple[VersionView, ...]
+    shown: VersionView
+    files: tuple[FileView, ...]
+    sets: tuple[SetView, ...]
+    xml: tuple[XmlView, ...]
+    description: Description
+    metadata: Mapping[str, Any]
+    deleted: bool
+    deleted_at: str
+    upstream_newer: bool
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return self.titles[0].text if self.titles else self.identifier
+
+    @property
+    def current(self) -> VersionView:
+        """The version the cursor stands on."""
+        return next(version for version in self.versions if version.is_current)
+
+
+def record_view(site: Site, record: HarvestedRecord, version: str | None = None) -> RecordView:
+    """Gather what the page of a record shows.
+
+    Raises:
+        VersionNotFound: The record has no such version.
+    """
+    versions = tuple(_version(record, name) for name in record.versions)
+    shown = _shown(record, versions, version)
+    contents = _metadata_contents(record, shown.name)
+    description = _description(contents)
+    titles, fields = description_fields(description)
+    metadata = dict(record.metadata)
+    return RecordView(
+        identifier=record.item_id,
+        revision=record.revision,
+        titles=titles,
+        fields=fields,
+        versions=versions,
+        shown=shown,
+        files=files_of(record, shown.name),
+        sets=sets_of(site, metadata.get("setSpec")),
+        xml=tuple(XmlView(path, xml_view.pretty(data)) for path, data in contents.items()),
+        description=description,
+        metadata=metadata,
+        deleted="deleted_at_version" in metadata,
+        deleted_at=str(metadata.get("deleted_at_date", "")),
+        upstream_newer=record.upstream_newer(),
+    )
+
+
+def _shown(
+    record: HarvestedRecord, versions: tuple[VersionView, ...], name: str | None
+) -> VersionView:
+    wanted = name if name is not None else record.currentversion
+    record.version_date(wanted)  # raises VersionNotFound in the store's words
+    return next(version for version in versions if version.name == wanted)
+
+
+def _version(record: HarvestedRecord, name: str) -> VersionView:
+    origin = record.origin(name)
+    return VersionView(
+        name=name,
+        date=record.version_date(name),
+        made=origin.date,
+        kind=origin.kind,
+        of=origin.of,
+        prefixes=dict(origin.prefixes),
+        agent=origin.agent,
+        message=origin.message,
+        log=tuple(record.version_log(name)),
+        curated=record.is_curated(name),
+        is_current=name == record.currentversion,
+        url=urls.version(record.item_id, name),
+    )
+
+
+def files_of(record: HarvestedRecord, version: str) -> tuple[FileView, ...]:
+    """The files of a version in the order put; one that cannot be read says why."""
+    return tuple(_file(record, version, path) for path in record.paths(version))
+
+
+def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
+    url = urls.file(record.item_id, version, path)
+    try:
+        info = record.file_info(path, version)
+    except DanglingLink as error:
+        return FileView(path, None, None, False, url, f"a link that leads nowhere ({error.target})")
+    except FileNotInVersion:
+        return FileView(path, None, None, False, url, "missing on the disk")
+    return FileView(path, info.size, info.sha256, info.is_metadata, url)
+
+
+def sets_of(site: Site, specs: object) -> tuple[SetView, ...]:
+    """The sets of a list of specs, by their names."""
+    known = [str(spec) for spec in specs] if isinstance(specs, (list, tuple)) else []
+    return tuple(SetView(spec, site.set_name(spec), urls.records_of_set(spec)) for spec in known)
+
+
+def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes]:
+    """The readable metadata files of a version, the one to be described first."""
+    files = [f for f in files_of(record, version) if f.metadata and f.size is not None]
+    files.sort(key=lambda file: file.path not in DESCRIBED_FIRST)
+    contents = {}
+    for file in files:
+        if (file.size or 0) <= DESCRIBED_SIZE:
+            with record.get_stream(file.path, version) as stream:
+                contents[file.path] = stream.read()
+    return contents
+
+
+def _description(contents: Mapping[str, bytes]) -> Description:
+    """What the first of the files says that says anything."""
+    found = (describe(path, content) for path, content in contents.items())
+    return next((one for one in found if one and any(one.items())), Description())
+
+
+def description_fields(
+    description: Description,
+) -> tuple[tuple[TextValue, ...], tuple[FieldView, ...]]:
+    """The titles, and the fields that have values, with languages and links worked out."""
+    languages = {tag for value in description.languages if (tag := language_tag(value.text))}
+    language = languages.pop() if len(languages) == 1 else None
+    fields = (
+        FieldView(
+            label, name, _values(getattr(description, name), language if name in PROSE else None)
+        )
+        for label, name in FIELDS
+    )
+    return _values(description.titles, language), tuple(field for field in fields if field.values)
+
+
+def _values(values: tuple[Value, ...], language: str | None) -> tuple[TextValue, ...]:
+    return tuple(
+        TextValue(v.text, text_language(v.text, v.lang, language), href(v.text))
+        for v in values
+        if v.text.strip()
+    )
+
+
+def as_json(record: HarvestedRecord, view: RecordView) -> dict[str, Any]:
+    """The JSON twin of the page of a record."""
+    return {
+        "identifier": view.identifier,
+        "url": urls.record(view.identifier),
+        "revision": view.revision,
+        "title": view.description.title,
+        "deleted": view.deleted,
+        "curated": view.current.curated,
+        "upstream_newer": view.upstream_newer,
+        "current_version": view.current.name,
+        "version": view.shown.name,
+        "description": _description_json(view.description),
+        "sets": [{"spec": s.spec, "name": s.name} for s in view.sets],
+        "metadata": view.metadata,
+        "versions": [version_json(record, version) for version in view.versions],
+    }
+
+
+def _description_json(description: Description) -> dict[str, Any]:
+    return {
+        name: [{"text": v.text} | ({"lang": v.lang} if v.lang else {}) for v in values]
+        for name, values in description.items()
+    }
+
+
+def version_json(record: HarvestedRecord, version: VersionView) -> dict[str, Any]:
+    """One version with its files."""
+    return {
+        "name": version.name,
+        "url": version.url,
+        "date": version.date,
+        "read_only": not version.curated,
+        "origin": {
+            "kind": version.kind,
+            "of": version.of,
+            "prefixes": version.prefixes,
+            "agent": version.agent,
+            "message": version.message,
+            "date": version.made,
+        },
+        "log": version.log,
+        "files": [file_json(file) for file in files_of(record, version.name)],
+    }
+
+
+def file_json(file: FileView) -> dict[str, Any]:
+    """One file: size in bytes as on the disk, SHA-256 as recorded."""
+    members = {
+        "path": file.path,
+        "url": file.url,
+        "size": file.size,
+        "sha256": file.sha256,
+        "metadata": file.metadata,
+    }
+    return members | ({"fault": file.fault} if file.fault else {})

@@ -1,0 +1,115 @@
+"""A handler's view → an answer: the page by Mako, or its JSON twin.
+
+Every expression of a template is escaped (``default_filters=['h']``); no template turns
+that off for data, which a test holds.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import as_file, files
+from typing import Any
+
+from mako.lookup import TemplateLookup
+
+from webui import urls
+from webui.bodies import human_size
+from webui.errors import WebError
+from webui.http_values import HTML, JSON, Response
+from webui.site import Site
+
+PAGE = f"{HTML}; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a handler found out, before it is known who reads it.
+
+    Attributes:
+        template: Name in ``templates/``.
+        data: What the template shows.
+        twin: The same as JSON values.
+        url: The page's own address, from which its twin is linked.
+    """
+
+    template: str
+    data: Mapping[str, Any]
+    twin: Mapping[str, Any]
+    url: str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def _lookup() -> TemplateLookup:
+    with as_file(files("webui") / "templates") as directory:
+        return TemplateLookup(
+            directories=[str(directory)],
+            input_encoding="utf-8",
+            default_filters=["h"],
+            strict_undefined=True,
+            filesystem_checks=False,
+        )
+
+
+def answer(site: Site, view: View, *, as_json: bool) -> Response:
+    """The page of a view, or its twin."""
+    if as_json:
+        return json_answer(view.twin, view.status, view.headers)
+    page = html(view.template, site_name=site.name, twin_url=urls.twin(view.url), **view.data)
+    return Response(view.status, page, PAGE, view.headers)
+
+
+def json_answer(
+    value: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A JSON object, in UTF-8, indented for people who look at it."""
+    body = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+    return Response(status, body, JSON, headers or {})
+
+
+def error_answer(site_name: str, error: WebError, *, as_json: bool) -> Response:
+    """The one shape of errors: ``{"error": {"status", "code", "message"}}``, or its page."""
+    if as_json:
+        members = {"status": int(error.status), "code": error.code, "message": error.message}
+        return json_answer({"error": members}, error.status, error.headers)
+    page = html("error.mako", site_name=site_name, twin_url="", error=error)
+    return Response(error.status, page, PAGE, error.headers)
+
+
+def html(template: str, **data: Any) -> bytes:
+    """A rendered template, in UTF-8; half a surrogate pair becomes ``?``."""
+    text = (
+        _lookup()
+        .get_template(template)
+        .render_unicode(urls=urls, human_size=human_size, static_url=static_url, **data)
+    )
+    return str(text).encode("utf-8", "replace")
+
+
+@cache
+def static_content(name: str) -> bytes:
+    """A file of ``static/``.
+
+    Raises:
+        FileNotFoundError: None of that name is served.
+    """
+    if name not in STATIC:
+        raise FileNotFoundError(name)
+    return (files("webui") / "static" / name).read_bytes()
+
+
+STATIC: Mapping[str, str] = {
+    "silo.css": "text/css; charset=utf-8",
+    "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+"""Every file that is served, and its type: a list, so that no path can lead elsewhere."""
+
+
+@cache
+def static_url(name: str) -> str:
+    """The address of a static file; it changes with the content, so it is cached for good."""
+    return f"/static/{name}?{hashlib.sha256(static_content(name)).hexdigest()[:12]}"

@@ -1,0 +1,205 @@
+"""The whole URL space: method, address, handler, and what body it takes.
+
+``{name}`` is one segment, ``{name...}`` the rest of the path. Segments are split before
+they are decoded, so an identifier keeps its ``%2F``. Addresses are tried from the top;
+whatever begins with a fixed segment of this table never reaches the interface of 2010.
+GET answers HEAD too; no other method than those listed gets anywhere.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from urllib.parse import unquote
+
+from webui import legacy
+from webui.errors import BadRequest, MethodNotAllowed, NotFound
+from webui.http_values import Response
+from webui.pages import files, record, records, sets, static, versions
+from webui.rendering import View
+from webui.site import Call
+from webui.urls import TWIN
+
+Handler = Callable[[Call], View | Response]
+
+
+class Body(Enum):
+    """What a route takes."""
+
+    NONE = "nothing; what comes is left unread"
+    FIELDS = "a small form, or a JSON object"
+    FILE = "a form with a file in it"
+    RAW = "the bytes of a file; the handler reads them"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One line of the table."""
+
+    method: str
+    pattern: str
+    handler: Handler
+    body: Body = Body.NONE
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The pattern's segments."""
+        return tuple(self.pattern.strip("/").split("/")) if self.pattern != "/" else ()
+
+
+_RECORD = "/records/{record}"
+_VERSION = _RECORD + "/versions/{version}"
+
+# fmt: off
+ROUTES: tuple[Route, ...] = (
+    Route("GET",    "/",                             records.home),
+    Route("GET",    "/records",                      records.show),
+    Route("POST",   "/records",                      records.create,       Body.FIELDS),
+    Route("GET",    "/sets",                         sets.show),
+
+    Route("GET",    _RECORD,                         record.show),
+    Route("DELETE", _RECORD,                         record.delete,        Body.FIELDS),
+    Route("GET",    _RECORD + "/delete",             record.ask_delete),
+    Route("POST",   _RECORD + "/delete",             record.delete,        Body.FIELDS),
+
+    Route("GET",    _RECORD + "/versions",           versions.ask_create),
+    Route("POST",   _RECORD + "/versions",           versions.create,      Body.FIELDS),
+    Route("GET",    _VERSION,                        record.show_version),
+    Route("DELETE", _VERSION,                        versions.delete,      Body.FIELDS),
+    Route("GET",    _VERSION + "/delete",            versions.ask_delete),
+    Route("POST",   _VERSION + "/delete",            versions.delete,      Body.FIELDS),
+    Route("GET",    _VERSION + "/rename",            versions.ask_rename),
+    Route("POST",   _VERSION + "/rename",            versions.rename,      Body.FIELDS),
+
+    Route("GET",    _VERSION + "/files",             files.ask_add),
+    Route("POST",   _VERSION + "/files",             files.add,            Body.FILE),
+    Route("GET",    _VERSION + "/files/{path...}",   files.download),
+    Route("PUT",    _VERSION + "/files/{path...}",   files.put,            Body.RAW),
+    Route("DELETE", _VERSION + "/files/{path...}",   files.delete,         Body.FIELDS),
+    Route("GET",    _VERSION + "/rename-file",       files.ask_rename),
+    Route("POST",   _VERSION + "/rename-file",       files.rename,         Body.FIELDS),
+    Route("GET",    _VERSION + "/delete-file",       files.ask_delete),
+    Route("POST",   _VERSION + "/delete-file",       files.delete,         Body.FIELDS),
+
+    Route("GET",    "/static/{path...}",             static.show),
+    Route("GET",    "/favicon.ico",                  static.favicon),
+    Route("GET",    "/robots.txt",                   static.robots),
+
+    # The interface of 2010: /<percent-encoded identifier>/<version>/<path>.
+    Route("POST",   "/",                             legacy.create_record, Body.FIELDS),
+    Route("GET",    "/{record}",                     legacy.show_record),
+    Route("POST",   "/{record}",                     legacy.make_version,  Body.FIELDS),
+    Route("DELETE", "/{record}",                     record.delete,        Body.FIELDS),
+    Route("GET",    "/{record}/{version}",           legacy.show_version),
+    Route("POST",   "/{record}/{version}",           legacy.upload,        Body.FILE),
+    Route("DELETE", "/{record}/{version}",           versions.delete,      Body.FIELDS),
+    Route("GET",    "/{record}/{version}/{path...}", files.download),
+    Route("DELETE", "/{record}/{version}/{path...}", files.delete,         Body.FIELDS),
+)
+# fmt: on
+
+FIXED = frozenset(route.parts[0] for route in ROUTES if route.parts) - {"{record}"}
+"""First segments that are the page's own; an identifier of that name is under ``/records/``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A route and what its braces matched."""
+
+    route: Route
+    params: Mapping[str, str]
+    is_twin: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """The lines of the table with one pattern."""
+
+    parts: tuple[str, ...]
+    methods: Mapping[str, Route]
+
+    @property
+    def is_of_2010(self) -> bool:
+        return self.parts[:1] == ("{record}",)
+
+    @property
+    def has_twin(self) -> bool:
+        """Pages have; files, and the interface of 2010, are what they are."""
+        return not self.is_of_2010 and not any(part.endswith("...}") for part in self.parts)
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        return tuple(
+            name
+            for method in self.methods
+            for name in ([method, "HEAD"] if method == "GET" else [method])
+        )
+
+
+def _addresses() -> tuple[_Address, ...]:
+    grouped: dict[tuple[str, ...], dict[str, Route]] = {}
+    for route in ROUTES:
+        grouped.setdefault(route.parts, {})[route.method] = route
+    return tuple(_Address(parts, methods) for parts, methods in grouped.items())
+
+
+_ADDRESSES = _addresses()
+
+
+def find(method: str, raw_path: str) -> Found:
+    """The route for a request.
+
+    Args:
+        method: As sent; HEAD is answered by GET's route.
+        raw_path: As sent, still percent-encoded.
+
+    Raises:
+        NotFound: No such address.
+        MethodNotAllowed: The address is known, the method is not.
+        BadRequest: The path is not UTF-8 when decoded.
+    """
+    raw = raw_path.removesuffix("/").split("/")[1:]
+    if raw and raw[-1].endswith(TWIN):
+        twin = _decoded([*raw[:-1], raw[-1].removesuffix(TWIN)])
+        if found := _among([a for a in _ADDRESSES if a.has_twin], twin, method):
+            return Found(*found, is_twin=True)
+    if found := _among(_ADDRESSES, _decoded(raw), method):
+        return Found(*found, is_twin=False)
+    raise NotFound("There is no page at this address.")
+
+
+def _among(
+    addresses: Iterable[_Address], segments: list[str], method: str
+) -> tuple[Route, Mapping[str, str]] | None:
+    """The first address that fits decides, whatever its methods are."""
+    is_fixed = bool(segments) and segments[0] in FIXED
+    for address in addresses:
+        params = _match(address.parts, segments)
+        if params is None or (is_fixed and address.is_of_2010):
+            continue
+        route = address.methods.get("GET" if method == "HEAD" else method)
+        if route is None:
+            raise MethodNotAllowed(method, address.allowed)
+        return route, params
+    return None
+
+
+def _match(parts: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:
+    params: dict[str, str] = {}
+    for place, part in enumerate(parts):
+        rest = segments[place:]
+        if not rest or not rest[0]:
+            return None
+        if part.endswith("...}"):
+            return {**params, part[1:-4]: "/".join(rest)}
+        if part.startswith("{"):
+            params[part[1:-1]] = rest[0]
+        elif part != rest[0]:
+            return None
+    return params if len(segments) == len(parts) else None
+
+
+def _decoded(raw: list[str]) -> list[str]:
+    try:
+        return [unquote(segment, errors="strict") for segment in raw]
+    except UnicodeDecodeError:
+        raise BadRequest("The path of this address is not UTF-8 when decoded.") from None

@@ -1,0 +1,118 @@
+"""Who may ask for what: hosts, other sites' requests, and the headers of every answer (pure).
+
+There are no accounts: whoever reaches the port may curate. So the page listens on
+loopback, answers only to names of loopback (a DNS name that was turned to 127.0.0.1 is
+refused), and takes no change that another site's page asked for.
+
+Source: Fetch Metadata Request Headers (W3C); RFC 6454 (Origin); CSP Level 3.
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webui.errors import CrossSite, ForeignHost
+from webui.http_values import Request
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_AUTHORITY = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:/@\s]+))(?::\d{1,5})?")
+
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""``data:`` images are the arrows and ticks in Pico's style sheet."""
+FILE_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
+"""For what is stored in records: shown in an origin of its own, runs and loads nothing."""
+
+HEADERS: Mapping[str, str] = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not no-referrer: with it browsers send "Origin: null", and our own forms would look foreign.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cache-Control": "private, no-cache",
+    "Vary": "Accept, Sec-Fetch-Site, Origin",
+    "Content-Security-Policy": PAGE_POLICY,
+}
+"""Sent with every answer, unless the answer has its own value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Where the page is to be reached.
+
+    Attributes:
+        names: Host names it answers to, in lower case, without port.
+        remote: It was bound beyond loopback on purpose: any IP address is then an
+            accepted host (an attacker's rebound name is a name, not an address).
+    """
+
+    names: frozenset[str] = LOOPBACK_NAMES
+    remote: bool = False
+
+
+LOOPBACK_ONLY = Policy()
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address or host name means this machine only."""
+    if address.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def check(request: Request, policy: Policy) -> None:
+    """Let a request pass, or say why not.
+
+    Raises:
+        ForeignHost: The Host header is missing, malformed or names another machine.
+        CrossSite: A change asked for by another site, or, beyond loopback, by a client
+            that does not say which site it comes from.
+    """
+    check_host(request.headers.get("host", ""), policy)
+    if not request.is_safe:
+        check_site(request)
+
+
+def check_host(host: str, policy: Policy) -> None:
+    """See `check`."""
+    match = _AUTHORITY.fullmatch(host.strip())
+    name = (match["v6"] or match["name"]).lower().rstrip(".") if match else ""
+    if name in policy.names or (policy.remote and _is_address(name)):
+        return
+    raise ForeignHost(
+        "This page answers at http://127.0.0.1/ and http://localhost/ only (with its port); "
+        "the request was meant for another host."
+    )
+
+
+def check_site(request: Request) -> None:
+    """See `check`. Browsers that send neither header are older than 2020."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site is not None:
+        allowed = site in {"same-origin", "none"}
+    elif origin is not None:
+        allowed = origin.lower() == f"{request.scheme}://{request.headers['host'].strip()}".lower()
+    else:
+        allowed = is_loopback(request.remote_addr)
+    if not allowed:
+        raise CrossSite(
+            "This change was asked for from another site, and was refused; "
+            "open the record here and make the change on its own page."
+        )
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

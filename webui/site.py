@@ -1,0 +1,152 @@
+"""What a handler has at hand: the Silo, the settings, the templates, the names of sets."""
+
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.errors import IdentifierError, RecordNotFound
+from recordsilo.identifier import unclean
+from webui.http_values import Request
+from webui.multipart import Form
+from webui.security import LOOPBACK_ONLY, Policy
+
+GIB = 1024**3
+HARVESTER_STATE = "oaipmh_harvester.json"
+logger = logging.getLogger("webui")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the person who starts the page decides.
+
+    Attributes:
+        agent: Noted as the author of every change made here.
+        max_upload: Bytes of one upload.
+    """
+
+    agent: str = "page"
+    max_upload: int = 2 * GIB
+    policy: Policy = LOOPBACK_ONLY
+
+
+class HarvesterState:
+    """What the harvester noted beside the Silo; read again when the file changes.
+
+    A harvest may run meanwhile in another process, which replaces the file whole.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._seen: tuple[int, int, int] | None = None
+        self._state: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        """The object under a key; empty where nothing was harvested yet."""
+        found = self._current().get(key)
+        return found if isinstance(found, dict) else {}
+
+    def _current(self) -> dict[str, Any]:
+        try:
+            status = os.stat(self._path)
+        except FileNotFoundError:
+            return {}
+        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if stamp != self._seen:
+            self._state, self._seen = self._read(), stamp
+        return self._state
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            with open(self._path, "rb") as file:
+                state = json.load(file)
+        except (OSError, ValueError) as error:
+            logger.warning(
+                "%s cannot be read (%s); sets are shown by their specs", self._path, error
+            )
+            return {}
+        return state if isinstance(state, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One Silo and how it is shown."""
+
+    silo: Silo
+    settings: Settings
+    harvester: HarvesterState
+
+    @classmethod
+    def of(cls, silo: Silo, settings: Settings | None = None) -> "Site":
+        """The site of a Silo that is open."""
+        state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
+        return cls(silo, settings or Settings(), state)
+
+    @property
+    def name(self) -> str:
+        """What the Silo is called: the harvested repository's name, else the directory's."""
+        name = self.harvester["identify"].get("repositoryName")
+        return str(name) if name else os.path.basename(self.silo.path.rstrip("/")) or "Silo"
+
+    @property
+    def spool_dir(self) -> str:
+        """Where uploads lie while they come in: on the Silo's own disk."""
+        return os.path.join(self.silo.path, ".silo", "uploads")
+
+    def set_name(self, set_spec: str) -> str:
+        """The set's name for people; its spec where no name is known."""
+        return str(self.harvester["sets"].get(set_spec) or set_spec)
+
+    def identifier(self, segment: str) -> str:
+        """The identifier that a segment of a URL names.
+
+        The cleaned form wins; then whatever form the Silo knows a record by.
+
+        Raises:
+            RecordNotFound: None of them.
+        """
+        with contextlib.suppress(IdentifierError, RecordNotFound):
+            return self.silo.resolve(unclean(segment))
+        return self.silo.resolve(segment)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request on its way to a handler.
+
+    Attributes:
+        params: What the route's braces matched, decoded.
+        form: The fields and files of the body, where the route takes a form.
+        wants_json: The answer is to be the JSON twin.
+        is_twin: It was asked for by ``.json``, not only by Accept.
+    """
+
+    site: Site
+    request: Request
+    params: Mapping[str, str] = field(default_factory=dict)
+    form: Form = field(default_factory=Form)
+    wants_json: bool = False
+    is_twin: bool = False
+
+    @property
+    def identifier(self) -> str:
+        """The identifier of the record that the address names."""
+        return self.site.identifier(self.params["record"])
+
+    @property
+    def record(self) -> HarvestedRecord:
+        """That record, read now."""
+        return self.site.silo[self.identifier]
+
+    @property
+    def version(self) -> str:
+        """The version that the address names."""
+        return self.params["version"]
+
+    def field(self, name: str, default: str = "") -> str:
+        """A field of the form, without blanks around it."""
+        return self.form.fields.get(name, default).strip()

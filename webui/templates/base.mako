@@ -1,0 +1,45 @@
+<%def name="title()"></%def>\
+<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${self.title()} · ${site_name}</title>
+  <link rel="icon" href="${static_url('icon.svg')}" type="image/svg+xml">
+  <link rel="stylesheet" href="${static_url('vendor/pico-2.1.1.min.css')}">
+  <link rel="stylesheet" href="${static_url('silo.css')}">
+% if twin_url:
+  <link rel="alternate" type="application/json" href="${twin_url}">
+% endif
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top">
+  <div class="bar">
+    <a class="brand" href="${urls.RECORDS}" dir="auto">${site_name}</a>
+    <nav aria-label="Main">
+      <ul>
+        <li><a href="${urls.RECORDS}">Records</a></li>
+        <li><a href="${urls.SETS}">Sets</a></li>
+      </ul>
+    </nav>
+    <form class="find" role="search" action="${urls.RECORDS}" method="get">
+      <label class="unseen" for="find">Go to an identifier</label>
+      <input id="find" name="find" type="search" placeholder="Go to an identifier" autocomplete="off" spellcheck="false">
+      <button type="submit" class="quiet">Go</button>
+    </form>
+  </div>
+</header>
+<main id="content" tabindex="-1">
+${next.body()}
+</main>
+<footer class="foot">
+  <p>A Silo: plain, versioned files.\
+% if twin_url:
+ <a href="${twin_url}">This page as JSON</a>\
+% endif
+</p>
+</footer>
+</body>
+</html>

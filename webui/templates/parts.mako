@@ -1,0 +1,42 @@
+## Small pieces that several pages share.
+<%! from webui import dates %>
+
+<%def name="date(text)">\
+% if dates.for_machines(text):
+<time datetime="${dates.for_machines(text)}">${dates.for_people(text)}</time>\
+% elif text:
+${text}\
+% endif
+</%def>
+
+<%def name="value(v)">\
+% if v.href:
+<a href="${v.href}" rel="noopener noreferrer" dir="auto"${lang(v.lang)}>${v.text}</a>\
+% else:
+<span dir="auto"${lang(v.lang)}>${v.text}</span>\
+% endif
+</%def>
+
+<%def name="lang(tag)">\
+% if tag:
+ lang="${tag}"\
+% endif
+</%def>
+
+<%def name="done(text)">
+% if text:
+<p class="done" role="status">${text}</p>
+% endif
+</%def>
+
+<%def name="badges(deleted, curated, newer)">
+% if deleted:
+<span class="badge deleted">deleted</span>
+% endif
+% if curated:
+<span class="badge curated">curated</span>
+% endif
+% if newer:
+<span class="badge newer">newer at the source</span>
+% endif
+</%def>

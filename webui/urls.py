@@ -1,0 +1,76 @@
+"""The addresses of the page: the only place that writes them (`routes` reads them).
+
+A record's segment is its cleaned pairtree form, which has no ``/`` and no ``.``. In the
+other segments a final ``.json`` is written ``%2Ejson``, so that the name of a version is
+never taken for the suffix of a JSON twin.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from recordsilo.identifier import url_segment
+
+TWIN = ".json"
+RECORDS = "/records"
+SETS = "/sets"
+
+
+def segment(text: str) -> str:
+    """A text as one segment of a path."""
+    quoted = quote(text, safe="+=,:@!$&'()*;~")
+    if quoted.endswith(TWIN):
+        quoted = quoted.removesuffix(TWIN) + "%2Ejson"
+    return {".": "%2E", "..": "%2E%2E"}.get(quoted, quoted)
+
+
+def with_query(path: str, fields: Mapping[str, object]) -> str:
+    """A path and the fields that have a value."""
+    given = {name: str(value) for name, value in fields.items() if value not in {None, ""}}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def records(**fields: object) -> str:
+    """The list of records."""
+    return with_query(RECORDS, fields)
+
+
+def records_of_set(set_spec: str) -> str:
+    """The list of the records of one set."""
+    return with_query(RECORDS, {"set": set_spec})
+
+
+def record(identifier: str, **fields: object) -> str:
+    """The page of a record."""
+    return with_query(f"{RECORDS}/{url_segment(identifier)}", fields)
+
+
+def delete_record(identifier: str) -> str:
+    """The question whether a record is to be deleted, and the answer to it."""
+    return record(identifier) + "/delete"
+
+
+def versions(identifier: str) -> str:
+    """Where versions are made."""
+    return record(identifier) + "/versions"
+
+
+def version(identifier: str, name: str, action: str = "", **fields: object) -> str:
+    """The page of a version, or one of its actions (``rename``, ``delete-file`` …)."""
+    path = f"{versions(identifier)}/{segment(name)}" + (f"/{action}" if action else "")
+    return with_query(path, fields)
+
+
+def files(identifier: str, name: str) -> str:
+    """Where files are added to a version."""
+    return version(identifier, name, "files")
+
+
+def file(identifier: str, name: str, path: str) -> str:
+    """One file of a version."""
+    return files(identifier, name) + "/" + "/".join(segment(part) for part in path.split("/"))
+
+
+def twin(url: str) -> str:
+    """The JSON twin of a page's address."""
+    path, mark, query = url.partition("?")
+    return path + TWIN + mark + query
