@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from oaipmhprovider.sample import phrases
 from oaipmhprovider.sample.dice import Dice
-from oaipmhprovider.sample.english import DISCIPLINES, Discipline
+from oaipmhprovider.sample.discipline import Discipline
+from oaipmhprovider.sample.english import DISCIPLINES
 from oaipmhprovider.sample.people import (
     CITIES,
     FAMILIES,

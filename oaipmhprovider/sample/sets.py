@@ -8,7 +8,8 @@ further level of a hierarchical field as the bytes of its own code:
 from functools import lru_cache
 
 from oaipmhprotocol import Set
-from oaipmhprovider.sample.english import DISCIPLINES, Discipline
+from oaipmhprovider.sample.discipline import Discipline
+from oaipmhprovider.sample.english import DISCIPLINES
 from oaipmhprovider.sample.traits import KINDS, Traits
 
 _KIND_NAMES = {

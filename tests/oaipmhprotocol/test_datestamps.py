@@ -6,7 +6,7 @@ import pickle
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oaipmhprotocol import DatestampError, Granularity
@@ -22,6 +22,7 @@ moments = st.datetimes(
 NOON = datetime(2004, 6, 24, 12, 0, 0, tzinfo=UTC)
 
 
+@settings(deadline=None, derandomize=True)
 @given(moments, granularities)
 def test_what_is_written_reads_as_the_beginning_of_its_granule(
     moment: datetime, granularity: Granularity
@@ -32,6 +33,7 @@ def test_what_is_written_reads_as_the_beginning_of_its_granule(
     assert Granularity.of(text) is granularity
 
 
+@settings(deadline=None, derandomize=True)
 @given(moments, moments, granularities)
 def test_datestamps_sort_as_text_as_they_do_in_time(
     one: datetime, other: datetime, granularity: Granularity
@@ -41,6 +43,7 @@ def test_datestamps_sort_as_text_as_they_do_in_time(
     assert (texts[0] < texts[1]) == (floors[0] < floors[1])
 
 
+@settings(deadline=None, derandomize=True)
 @given(moments, granularities)
 def test_a_granule_begins_at_or_before_its_moments_and_is_one_step_long(
     moment: datetime, granularity: Granularity
@@ -51,6 +54,7 @@ def test_a_granule_begins_at_or_before_its_moments_and_is_one_step_long(
     assert granularity.floor(begin) == begin
 
 
+@settings(deadline=None, derandomize=True)
 @given(moments)
 def test_the_iso_form_of_any_zone_is_read_as_the_same_moment(moment: datetime) -> None:
     assert read_datestamp(moment.isoformat()) == Granularity.SECOND.floor(moment)
@@ -137,6 +141,7 @@ def test_the_strict_reader_knows_two_forms_only(text: str) -> None:
         Granularity.of(text)
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.text(max_size=30))
 def test_any_other_text_is_a_datestamp_error_and_nothing_else(text: str) -> None:
     for reader in (parse_datestamp, read_datestamp):

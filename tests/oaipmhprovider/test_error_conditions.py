@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oaipmhprotocol import Granularity, Set
@@ -260,6 +260,7 @@ def test_a_character_that_xml_forbids_is_a_bad_argument_and_not_repeated(
     assert ask.codes(("x", value), verb="Identify") == ["badArgument"] * 2
 
 
+@settings(deadline=None, derandomize=True)
 @given(
     st.lists(
         st.tuples(
@@ -274,6 +275,7 @@ def test_whatever_is_asked_the_answer_is_valid(ask: Any, pairs: list[tuple[str, 
     ask(*pairs)
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30))
 def test_whatever_identifier_is_asked_for_the_answer_is_valid(ask: Any, text: str) -> None:
     for identifier in (text, "oai:" + text, "http://" + text):

@@ -56,7 +56,7 @@ def small(request: Any) -> SampleRepository:
     return sample_repository(400, granularity=request.param)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     prefix=st.sampled_from(PREFIXES),
     set_spec=st.sampled_from(SETS),

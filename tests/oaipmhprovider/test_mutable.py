@@ -206,6 +206,7 @@ Model.TestCase.settings = settings(
     max_examples=25,
     stateful_step_count=15,
     deadline=None,
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 TestModel = Model.TestCase

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oaipmhprotocol import BadResumptionToken, Set, Verb
@@ -34,6 +34,7 @@ LIST = Continuation(
 )
 
 
+@settings(deadline=None, derandomize=True)
 @given(
     lists
     | st.builds(
@@ -45,11 +46,13 @@ def test_a_token_says_again_what_was_written_into_it(continuation: Continuation)
     assert decode_token(token, continuation.verb, BEFORE, KEY) == continuation
 
 
+@settings(deadline=None, derandomize=True)
 @given(lists)
 def test_a_token_needs_no_escaping_in_a_url(continuation: Continuation) -> None:
     assert encode_token(continuation, KEY).replace("-", "").replace("_", "").isalnum()
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.data())
 def test_a_token_with_any_letter_changed_is_refused(data: Any) -> None:
     token = encode_token(LIST, KEY)
@@ -59,6 +62,7 @@ def test_a_token_with_any_letter_changed_is_refused(data: Any) -> None:
         decode_token(token[:place] + letter + token[place + 1 :], LIST.verb, BEFORE, KEY)
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.text(max_size=60))
 def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(BadResumptionToken):
