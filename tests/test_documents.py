@@ -1,0 +1,92 @@
+"""The sessions in docs/tutorial.md and README.md, executed: their output has to be what they say.
+
+A ```python block is a session at the prompt, a ```console block one at the shell; all
+blocks of a page share one directory and one Python process. `...` in the expected
+output stands for anything, as in doctest. Other blocks (```sh) are not executed.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oaipmhprovider.server import SampleServer
+from recordsilo.cli import silo_command
+
+ROOT = Path(__file__).parents[1]
+ADDRESS = "http://127.0.0.1:8081/cgi/oai2"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+(?: records)?\n", re.MULTILINE)
+"""A line now and then on stderr: how many come depends on the machine."""
+
+
+@pytest.fixture(scope="module")
+def repository() -> Iterator[str]:
+    with SampleServer(port=0) as server:
+        yield server.base_url
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    binaries = os.path.dirname(sys.executable)
+    monkeypatch.setenv("PATH", f"{binaries}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md"])
+def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8").replace(ADDRESS, repository)
+    blocks = BLOCK.findall(text)
+    assert blocks
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for kind, block in blocks:
+        if kind == "python":
+            run_python(block, page, names)
+        else:
+            run_console(block)
+    silo = names.get("s")
+    if silo is not None:
+        silo.close()
+
+
+def run_python(block: str, page: str, names: dict[str, Any]) -> None:
+    test = doctest.DocTestParser().get_doctest(block, names, page, page, 0)
+    test.globs = names
+    output: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+    runner.run(test, out=output.append, clear_globs=False)
+    assert not output, "".join(output)
+
+
+def run_console(block: str) -> None:
+    for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, expected = example.partition("\n")
+        done = subprocess.run(
+            ["bash", "-c", command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        found = PROGRESS.sub("", done.stdout)
+        if not doctest.OutputChecker().check_output(expected, found, FLAGS):
+            pytest.fail(f"$ {command}\nexpected:\n{expected}\nfound:\n{found}")
+
+
+def test_every_command_of_silo_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = silo_command.list_commands(
+        silo_command.make_context("silo", [], resilient_parsing=True)
+    )
+    missing = [name for name in names if f"silo {name}" not in readme]
+    assert not missing
