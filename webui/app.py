@@ -103,7 +103,7 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
     except WebError as error:
         return error_answer(site.name, error, as_json=as_json)
     except RecordSiloError as error:
-        refusal = from_store(error)
+        refusal = from_store(error, site.silo.path)
         if refusal.status >= 500:
             logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
         return error_answer(site.name, refusal, as_json=as_json)

@@ -1,5 +1,167 @@
-"""The commands of this package."""
+"""The commands `silo serve` and `silo demo`.
+
+A page that is asked to stop, by Ctrl-C or SIGTERM, finishes the requests it is answering
+and ends with 0: stopping is how it is meant to end.
+"""
+
+import contextlib
+import getpass
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 import click
 
-commands: list[click.Command] = []
+from oaipmhprotocol import OAIError
+from oaipmhscraper.errors import HarvestInterrupted, ScraperError
+from oaipmhscraper.progress import display
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from webui.app import WsgiApp, create_app
+from webui.demo import NotTheDemo, harvest_sample, sample_repository
+from webui.security import LOOPBACK_NAMES, Policy, is_loopback
+from webui.server import CannotListen, PageServer, PortTaken
+from webui.site import Settings
+
+DEFAULT_PORT = 8080
+
+_port_option = click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"Port to listen at; 0 takes a free one. Default: {DEFAULT_PORT}, or a free one if that"
+    " is taken.",
+)
+
+
+@click.command(epilog=example("silo serve myrepo", "silo serve myrepo --port 8090"))
+@click.argument("silo_dir", metavar="DIR")
+@_port_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option(
+    "--allow-remote",
+    is_flag=True,
+    help="Listen beyond this machine: whoever reaches the port can change and delete records.",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A further host name the page answers to, with --allow-remote; may be repeated.",
+)
+def serve(
+    *, silo_dir: str, port: int | None, host: str, allow_remote: bool, names: tuple[str, ...]
+) -> None:
+    """Show the Silo DIR in the browser: look at its records and curate them.
+
+    The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ is as good.
+    It can be started beside a harvest, and shows records as they arrive.
+    """
+    policy = _policy(host, allow_remote=allow_remote, names=names)
+    with open_silo(silo_dir) as silo:
+        _serve(silo, host, port, policy)
+
+
+def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
+    if is_loopback(host):
+        return Policy(LOOPBACK_NAMES | {name.lower() for name in names})
+    if not allow_remote:
+        fail(
+            f"{host} can be reached from other machines, and there are no accounts: whoever "
+            "reaches the page can change and delete records; if that is meant, add --allow-remote"
+        )
+    click.echo(
+        f"silo: whoever reaches {host} can change and delete records: there are no accounts",
+        err=True,
+    )
+    return Policy(LOOPBACK_NAMES | {host.lower(), *(name.lower() for name in names)}, remote=True)
+
+
+def _serve(silo: Silo, host: str, port: int | None, policy: Policy) -> None:
+    """Show the Silo until somebody asks to stop."""
+    app = create_app(silo, Settings(agent=_user(), policy=policy))
+    try:
+        with _until_stopped() as wait, _start(app, host, port) as server:
+            click.echo(f"{silo.storage_dir} is at {server.url} (stop with Ctrl-C)")
+            sys.stdout.flush()
+            wait()
+    except (PortTaken, CannotListen) as error:
+        fail(str(error))
+    click.echo("Stopped.")
+
+
+def _start(app: WsgiApp, host: str, port: int | None) -> PageServer:
+    if port is not None:
+        return PageServer(app, host, port)
+    try:
+        return PageServer(app, host, DEFAULT_PORT)
+    except PortTaken:
+        server = PageServer(app, host, 0)
+        click.echo(f"Port {DEFAULT_PORT} is taken by another program; {server.port} is free.")
+        return server
+
+
+@contextlib.contextmanager
+def _until_stopped() -> Iterator[Callable[[], object]]:
+    """Give a function that waits for Ctrl-C or SIGTERM; both are as before afterwards."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped.wait
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container whose user has no name
+        return "page"
+
+
+@click.command(epilog=example("silo demo", "silo demo --no-serve /tmp/example"))
+@click.argument("directory", default="./myrepo", metavar="[DIR]")
+@click.option("--no-serve", is_flag=True, help="Stop after the receipt.")
+@_port_option
+def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
+    """Harvest a sample repository into DIR (default: ./myrepo), and show it in the browser.
+
+    The sample repository runs on this machine for as long as the harvest takes. A second
+    run says what changed, which is nothing.
+    """
+    logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
+    _harvest(directory)
+    if not no_serve:
+        with open_silo(directory) as silo:
+            _serve(silo, "127.0.0.1", port, Policy())
+
+
+def _harvest(directory: str) -> None:
+    """Harvest the sample, show the receipt; end with 1 if anything is lost."""
+    name = os.path.relpath(directory)
+    try:
+        with sample_repository() as sample:
+            click.echo(f"The sample repository is at {sample.base_url}; harvesting it into {name}")
+            with display(sys.stderr) as progress:
+                receipt = harvest_sample(directory, sample, progress)
+    except NotTheDemo as error:
+        fail(str(error))
+    except HarvestInterrupted as interrupt:
+        fail(f"{interrupt}; the same command goes on", ExitCode.INTERRUPTED)
+    except (ScraperError, OAIError) as error:
+        fail(str(error), ExitCode.ENDPOINT)
+    click.echo(receipt.text())
+    if not receipt.whole:
+        click.get_current_context().exit(ExitCode.LOSSES)
+
+
+commands: list[click.Command] = [serve, demo]

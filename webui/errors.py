@@ -132,14 +132,15 @@ UNREADABLE = (
 )
 
 
-def from_store(error: store.RecordSiloError) -> WebError:
+def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
     """The answer to a refusal of the store, in the store's own words.
 
-    Faults of the machine name paths on its disk, so their words stay in the log.
+    Where the Silo lies on the disk is left out, and faults of the machine, which are
+    about its disk, are told to the log only.
     """
     for kind, status, code in STORE_ERRORS:
         if isinstance(error, kind):
-            return _web_error(status, code, _sentence(str(error)))
+            return _web_error(status, code, _words(error, silo_path))
     unreadable = isinstance(error, store.ManifestUnreadable)
     return _web_error(
         HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -154,6 +155,9 @@ def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
     return error
 
 
-def _sentence(text: str) -> str:
+def _words(error: store.RecordSiloError, silo_path: str) -> str:
     """Operators' messages begin in lower case and without a stop; a page's do not."""
+    if isinstance(error, store.RecordNotFound):
+        return f"There is no record {error.identifier} in this Silo."
+    text = str(error).replace(silo_path + "/", "").replace(silo_path, "this Silo")
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -145,6 +145,14 @@ class RecordView:
         """The version the cursor stands on."""
         return next(version for version in self.versions if version.is_current)
 
+    @property
+    def working_copy(self) -> VersionView | None:
+        """The curated version to go on with: the current one, else the youngest."""
+        curated = [version for version in self.versions if version.curated]
+        if self.current.curated:
+            return self.current
+        return curated[-1] if curated else None
+
 
 def record_view(site: Site, record: HarvestedRecord, version: str | None = None) -> RecordView:
     """Gather what the page of a record shows.

@@ -57,7 +57,7 @@ def _drained(body: Any) -> bool:
     return getattr(body, "remaining", 0) == 0
 
 
-def _probe(host: str, port: int) -> None:
+def probe(host: str, port: int) -> None:
     """Try the address first: cheroot folds every reason into one text.
 
     Raises:
@@ -99,7 +99,7 @@ class PageServer:
             PortTaken: Another program listens there.
             CannotListen: The address is not this machine's, or the port not ours to take.
         """
-        _probe(host, port)
+        probe(host, port)
         self.host = host
         self._server = _Server((host, port), app, numthreads=8, request_queue_size=64, timeout=30)
         self._server.gateway = _Gateway

@@ -24,7 +24,7 @@
         <li><a href="${urls.SETS}">Sets</a></li>
       </ul>
     </nav>
-    <form class="find" role="search" action="${urls.RECORDS}" method="get">
+    <form class="find" aria-label="Go to a record" action="${urls.RECORDS}" method="get">
       <label class="unseen" for="find">Go to an identifier</label>
       <input id="find" name="find" type="search" placeholder="Go to an identifier" autocomplete="off" spellcheck="false">
       <button type="submit" class="quiet">Go</button>
@@ -35,7 +35,7 @@
 ${next.body()}
 </main>
 <footer class="foot">
-  <p>A Silo: plain, versioned files.\
+  <p class="bar">A Silo: plain, versioned files.\
 % if twin_url:
  <a href="${twin_url}">This page as JSON</a>\
 % endif

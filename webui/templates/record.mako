@@ -119,19 +119,23 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 <aside aria-label="About this record">
 <section class="card curate" aria-labelledby="curate">
   <h2 id="curate">Curate</h2>
-  <form action="${urls.versions(view.identifier)}" method="post">
-    <input type="hidden" name="if_match" value="${view.revision}">
-    <input type="hidden" name="clone_of" value="${shown.name}">
-    <p>
-      <label for="name">Copy version ${shown.name} to</label>
-      <input id="name" name="name" type="text" value="${clone_name}" required autocomplete="off" spellcheck="false">
-    </p>
-    <p>
-      <label for="message">Why <span class="optional">(may stay empty)</span></label>
-      <input id="message" name="message" type="text" autocomplete="off">
-    </p>
-    <p class="act"><button type="submit">Make the copy</button></p>
-  </form>
+% if shown.curated:
+  <p>Version <strong>${shown.name}</strong> is yours to change: add files, rename or delete them. What was harvested stays as it is.</p>
+  <details>
+    <summary>Copy version ${shown.name}</summary>
+${clone_form(view, shown, clone_name)}
+  </details>
+% elif view.working_copy:
+  <p>There is a working copy of this record.</p>
+  <p class="act"><a class="button filled" href="${view.working_copy.url}">Open ${view.working_copy.name}</a></p>
+  <details>
+    <summary>Copy version ${shown.name}</summary>
+${clone_form(view, shown, clone_name)}
+  </details>
+% else:
+  <p>Work in a copy; what was harvested stays as it is.</p>
+${clone_form(view, shown, clone_name)}
+% endif
   <ul class="acts">
     <li><a href="${urls.versions(view.identifier)}">New empty version</a></li>
 % if shown.curated:
@@ -160,11 +164,10 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
  by ${version.agent}\
 % endif
 </p>
-      <p class="when">${parts.date(version.date)}\
-% if version.made and version.made != version.date:
-, made here ${parts.date(version.made)}\
+      <p class="when">${parts.date(version.date)}</p>
+% if version.made and version.curated:
+      <p class="when">made ${parts.date(version.made)}</p>
 % endif
-</p>
 % if version.message:
       <p class="why" dir="auto">“${version.message}”</p>
 % endif
@@ -199,4 +202,19 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 % if yes:
  aria-current="true"\
 % endif
+</%def>
+<%def name="clone_form(view, shown, clone_name)">
+  <form action="${urls.versions(view.identifier)}" method="post">
+    <input type="hidden" name="if_match" value="${view.revision}">
+    <input type="hidden" name="clone_of" value="${shown.name}">
+    <p>
+      <label for="name">Copy version ${shown.name} to</label>
+      <input id="name" name="name" type="text" value="${clone_name}" required autocomplete="off" spellcheck="false">
+    </p>
+    <p>
+      <label for="message">Why <span class="optional">(may stay empty)</span></label>
+      <input id="message" name="message" type="text" autocomplete="off">
+    </p>
+    <p class="act"><button type="submit">Make the copy</button></p>
+  </form>
 </%def>

@@ -3,7 +3,6 @@
 <%def name="title()">Records</%def>
 <%
   query = page.query
-  yes_no = (("", "All"), ("no", "Not deleted"), ("yes", "Deleted only"))
 %>
 ${parts.done(done)}
 <div class="heading">
@@ -60,24 +59,24 @@ ${choice("newer", "Updates", query.newer, (("", "All"), ("yes", "Newer at the so
 % for line in page.rows:
   <li${gone(line.row.deleted)}>
     <h2><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></h2>
-    <p class="under">
+    <div class="under">
       <span class="id" dir="ltr">${line.row.identifier}</span>
       <span class="on">${parts.date(line.row.datestamp)}</span>
 % if line.row.versions > 1:
       <span class="on">${line.row.versions} versions</span>
 % endif
 ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
-    </p>
 % if line.sets:
-    <ul class="sets" aria-label="Sets">
+      <ul class="sets" aria-label="Sets">
 % for set_ in line.sets[:4]:
-      <li><a href="${set_.url}" dir="auto">${set_.name}</a></li>
+        <li><a href="${set_.url}" dir="auto">${set_.name}</a></li>
 % endfor
 % if len(line.sets) > 4:
-      <li class="more">and ${len(line.sets) - 4} more</li>
+        <li class="more">and ${len(line.sets) - 4} more</li>
 % endif
-    </ul>
+      </ul>
 % endif
+    </div>
   </li>
 % endfor
 </ol>
