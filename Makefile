@@ -1,6 +1,7 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    the whole test suite
 # make slow    what takes longer than a test suite should
+# make bench   what the store costs beside the bare cost of the same work
 # make check   ruff, mypy --strict, import-linter
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
 
-.PHONY: demo test slow check format clean
+.PHONY: demo test slow bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -18,6 +19,9 @@ test: $(VENV)/.installed-dev
 
 slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow --timeout 7200 $(ARGS)
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/store.py $(ARGS)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

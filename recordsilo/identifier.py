@@ -9,6 +9,7 @@ fails on U+007F.
 import importlib
 import logging
 import re
+from functools import lru_cache
 from types import ModuleType
 from urllib.parse import quote
 
@@ -64,6 +65,7 @@ def check_identifier(identifier: str) -> str:
     return identifier
 
 
+@lru_cache(maxsize=4096)  # each operation asks for the same few several times over
 def clean(identifier: str) -> str:
     """The identifier in its cleaned form: ``oai+eprints,example,org+6102``.
 

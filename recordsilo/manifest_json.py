@@ -10,6 +10,7 @@ from typing import cast
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.manifest import Digest, Json, Manifest, Origin, OriginKind, Pending, Version
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _KNOWN_KEYS = frozenset(
@@ -53,7 +54,7 @@ def to_json(manifest: Manifest) -> bytes:
             "renames": manifest.pending.renames,
             "unlinks": manifest.pending.unlinks,
         }
-    lines = (f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in members.items())
+    lines = (f"{_encode(key)}: {_encode(value)}" for key, value in members.items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "surrogatepass")
 
 

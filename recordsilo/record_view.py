@@ -74,7 +74,7 @@ class RecordView:
         self._manifest = found
         self._metadata.clear()
         self._metadata.update(copy.deepcopy(dict(found.metadata)))
-        self._base = copy.deepcopy(dict(found.metadata))
+        self._base = found.metadata
 
     # -- what it is -----------------------------------------------------------------------
 
