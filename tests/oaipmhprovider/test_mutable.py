@@ -149,6 +149,14 @@ def test_a_record_changed_while_a_list_is_paged_is_met_at_its_end(asker: Any, so
     assert seen[-1] == changed.identifier
 
 
+def test_a_day_as_until_or_from_has_its_first_and_its_last_second(asker: Any, source: Any) -> None:
+    ask = asker(source)
+    for moment in (datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 5, 23, 59, 59, tzinfo=UTC)):
+        source.publish(NEW, {"oai_dc": DOCUMENT}, moment)
+        asked = {"metadataPrefix": "oai_dc", "from": "2026-01-05", "until": "2026-01-05"}
+        assert ask.identifiers(**asked) == [NEW]
+
+
 class Model(RuleBasedStateMachine):
     """Whatever is published, lists are what a plain dictionary says they are."""
 
