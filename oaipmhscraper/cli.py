@@ -5,6 +5,7 @@ endpoint is unusable; 75 stopped early, the same command goes on; 130 interrupte
 """
 
 import json
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,7 +32,7 @@ from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.errors import NotASilo, RecordSiloError, SiloNotFound
+from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
 
 contact_option = click.option(
     "--contact",
@@ -131,12 +132,16 @@ def sets(url: str, contact: str | None, as_json: bool) -> None:
     help="The repository of DIRECTORY answers at URL from now on; harvest nothing yet.",
 )
 @click.option(
-    "--receipt", "receipt_file", type=click.File("w", lazy=True), help="Write the receipt as JSON."
+    "--receipt",
+    "receipt_file",
+    type=click.File("w", encoding="utf-8", lazy=True),
+    help="Write the receipt as JSON.",
 )
 @contact_option
 @quiet_option
 @json_option
 def harvest(
+    *,
     url: str,
     directory: str,
     prefixes: tuple[str, ...],
@@ -217,6 +222,8 @@ class _Report:
         self._quiet = quiet
         self._as_json = as_json
         self._receipt_file = receipt_file
+        if quiet:
+            logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)
 
     def say(self, sentence: str) -> None:
         if not self._quiet and not self._as_json:
@@ -242,7 +249,7 @@ class _Report:
                 f"not whole: {receipt.losses[0]}" + (f" (and {more} more)" if more else ""),
                 ExitCode.LOSSES,
             )
-        sys.exit(ExitCode.LOSSES)
+        click.get_current_context().exit(ExitCode.LOSSES)
 
     def _show(self, receipt: Receipt) -> None:
         if self._receipt_file is not None:
@@ -276,16 +283,16 @@ def _sentences() -> Iterator[None]:
         _fail_stopped(stop)
     except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict) as error:
         fail(str(error), ExitCode.USAGE)
-    except (SiloNotFound, NotASilo) as error:
-        fail(str(error), ExitCode.USAGE)
     except RetryLater as error:
         fail(str(error), ExitCode.STOPPED)
     except EndpointError as error:
         fail(str(error), ExitCode.ENDPOINT)
     except OAIError as error:
         fail(f"the repository answers {error}", ExitCode.ENDPOINT)
-    except (ScraperError, RecordSiloError, OSError) as error:
+    except (ScraperError, ManifestUnreadable, StateUnreadable) as error:
         fail(str(error), ExitCode.LOSSES)
+    except RecordSiloError as error:
+        fail(str(error), ExitCode.USAGE)
 
 
 def _fail_stopped(stop: HarvestStopped) -> NoReturn:

@@ -80,12 +80,11 @@ class ListWalk(Generic[Item]):
             raise StopIteration
         self.request = self._next
         page = self._fetch_page(self.request)
-        empty = any(isinstance(error, NoRecordsMatch) for error in page.errors)
-        if empty and not page.items and self.request.resumes:
+        if not (page.errors and all(isinstance(e, NoRecordsMatch) for e in page.errors)):
+            page.raise_errors()
+        elif not page.items and self.request.resumes:
             self._next = None
             raise StopIteration
-        if not empty:
-            page.raise_errors()
         self._go_on(page)
         return page
 

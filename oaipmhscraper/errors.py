@@ -10,7 +10,7 @@
     │   ├── ResponseTooSlow       more seconds than were allowed
     │   ├── RedirectRefused       a redirect to nowhere, for ever, or out of HTTP
     │   └── PageUnreadable        bytes that are no OAI-PMH answer
-    │       └── EntitiesRefused     a DOCTYPE that declares entities
+    │       └── EntitiesRefused     entities other than XML's own five
     ├── TokenLoopError          a list that leads back into itself
     ├── HarvestStopped          a list that ended before its end; what came is kept
     ├── BaseURLConflict         the Silo remembers another repository
@@ -145,7 +145,7 @@ class PageUnreadable(EndpointError):
 
 
 class EntitiesRefused(PageUnreadable):
-    """The answer declares entities of its own, as entity bombs and file thieves do."""
+    """The answer wants entities resolved, as entity bombs and file thieves do."""
 
 
 class TokenLoopError(ScraperError):
@@ -173,7 +173,8 @@ class HarvestStopped(ScraperError):
         self.request = request
         self.cause = cause
         self.receipt = receipt
-        super().__init__(f"the harvest stopped at {_short(request, 300)}: {cause}")
+        at = "" if request in str(cause) else f" at {_short(request, 300)}"
+        super().__init__(f"the harvest stopped{at}: {cause}")
 
 
 class HarvestInterrupted(KeyboardInterrupt):

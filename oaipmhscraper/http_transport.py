@@ -112,6 +112,18 @@ class _Transient(Exception):
         super().__init__(reason)
 
 
+class _Session(requests.Session):
+    """A session that never looks at redirects.
+
+    Even where it is not to follow them, requests would read a redirect's whole body,
+    however large, and stumble over a malformed address.
+    """
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """None."""
+        del resp
+
+
 class HttpTransport:
     """A repository's base URL over one keep-alive session.
 
@@ -136,7 +148,7 @@ class HttpTransport:
         self._base = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
         self._headers = self._settings.headers
-        self._session = session or requests.Session()
+        self._session = session or _Session()
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
@@ -346,9 +358,9 @@ def _reason(error: BaseException, settings: HttpSettings) -> str:
         (urllib3.exceptions.NameResolutionError, "the host's name is not known"),
         (ConnectionRefusedError, "the connection was refused"),
         (requests.exceptions.ProxyError, "the proxy failed"),
-        (requests.exceptions.ReadTimeout, f"not a byte in {settings.read_timeout:g} s"),
-        (urllib3.exceptions.ReadTimeoutError, f"not a byte in {settings.read_timeout:g} s"),
-        (TimeoutError, f"not a byte in {settings.read_timeout:g} s"),
+        (requests.exceptions.ReadTimeout, "the server kept silent too long"),
+        (urllib3.exceptions.ReadTimeoutError, "the server kept silent too long"),
+        (TimeoutError, "the server kept silent too long"),
         (urllib3.exceptions.IncompleteRead, "the answer was cut short"),
         (requests.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
     ]

@@ -139,10 +139,7 @@ class ListReceipt:
                 f"{self.name}: the repository promised {self.counts.promised:,} records and listed"
                 f" {self.counts.listed:,}; {self.missing:,} are missing"
             )
-        found += [
-            f"{self.name}: {one.identifier or 'a record'} set aside: it {one.reason} ({one.where})"
-            for one in self.quarantined
-        ]
+        found += [f"{self.name}: {one} was set aside" for one in self.quarantined]
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -159,9 +156,9 @@ class ListReceipt:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Receipt:
-    """A harvest of one or several lists.
+    """A harvest of one or several lists; at a Python prompt it shows itself as `text`.
 
     Attributes:
         base_url: Without credentials.
@@ -233,6 +230,8 @@ class Receipt:
                 *self._remarks(),
             ]
         )
+
+    __repr__ = text
 
     def _remarks(self) -> list[str]:
         if self.losses or self.interrupted:

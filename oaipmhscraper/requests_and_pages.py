@@ -23,12 +23,11 @@ from oaipmhprotocol import (
     ResumptionToken,
     Set,
     Verb,
-    error_for_code,
 )
-from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
+from oaipmhprotocol.datestamps import parse_datestamp
 from oaipmhprotocol.words import ARGUMENT_RULES, Argument, DeletedRecord
 from oaipmhscraper.errors import PageUnreadable, RequestRefused
-from oaipmhscraper.xml_pages import elements_of, parse_page, serialise, text_of
+from oaipmhscraper.xml_pages import Envelope, elements_of, open_answer, serialise, text_of
 
 _PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+", re.ASCII)
 """Source: metadataPrefixType in OAI-PMH.xsd."""
@@ -191,6 +190,9 @@ class SetAside:
     reason: str
     where: str
 
+    def __str__(self) -> str:
+        return f"{self.identifier[:200] or 'a record'} ({self.where}), which {self.reason},"
+
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[Item]):
@@ -233,7 +235,7 @@ def read_identify(body: bytes) -> Identify:
         PageUnreadable: No OAI-PMH answer, or one to another request.
         OAIError: The repository's error.
     """
-    envelope = _open(body, Verb.IDENTIFY)
+    envelope = open_answer(body, Verb.IDENTIFY)
     envelope.raise_errors()
     fields, descriptions = _identify_fields(envelope.answer())
 
@@ -307,60 +309,6 @@ def read_record(body: bytes) -> Record:
     return page.items[0]
 
 
-# --------------------------------------------------------------------------- envelope
-
-
-@dataclass(frozen=True, slots=True)
-class _Envelope:
-    """What every answer has: date, request, errors, and the element named like the verb."""
-
-    namespace: str
-    verb: Verb
-    element: etree._Element | None
-    response_date: datetime | None
-    request_url: str
-    errors: tuple[OAIError, ...]
-
-    def raise_errors(self) -> None:
-        if self.errors and self.element is None:
-            raise self.errors[0]
-
-    def answer(self) -> etree._Element:
-        if self.element is None:
-            raise PageUnreadable(f"holds neither {self.verb} nor an error")
-        return self.element
-
-
-def _open(body: bytes, verb: Verb) -> _Envelope:
-    root = parse_page(body)
-    namespace = root.tag[: -len("OAI-PMH")]
-    found: dict[str, etree._Element] = {}
-    errors: list[OAIError] = []
-    for child in root.iterchildren(tag=etree.Element):
-        name = child.tag.rpartition("}")[2]
-        if name == "error":
-            errors.append(error_for_code(child.get("code", ""), text_of(child)))
-        else:
-            found.setdefault(name, child)
-    if verb not in found and not errors:
-        raise PageUnreadable(_other_answer(verb, found))
-    return _Envelope(
-        namespace,
-        verb,
-        found.get(verb),
-        _moment(text_of(found.get("responseDate"))),
-        text_of(found.get("request")),
-        tuple(errors),
-    )
-
-
-def _other_answer(verb: Verb, found: Mapping[str, object]) -> str:
-    others = [other for other in Verb if other in found]
-    if others:
-        return f"is one to {others[0]}, not to {verb}"
-    return f"holds neither {verb} nor an error"
-
-
 # --------------------------------------------------------------------------- elements
 
 
@@ -376,7 +324,7 @@ class _Unusable(Exception):
 def _read_list(
     body: bytes, verb: Verb, item_name: str, read_item: Callable[[etree._Element, str], Item]
 ) -> ListPage[Item]:
-    envelope = _open(body, verb)
+    envelope = open_answer(body, verb)
     items: list[Item] = []
     set_aside: list[SetAside] = []
     if envelope.element is not None:
@@ -455,7 +403,7 @@ def _set(element: etree._Element, namespace: str) -> Set:
     )
 
 
-def _token(envelope: _Envelope) -> ResumptionToken | None:
+def _token(envelope: Envelope) -> ResumptionToken | None:
     if envelope.element is None:
         return None
     element = envelope.element.find(envelope.namespace + "resumptionToken")
@@ -485,13 +433,6 @@ def _number(text: str | None) -> int | None:
     """A count as servers write it; pycsw 2.6.2 sends ``-1`` on an empty page."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return read_datestamp(text)
-    except DatestampError:
-        return None
 
 
 def _granularity(text: str) -> Granularity | None:

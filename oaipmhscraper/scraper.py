@@ -290,8 +290,9 @@ class OAIPMHScraper:
         self._remember(identify)
 
     def close(self) -> None:
-        """Close the connections to the repository."""
+        """Close the connections to the repository, and the Silo."""
         self._client.close()
+        self.store.close()
 
     def __enter__(self) -> "OAIPMHScraper":
         return self

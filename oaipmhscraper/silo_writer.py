@@ -30,7 +30,7 @@ from recordsilo.errors import (
     IdentifierError,
     ManifestUnreadable,
 )
-from recordsilo.identifier import ppath
+from recordsilo.identifier import check_identifier
 from recordsilo.manifest import now_text
 
 logger = logging.getLogger("OAIPMH Harvester")
@@ -218,7 +218,7 @@ class _CannotStore(Exception):
 def _checked(record: Record) -> str:
     header = record.header
     try:
-        ppath(header.identifier)
+        check_identifier(header.identifier)
         datestamp = date_of_2010(header.datestamp)
     except IdentifierError as error:
         raise _CannotStore(f"has an identifier that cannot be stored: {error}") from error

@@ -8,10 +8,14 @@ Source: OAI-PMH 2.0, section 3.2, "XML Response Format"; Canonical XML 1.0.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from lxml import etree
 
+from oaipmhprotocol import DatestampError, OAIError, Verb, error_for_code
+from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.errors import EntitiesRefused, PageUnreadable
 
 # Atomic groups: a body without DOCTYPE must not be searched to its end for another "?>".
@@ -24,6 +28,7 @@ _DECLARED = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']")
 _ASCII_COMPATIBLE = re.compile(
     rb"utf-?8|us-ascii|ascii|iso-?8859-?\d+|latin-?\d|windows-125\d|cp125\d", re.IGNORECASE
 )
+_REFERENCE = re.compile(rb"&(?!(?:lt|gt|amp|apos|quot);|#)")
 _HTML = re.compile(rb"<(?:!DOCTYPE\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -72,6 +77,8 @@ def _check_prolog(body: bytes) -> None:
         raise PageUnreadable("is an HTML page, not OAI-PMH")
     if doctype and doctype["subset"] and b"<!ENTITY" in body[doctype.end() :]:
         raise EntitiesRefused("declares XML entities of its own, which are never resolved")
+    if doctype and _REFERENCE.search(body):
+        raise EntitiesRefused("refers to XML entities of a DTD, which is never loaded")
 
 
 def _syntax_sentence(body: bytes, error: etree.XMLSyntaxError) -> str:
@@ -97,8 +104,8 @@ def text_of(element: etree._Element | None) -> str:
 
 
 def elements_of(parent: etree._Element) -> Iterator[etree._Element]:
-    children: Iterable[etree._Element] = parent.iterchildren(tag=etree.Element)
-    yield from children
+    """The child elements, comments and processing instructions left out."""
+    return iter(parent.iterchildren(tag=etree.Element))
 
 
 def parse_fragment(content: bytes) -> etree._Element | None:
@@ -127,3 +134,77 @@ def _canonical(content: bytes) -> bytes:
     if root is None:
         return content
     return etree.tostring(root, method="c14n", exclusive=True, with_comments=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What every answer has (section 3.2).
+
+    Attributes:
+        namespace: That of the answer's elements, in Clark's notation (``{…}``); empty for none.
+        verb: What was asked for.
+        element: The element named like the verb; None where there are errors only.
+        response_date: The server's clock, or None where it cannot be read.
+        request_url: The text of the ``request`` element.
+        errors: Error conditions, in the order sent.
+    """
+
+    namespace: str
+    verb: Verb
+    element: etree._Element | None
+    response_date: datetime | None
+    request_url: str
+    errors: tuple[OAIError, ...]
+
+    def raise_errors(self) -> None:
+        """Raise the first error condition, unless an answer came with it."""
+        if self.errors and self.element is None:
+            raise self.errors[0]
+
+    def answer(self) -> etree._Element:
+        """The element named like the verb."""
+        if self.element is None:
+            raise PageUnreadable(f"holds neither {self.verb} nor an error")
+        return self.element
+
+
+def open_answer(body: bytes, verb: Verb) -> Envelope:
+    """Parse an answer to a verb and take apart what every answer has.
+
+    Raises:
+        PageUnreadable: See `parse_page`; or neither an answer to the verb nor an error.
+    """
+    root = parse_page(body)
+    namespace = root.tag[: -len("OAI-PMH")]
+    found: dict[str, etree._Element] = {}
+    errors: list[OAIError] = []
+    for child in elements_of(root):
+        name = child.tag.rpartition("}")[2]
+        if name == "error":
+            errors.append(error_for_code(child.get("code", ""), text_of(child)))
+        else:
+            found.setdefault(name, child)
+    if verb not in found and not errors:
+        raise PageUnreadable(_other_answer(verb, found))
+    return Envelope(
+        namespace,
+        verb,
+        found.get(verb),
+        _moment(text_of(found.get("responseDate"))),
+        text_of(found.get("request")),
+        tuple(errors),
+    )
+
+
+def _other_answer(verb: Verb, found: Mapping[str, object]) -> str:
+    others = [other for other in Verb if other in found]
+    if others:
+        return f"is one to {others[0]}, not to {verb}"
+    return f"holds neither {verb} nor an error"
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return read_datestamp(text)
+    except DatestampError:
+        return None

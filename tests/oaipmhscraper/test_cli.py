@@ -1,0 +1,248 @@
+"""The commands, as a person or a script calls them."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from oaipmhprovider.server import SampleServer
+from oaipmhscraper.cli import commands
+from oaipmhscraper.http_transport import HttpSettings
+from recordsilo import Silo
+from recordsilo.cli import silo_command
+
+
+@pytest.fixture(scope="module")
+def server():
+    with SampleServer(size=120) as running:
+        yield running
+
+
+@pytest.fixture
+def silo(monkeypatch):
+    """Run `silo` with arguments; the result has exit_code, stdout and stderr."""
+
+    def run(*arguments):
+        return CliRunner().invoke(silo_command, [str(one) for one in arguments])
+
+    return run
+
+
+@pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
+def test_every_command_has_help_with_an_example(silo, command):
+    result = silo(command.name, "--help")
+    assert result.exit_code == 0
+    assert f"silo {command.name} " in result.stdout.split("For example:")[1]
+
+
+def test_identify_says_what_the_repository_says(silo, server):
+    result = silo("identify", server.base_url)
+    assert result.exit_code == 0
+    assert "repositoryName    Wexcombe Research Repository" in result.stdout
+    found = json.loads(silo("identify", server.base_url, "--json").stdout)
+    assert found["protocolVersion"] == "2.0"
+
+
+def test_formats_and_sets_are_listed(silo, server):
+    assert {line.split()[0] for line in silo("formats", server.base_url).stdout.splitlines()} == {
+        "oai_dc",
+        "uketd_dc",
+        "pmc_fm",
+    }
+    assert "uketd_dc" in json.loads(silo("formats", server.base_url, "--json").stdout)
+    assert "Status = Published" in silo("sets", server.base_url).stdout
+    names = json.loads(silo("sets", server.base_url, "--json").stdout)
+    assert "Status = Published" in names.values()
+
+
+def test_harvest_prints_a_receipt_and_a_second_one_says_nothing_changed(silo, server, silo_dir):
+    result = silo("harvest", server.base_url, silo_dir, "-p", "oai_dc", "-p", "pmc_fm")
+    assert result.exit_code == 0, result.stderr
+    assert "Whole: everything listed is in the Silo." in result.stdout
+    with Silo(silo_dir, create=False) as made:
+        assert len(made) == 120
+    result = silo("harvest", server.base_url, silo_dir)
+    assert result.exit_code == 0
+    assert "Nothing changed" in result.stdout
+
+
+def test_harvest_learns_the_names_of_the_sets(silo, server, silo_dir):
+    silo("harvest", server.base_url, silo_dir)
+    with open(os.path.join(silo_dir, "oaipmh_harvester.json"), encoding="utf-8") as file:
+        assert "Status = Published" in json.load(file)["sets"].values()
+
+
+def test_the_receipt_is_json_where_a_script_wants_it(silo, server, silo_dir, tmp_path):
+    file = tmp_path / "receipt.json"
+    result = silo("harvest", server.base_url, silo_dir, "--json", "--receipt", file)
+    found = json.loads(result.stdout)
+    assert found["whole"] is True
+    assert found["counts"]["listed"] == 120
+    assert json.loads(file.read_text()) == found
+
+
+def test_update_needs_no_url_and_quiet_says_nothing(silo, server, silo_dir):
+    silo("harvest", server.base_url, silo_dir)
+    result = silo("update", silo_dir, "--quiet")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert "Nothing new." in silo("update", silo_dir).stdout
+
+
+def test_selective_harvests_take_sets_and_dates(silo, server, silo_dir):
+    result = silo("harvest", server.base_url, silo_dir, "--from", "2018-01-01", "--json")
+    assert 0 < json.loads(result.stdout)["counts"]["listed"] < 120
+    spec = next(iter(json.loads(silo("sets", server.base_url, "--json").stdout)))
+    result = silo("harvest", server.base_url, silo_dir, "--set", spec, "--json")
+    assert json.loads(result.stdout)["set"] == spec
+
+
+def test_nobody_there_is_one_sentence_and_3_and_leaves_nothing(tmp_path):
+    """The real command, in a process of its own."""
+    command = os.path.join(os.path.dirname(sys.executable), "silo")
+    result = subprocess.run(
+        [command, "harvest", "http://127.0.0.1:1/oai", "nowhere"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 3
+    assert result.stdout == ""
+    assert result.stderr == (
+        "silo: http://127.0.0.1:1/oai?verb=Identify gives no answer: the connection was refused\n"
+    )
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["harvest", "not-a-url", "DIR"], 2, "not an http or https URL"),
+        (["harvest", "URL", "DIR", "-p", "no/prefix"], 2, "no metadataPrefix"),
+        (["harvest", "URL", "DIR", "--from", "soon"], 2, "not a datestamp"),
+        (["harvest", "URL", "DIR", "--update", "--from", "2010-01-01"], 2, "goes on by itself"),
+        (["harvest", "URL", "DIR", "-p", "marcxml"], 2, "no records in the format marcxml"),
+        (["harvest", "--moved", "URL", "DIR"], 2, "DIR"),
+        (["update", "DIR"], 2, "DIR"),
+        (["harvest", "URL", "DIR", "--contact", "mé@x"], 2, "contact"),
+        (["identify", "http://user:secret@127.0.0.1:1/"], 3, "http://127.0.0.1:1/?verb"),
+    ],
+)
+def test_errors_are_one_sentence(silo, server, tmp_path, arguments, code, words):
+    directory = str(tmp_path / "repo")
+    real = {"URL": server.base_url, "DIR": directory}
+    result = silo(*(real.get(one, one) for one in arguments))
+    assert result.exit_code == code, result.output
+    assert words.replace("DIR", directory) in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1 or "Usage:" in result.stderr
+    assert "secret" not in result.output
+
+
+def test_a_second_repository_for_a_silo_is_refused_until_it_is_said_to_have_moved(
+    silo, server, silo_dir
+):
+    silo("harvest", server.base_url, silo_dir)
+    with SampleServer(size=120) as moved:
+        result = silo("harvest", moved.base_url, silo_dir)
+        assert result.exit_code == 2
+        assert f"silo harvest --moved {moved.base_url} {silo_dir}" in result.stderr
+        result = silo("harvest", "--moved", moved.base_url, silo_dir)
+        assert result.exit_code == 0
+        result = silo("harvest", moved.base_url, silo_dir)
+        assert "Nothing changed" in result.stdout
+        assert "http://127.0.0.1:1/" not in silo("update", silo_dir).output
+
+
+def test_a_repository_that_moved_nowhere_is_refused(silo, server, silo_dir):
+    silo("harvest", server.base_url, silo_dir)
+    assert silo("harvest", "--moved", "http://127.0.0.1:1/oai", silo_dir).exit_code == 3
+    assert silo("update", silo_dir).exit_code == 0
+
+
+@pytest.fixture
+def patched_client(monkeypatch, repository):
+    """The commands reach the fake repository instead of HTTP."""
+
+    class Sender:
+        base_url = "http://repo.example/oai"
+
+        def __init__(self, base_url, settings):
+            assert isinstance(settings, HttpSettings)
+            self.fetch = repository.fetch
+
+    monkeypatch.setattr("oaipmhscraper.scraper.HttpTransport", Sender)
+    return repository
+
+
+def test_losses_are_named_and_exit_1(silo, patched_client, silo_dir):
+    patched_client.add("oai:x:1")
+    patched_client.add("oai:x:2", "0000-00-00")
+    result = silo("harvest", "http://repo.example/oai", silo_dir)
+    assert result.exit_code == 1
+    lost = "oai_dc: oai:x:2 (datestamp 0000-00-00), which has no sound datestamp"
+    assert f"Not whole:\n  {lost}" in result.stdout
+    result = silo("harvest", "http://repo.example/oai", silo_dir, "--quiet")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"silo: not whole: {lost}")
+
+
+def test_a_short_list_is_told_and_exits_1(silo, patched_client, silo_dir):
+    for number in range(5):
+        patched_client.add(f"oai:x:{number}")
+    patched_client.page_size, patched_client.promise = 3, 9
+    result = silo("harvest", "http://repo.example/oai", silo_dir)
+    assert result.exit_code == 1
+    assert "promised 9 records and listed 5; 4 are missing" in result.stdout
+
+
+def test_a_harvest_that_breaks_off_keeps_what_came_and_exits_75(silo, patched_client, silo_dir):
+    for number in range(5):
+        patched_client.add(f"oai:x:{number}")
+    patched_client.page_size = 3
+    patched_client.answers.append(lambda p: b"<html>" if "resumptionToken" in p else None)
+    result = silo("harvest", "http://repo.example/oai", silo_dir)
+    assert result.exit_code == 75
+    assert "resumptionToken=oai_dc%7C%7C%7C3" in result.stderr
+    assert "what came before is stored" in result.stderr
+    with Silo(silo_dir, create=False) as made:
+        assert len(made) == 3
+
+
+def test_a_first_page_that_cannot_be_read_exits_3(silo, patched_client, silo_dir):
+    patched_client.answers.append(lambda p: b"<html>" if p["verb"] == "ListRecords" else None)
+    assert silo("harvest", "http://repo.example/oai", silo_dir).exit_code == 3
+
+
+def test_an_interrupt_exits_130_and_says_how_to_go_on(silo, patched_client, silo_dir):
+    def interrupt(params):
+        if params["verb"] == "ListRecords":
+            raise KeyboardInterrupt
+
+    patched_client.answers.append(interrupt)
+    result = silo("harvest", "http://repo.example/oai", silo_dir)
+    assert result.exit_code == 130
+    assert "the same command goes on" in result.stderr
+
+
+def test_restore_removed_brings_a_removed_record_back(silo, server, silo_dir):
+    silo("harvest", server.base_url, silo_dir)
+    with Silo(silo_dir, create=False) as made:
+        identifier = next(iter(made))
+        made.del_item(identifier, remember=True)
+    result = silo("harvest", server.base_url, silo_dir, "--json")
+    assert json.loads(result.stdout)["counts"]["left_out"] == 1
+    result = silo("harvest", server.base_url, silo_dir, "--restore-removed", "--json")
+    assert json.loads(result.stdout)["counts"]["left_out"] == 0
+    with Silo(silo_dir, create=False) as made:
+        assert identifier in made
+
+
+def test_a_harvest_notes_when_it_was(silo, server, silo_dir):
+    silo("harvest", server.base_url, silo_dir)
+    (name,) = os.listdir(os.path.join(silo_dir, "harvests"))
+    moment = datetime.strptime(name, "%Y%m%dT%H%M%S.%fZ-receipt.json").replace(tzinfo=UTC)
+    assert abs((datetime.now(UTC) - moment).total_seconds()) < 60

@@ -1,0 +1,213 @@
+"""OAIPMHScraper: opening, remembering and asking."""
+
+import os
+
+import pytest
+
+from oaipmhscraper.errors import (
+    BaseURLConflict,
+    EndpointUnreachable,
+    NoBaseURL,
+    PageUnreadable,
+    RequestRefused,
+)
+from oaipmhscraper.scraper import OAIPMHScraper
+from recordsilo import Silo
+from recordsilo.errors import NotASilo, SiloNotFound
+
+URL = "http://repo.example/oai"
+OAI_IDENTIFIER = (
+    '<description><oai-identifier xmlns="http://www.openarchives.org/OAI/2.0/oai-identifier">'
+    "<scheme>oai</scheme><repositoryIdentifier>repo.example</repositoryIdentifier>"
+    "<delimiter>:</delimiter></oai-identifier></description>"
+)
+
+
+def scraper_of(repository, directory, url=URL, *more, **options):
+    return OAIPMHScraper(directory, url, *more, transport=repository, **options)
+
+
+def test_the_state_has_the_shape_of_2010(repository, silo_dir):
+    repository.descriptions = '<description><d xmlns="urn:d">text</d></description>'
+    with scraper_of(repository, silo_dir) as scraper:
+        assert repr(scraper.state).startswith("{'lastidentified': '20")
+        found = dict(scraper.state["identify"])
+        (description,) = found.pop("descriptions")
+        assert description.startswith('<d xmlns="urn:d"')
+        assert found == {
+            "repositoryName": "Repository of tests",
+            "baseURL": URL,
+            "protocolVersion": "2.0",
+            "adminEmails": ["admin@repo.example"],
+            "earliestDatestamp": "0001-01-01 00:00:00",
+            "deletedRecord": "persistent",
+            "granularity": "YYYY-MM-DD",
+            "compression": [],
+        }
+    assert os.path.exists(os.path.join(silo_dir, "oaipmh_harvester.json"))
+
+
+def test_the_silo_remembers_where_it_comes_from(repository, silo_dir):
+    with scraper_of(repository, silo_dir, URL, "oai:repo.example:") as scraper:
+        assert scraper.store.state["base_oai_url"] == URL
+        assert scraper.store.state["uri_base"] == URL
+        assert scraper.store.state["identifier_uri_prefix"] == "oai:repo.example:"
+        assert scraper.store.state["storage_dir"] == silo_dir
+
+
+def test_the_identifier_prefix_is_what_the_repository_says_of_its_identifiers(
+    repository, silo_dir, tmp_path
+):
+    repository.descriptions = OAI_IDENTIFIER
+    with scraper_of(repository, silo_dir) as scraper:
+        assert scraper.store.state["identifier_uri_prefix"] == "oai:repo.example:"
+    repository.descriptions = ""
+    with scraper_of(repository, str(tmp_path / "other")) as scraper:
+        assert not scraper.store.state.get("identifier_uri_prefix")
+
+
+def test_where_nobody_identifies_itself_no_directory_is_left(repository, silo_dir):
+    repository.answers.append(lambda _: b"<html>")
+    with pytest.raises(PageUnreadable):
+        scraper_of(repository, silo_dir)
+    assert not os.path.exists(silo_dir)
+    with pytest.raises(EndpointUnreachable):
+        OAIPMHScraper(silo_dir, "http://127.0.0.1:1/oai")
+    assert not os.path.exists(silo_dir)
+
+
+def test_an_address_that_is_none_is_refused_before_anything(silo_dir):
+    with pytest.raises(RequestRefused):
+        OAIPMHScraper(silo_dir, "eprints.example.org")
+    assert not os.path.exists(silo_dir)
+
+
+def test_the_directory_alone_is_enough_to_go_on(repository, silo_dir):
+    repository.add("oai:x:1")
+    scraper_of(repository, silo_dir).close()
+    repository.requests.clear()
+    with scraper_of(repository, silo_dir, None) as scraper:
+        assert scraper.identify()["repositoryName"] == "Repository of tests"
+        assert repository.requests == []
+        assert scraper.getRecords("oai_dc").counts.stored == 1
+
+
+def test_a_directory_that_is_no_silo_is_refused_and_nobody_asked(repository, tmp_path):
+    (tmp_path / "file").write_text("x")
+    for url in (URL, None):
+        with pytest.raises(NotASilo):
+            scraper_of(repository, str(tmp_path), url)
+    with pytest.raises(SiloNotFound):
+        scraper_of(repository, str(tmp_path / "absent"), None)
+    assert repository.requests == []
+
+
+def test_an_empty_directory_becomes_a_silo(repository, tmp_path):
+    with scraper_of(repository, str(tmp_path)) as scraper:
+        assert len(scraper.store) == 0
+
+
+def test_a_silo_of_another_repository_is_refused_with_what_to_do(repository, silo_dir):
+    scraper_of(repository, silo_dir).close()
+    with pytest.raises(BaseURLConflict, match="silo harvest --moved http://new/oai"):
+        scraper_of(repository, silo_dir, "http://new/oai")
+    with scraper_of(repository, silo_dir, URL + "?verb=Identify") as scraper:
+        assert scraper.store.state["base_oai_url"] == URL
+
+
+def test_a_repository_that_moved_is_remembered_at_its_new_address(repository, silo_dir):
+    with scraper_of(repository, silo_dir) as scraper:
+        scraper.moved_to("http://new/oai?verb=Identify")
+        assert scraper.store.state["base_oai_url"] == "http://new/oai"
+        assert scraper.getRecords("oai_dc").base_url == "http://new/oai"
+    scraper_of(repository, silo_dir, "http://new/oai").close()
+
+
+def test_a_repository_that_does_not_answer_has_not_moved_there(repository, silo_dir):
+    with scraper_of(repository, silo_dir) as scraper:
+        repository.answers.append(lambda _: b"")
+        with pytest.raises(PageUnreadable):
+            scraper.moved_to("http://new/oai")
+        assert scraper.store.state["base_oai_url"] == URL
+
+
+def test_a_silo_made_by_hand_learns_its_repository(repository, silo_dir):
+    Silo(silo_dir).close()
+    with pytest.raises(NoBaseURL, match="does not remember a repository"):
+        scraper_of(repository, silo_dir, None)
+    scraper_of(repository, silo_dir).close()
+    with scraper_of(repository, silo_dir, None) as scraper:
+        assert scraper.store.state["base_oai_url"] == URL
+
+
+def test_credentials_are_stored_nowhere(repository, silo_dir):
+    repository.add("oai:x:1")
+    with scraper_of(repository, silo_dir, "http://user:secret@repo.example/oai") as scraper:
+        scraper.getRecords("oai_dc")
+    for directory, _, names in os.walk(silo_dir):
+        for name in names:
+            with open(os.path.join(directory, name), "rb") as file:
+                assert b"secret" not in file.read(), name
+
+
+def test_identify_asks_again_only_when_told_to(repository, silo_dir):
+    with scraper_of(repository, silo_dir) as scraper:
+        before = scraper.state["lastidentified"]
+        scraper.identify()
+        assert len(repository.requests) == 1
+        scraper.identify(refresh_cache=True)
+        assert len(repository.requests) == 2
+        assert scraper.state["lastidentified"] > before
+
+
+def test_sets_are_given_by_name_and_remembered(repository, silo_dir):
+    repository.sets = {"a": "First", "a:b": "Below"}
+    with scraper_of(repository, silo_dir) as scraper:
+        assert scraper.getSets() == {"a": "First", "a:b": "Below"}
+    with scraper_of(repository, silo_dir, None) as scraper:
+        assert scraper.state["sets"] == {"a": "First", "a:b": "Below"}
+        repository.sets = {}
+        assert scraper.getSets() == {}
+
+
+def test_metadata_prefixes_are_given_with_schema_and_namespace(scraper):
+    assert scraper.getMetadataPrefixes() == {
+        "oai_dc": (
+            "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
+            "http://www.openarchives.org/OAI/2.0/oai_dc/",
+        )
+    }
+
+
+def test_identifiers_come_with_dates_deleted_ones_included(repository, scraper, silo):
+    repository.add("oai:x:1", "2004-06-24", sets=("a",))
+    repository.add("oai:x:2", "2005-06-24").deleted = True
+    repository.add("oai:x:3", "0000-00-00", formats={"p": "<p/>"})
+    assert list(scraper.getIdentifiers()) == [
+        ("oai:x:1", "2004-06-24T00:00:00"),
+        ("oai:x:2", "2005-06-24T00:00:00"),
+    ]
+    assert list(scraper.getIdentifiers(set_id="a")) == [("oai:x:1", "2004-06-24T00:00:00")]
+    assert list(scraper.getIdentifiers(metadataPrefix="p")) == [("oai:x:3", "0000-00-00")]
+    assert list(scraper.getIdentifiers(metadataPrefix="none")) == []
+    assert len(silo) == 0
+
+
+def test_identifiers_of_an_update_are_those_since_the_last_harvest(repository, scraper):
+    repository.add("oai:x:1", "2004-06-24")
+    scraper.getRecords("oai_dc")
+    repository.add("oai:x:2", "2010-11-20")
+    assert [identifier for identifier, _ in scraper.getIdentifiers(update=True)] == ["oai:x:2"]
+
+
+def test_what_other_processes_wrote_into_the_state_stays(repository, silo_dir):
+    repository.add("oai:x:1", formats={"oai_dc": "<a/>", "p": "<p/>"})
+    repository.sets = {"a": "First"}
+    with (
+        scraper_of(repository, silo_dir) as one,
+        scraper_of(repository, silo_dir, None) as other,
+    ):
+        one.getRecords("oai_dc")
+        other.getRecords("p")
+        one.getSets()
+        assert set(one.state["harvested"]) == {"oai_dc", "p"}
