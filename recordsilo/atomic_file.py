@@ -21,6 +21,7 @@ import os
 import secrets
 import stat
 import sys
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
@@ -135,22 +136,23 @@ class Staging:
     """A process's own directory for what is not yet, or no longer, part of the Silo.
 
     Held by ``flock`` while the process lives, so that the leavings of a killed one
-    are told from the work of a living one, and swept.
+    are told from the work of a living one, and swept. Threads may share it.
     """
 
     def __init__(self, directory: str) -> None:
         self._root = directory
-        self._path: str | None = None
-        self._fd = -1
-        self._pid = 0
         self._counter = itertools.count()
+        self._held: list[_Held] = []
+        self._finalizer = weakref.finalize(self, _let_go, self._held)
 
     def directory(self) -> str:
-        """The directory, made on first use (again in a forked child)."""
-        if self._path is None or self._pid != os.getpid() or not os.path.isdir(self._path):
-            self._open()
-        assert self._path is not None
-        return self._path
+        """The directory, made on first use (again in a forked child, or when it was deleted)."""
+        held = self._held[-1] if self._held else None
+        if held is None or held.pid != os.getpid() or not os.path.isdir(held.path):
+            held = self._open()
+            # Two threads may come here at once: each keeps what it opened, both are held.
+            self._held.append(held)
+        return held.path
 
     def new_path(self) -> str:
         """A path in the directory that nothing has yet."""
@@ -173,12 +175,9 @@ class Staging:
 
     def close(self) -> None:
         """Remove the directory; a later use makes another."""
-        if self._path is not None and self._pid == os.getpid():
-            os.close(self._fd)
-            remove_tree(self._path)
-        self._path = None
+        _let_go(self._held)
 
-    def _open(self) -> None:
+    def _open(self) -> "_Held":
         os.makedirs(self._root, exist_ok=True)
         self._sweep()
         while True:
@@ -186,26 +185,45 @@ class Staging:
             os.mkdir(path, 0o700)
             fd = _try_lock(path)
             if fd is not None:  # a sweep of another process may have come first
-                break
-        if self._pid == os.getpid() and self._fd >= 0 and self._path is not None:
-            os.close(self._fd)
-        self._path, self._fd, self._pid = path, fd, os.getpid()
+                return _Held(path, fd, os.getpid())
 
     def _sweep(self) -> None:
-        """Remove the directories of processes that are gone."""
-        with contextlib.suppress(FileNotFoundError), os.scandir(self._root) as entries:
+        """Remove the directories of processes that are gone, as far as this user may."""
+        with contextlib.suppress(OSError), os.scandir(self._root) as entries:
             for entry in entries:
                 fd = _try_lock(entry.path)
                 if fd is not None:
-                    remove_tree(entry.path)
-                    os.close(fd)
+                    try:
+                        with contextlib.suppress(OSError):
+                            remove_tree(entry.path)
+                    finally:
+                        os.close(fd)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A staging directory, the descriptor whose lock holds it, and the process that made it."""
+
+    path: str
+    fd: int
+    pid: int
+
+
+def _let_go(held: list[_Held]) -> None:
+    """Close and remove staging directories; what another process made is only let go."""
+    while held:
+        one = held.pop()
+        os.close(one.fd)
+        if one.pid == os.getpid():
+            with contextlib.suppress(OSError):  # swept when the next process stages
+                remove_tree(one.path)
 
 
 def _try_lock(path: str) -> int | None:
-    """A descriptor that holds the lock of a directory; None if another process has it."""
+    """A descriptor that holds the lock of a directory; None if another process, or user, has it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return None
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -263,6 +281,8 @@ def replace_file(path: str, content: bytes) -> None:
 
 def append_line(path: str, line: bytes) -> None:
     """Append a line to a file, strictly durable; a torn last line of a crash is cut off first."""
+    parent = os.path.dirname(path)
+    make_parents(path)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         start = max(0, os.fstat(fd).st_size - CHUNK)
@@ -274,7 +294,36 @@ def append_line(path: str, line: bytes) -> None:
         flush_fd(fd)
     finally:
         os.close(fd)
+    flush_directory(parent)
+    flush_directory(os.path.dirname(parent))
+
+
+def open_lock_file(path: str) -> int:
+    """A descriptor of an empty file to lock, made with its directory where need be."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        make_parents(path)
+        return os.open(path, flags, 0o666)
+
+
+def make_parents(path: str) -> None:
+    """Make the directories above a path, as far as they are missing; flushes nothing."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+
+
+def make_directory(path: str) -> None:
+    """Make a directory, strictly durable; its parent exists; being there already is no error."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path)
     flush_directory(os.path.dirname(path))
+
+
+def move_staged(source: str, target: str) -> None:
+    """Rename from one place in a staging directory to another, making directories there."""
+    make_parents(target)
+    os.rename(source, target)
 
 
 def _write_all(fd: int, chunks: Iterable[bytes]) -> Digest:
@@ -319,6 +368,13 @@ def reflink(source_fd: int, target_fd: int) -> bool:
     return True
 
 
+def duplicate(source: str, path: str) -> None:
+    """Give a staged file, flushed before, a second name: a hard link, or a copy where none is."""
+    if not link_new(source, path):
+        with open(source, "rb") as file:
+            copy_new(file, path, StrictBarrier())
+
+
 def link_new(source: str, path: str) -> bool:
     """Hard-link a file to a path; False where the file system has or allows none."""
     try:
@@ -347,20 +403,23 @@ def make_directories(path: str, below: str, barrier: Barrier) -> None:
 
 
 def _make_directories(path: str, below: str, barrier: Barrier) -> None:
-    try:
-        os.mkdir(path)
-    except FileExistsError:
-        if not stat.S_ISDIR(os.stat(path).st_mode):
-            raise
-        return
-    except FileNotFoundError:
-        parent = os.path.dirname(path)
-        if path == below:
-            raise
-        _make_directories(parent, below, barrier)
-        os.mkdir(path)
-    barrier.directory_changed(path)
-    barrier.directory_changed(os.path.dirname(path))
+    missing = [path]
+    while missing:
+        try:
+            os.mkdir(missing[-1])
+        except FileExistsError:
+            if not stat.S_ISDIR(os.stat(missing[-1]).st_mode):
+                raise
+            missing.pop()
+            continue
+        except FileNotFoundError:
+            if missing[-1] == below:
+                raise
+            missing.append(os.path.dirname(missing[-1]))
+            continue
+        made = missing.pop()
+        barrier.directory_changed(made)
+        barrier.directory_changed(os.path.dirname(made))
 
 
 def move(source: str, target: str, barrier: Barrier) -> None:
@@ -390,6 +449,24 @@ def remove_tree(path: str) -> None:
             remove_tree(entry.path)
     with contextlib.suppress(FileNotFoundError):
         os.rmdir(path)
+
+
+def remove_empty_tree(path: str) -> bool:
+    """Remove a directory that holds nothing but empty directories.
+
+    Returns:
+        Whether it is gone; False where a file is in it.
+    """
+    for directory, _, _ in os.walk(path, topdown=False):
+        try:
+            os.rmdir(directory)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+                return False
+            raise
+    return True
 
 
 def prune_upwards(path: str, stop: str) -> None:

@@ -1,8 +1,8 @@
 """How a change is written: the one path of every change (docs/format.md, section of that name).
 
 1. what the last commit left pending is carried out;
-2. new versions are renamed in, new content of existing versions is moved beside
-   its place under a staged name, and the next manifest is staged: nothing of it is
+2. the next manifest is staged, new content of existing versions is moved beside its
+   place under a staged name, and new versions are renamed in: nothing of it is
    listed, so none of it exists yet;
 3. first barrier; then the staged manifest is renamed over the old: the commit;
 4. second barrier; then the renames and unlinks that the manifest calls pending.
@@ -17,7 +17,7 @@ from dataclasses import replace
 from recordsilo import atomic_file
 from recordsilo.atomic_file import Barrier, Staging
 from recordsilo.edit import RecordEdit
-from recordsilo.errors import FileInTheWay, FileNotInVersion
+from recordsilo.errors import FileInTheWay, FileNotInVersion, ManifestUnreadable
 from recordsilo.manifest import FORMAT, Manifest, Pending
 from recordsilo.manifest_json import to_json
 from recordsilo.names import (
@@ -26,6 +26,7 @@ from recordsilo.names import (
     STAGED_MANIFEST,
     STAGED_PREFIX,
     STAGED_SUFFIX,
+    is_own,
     is_staged,
     version_dirname,
 )
@@ -37,8 +38,10 @@ class _Committal:
 
     def __init__(self, edit: RecordEdit) -> None:
         self.edit = edit
+        self._staged_files: dict[str, str] = {}  # staged name below the record → file to move in
+        self._staged_versions: dict[str, str] = {}  # directory below the record → the one to move
         self._moved_in: list[str] = []
-        self._published = False
+        self._staging_begun = self._staging_done = False
 
     def prepare(self) -> None:
         """Steps 1 and 2: everything on disk that the commit needs, none of it listed."""
@@ -48,19 +51,20 @@ class _Committal:
             self._name_all_directories()
             self._sweep_unfinished()
         else:
+            self._sweep_broken_off(self.edit.before)
             finish_pending(self.edit.before, directory, self.edit.barrier, self.edit.staging)
             self._digest_what_2010_left()
-        for target in [target for _, target in self.edit.renames]:
+        for _, target in self.edit.renames:
             self.edit.staging.discard(f"{directory}/{target}")
-        pending = self._move_arrivals_in()
         self.edit.manifest = replace(
             self.edit.manifest,
             revision=(self.edit.before.revision if self.edit.before else 0) + 1,
             format=FORMAT,
-            pending=pending,
+            pending=self._plan(),
         )
         self._stage_manifest()
-        self._move_directories_in()
+        self._move_files_in()
+        self._move_versions_in()
 
     def publish(self) -> None:
         """Step 3: the commit."""
@@ -68,7 +72,6 @@ class _Committal:
         atomic_file.move(
             f"{directory}/{STAGED_MANIFEST}", f"{directory}/{MANIFEST_NAME}", self.edit.barrier
         )
-        self._published = True
 
     def finish(self) -> None:
         """Step 4: what the manifest calls pending; a later writer repeats it if need be."""
@@ -77,15 +80,20 @@ class _Committal:
         )
 
     def roll_back(self) -> None:
-        """Remove what `prepare` moved in; nothing to do once published."""
-        if self._published:
-            return
+        """Remove what `prepare` moved in; nothing to do once published.
+
+        Where even that fails, the staged manifest stays as the mark by which the next
+        writer knows what to sweep, and a reader that nothing is there yet.
+        """
+        staged_manifest = f"{self.edit.place.dirpath}/{STAGED_MANIFEST}"
+        if self._staging_done and not os.path.lexists(staged_manifest):
+            return  # it was renamed into place, whatever interrupted us then
         self.edit.discard()
-        for path in self._moved_in:
-            with contextlib.suppress(OSError):
-                self.edit.staging.discard(path)
         with contextlib.suppress(OSError):
-            atomic_file.remove_tree(f"{self.edit.place.dirpath}/{STAGED_MANIFEST}")
+            for path in self._moved_in:
+                self.edit.staging.discard(path)
+            if self._staging_begun:
+                atomic_file.remove_tree(staged_manifest)
             if self.edit.before is None:
                 atomic_file.prune_upwards(self.edit.place.dirpath, self.edit.place.root)
 
@@ -99,12 +107,26 @@ class _Committal:
 
     def _sweep_unfinished(self) -> None:
         """Versions left by a killed creation or deletion of this record."""
-        with os.scandir(self.edit.place.dirpath) as entries:
-            leftovers = [entry.path for entry in entries if entry.name.startswith("__")]
-        for path in sorted(leftovers):  # the mark of the unfinished work goes last
-            if not path.endswith((STAGED_MANIFEST, DELETED_MANIFEST)):
-                self.edit.staging.discard(path)
-        atomic_file.unlink(f"{self.edit.place.dirpath}/{DELETED_MANIFEST}", self.edit.barrier)
+        directory = self.edit.place.dirpath
+        with contextlib.suppress(FileNotFoundError):  # a deletion nearby pruned it, still empty
+            marks = {STAGED_MANIFEST, DELETED_MANIFEST}
+            for name in [n for n in os.listdir(directory) if is_own(n) and n not in marks]:
+                self.edit.staging.discard(f"{directory}/{name}")
+            # The mark of the unfinished work goes last.
+            atomic_file.unlink(f"{directory}/{DELETED_MANIFEST}", self.edit.barrier)
+
+    def _sweep_broken_off(self, before: Manifest) -> None:
+        """What a killed writer had moved in for a manifest that never came into force."""
+        try:
+            staged = self.edit.place.read_staged()
+        except ManifestUnreadable:  # it is staged first: nothing was moved in for a torn one
+            return
+        if staged is None or staged.revision != before.revision + 1:
+            return
+        names = [version_dirname(n) for n in staged.version_names if not before.has(n)]
+        names += [source for source, _ in staged.pending.renames if _is_staged_place(source)]
+        for name in names:
+            self.edit.staging.discard(f"{self.edit.place.dirpath}/{name}")
 
     def _digest_what_2010_left(self) -> None:
         for version in self.edit.manifest.versions:
@@ -119,39 +141,67 @@ class _Committal:
                         listed.with_file(path, digest, metadata=None)
                     )
 
-    def _move_arrivals_in(self) -> Pending:
-        directory = self.edit.place.dirpath
+    def _plan(self) -> Pending:
+        """Where the staged files and versions are moved in, and what is left pending then."""
         renames = list(self.edit.renames)
-        swept: set[str] = set()
-        for number, (target, staged) in enumerate(self.edit.arrivals.items()):
-            version = target.partition("/")[0]
-            if version not in swept:
-                swept.add(version)
-                atomic_file.make_directories(f"{directory}/{version}", directory, self.edit.barrier)
-                self._sweep_staged(f"{directory}/{version}")
-            beside = f"{version}/{STAGED_PREFIX}{os.path.basename(staged)}-{number}{STAGED_SUFFIX}"
-            atomic_file.move(staged, f"{directory}/{beside}", self.edit.barrier)
-            self._moved_in.append(f"{directory}/{beside}")
-            self._clear_way(f"{directory}/{version}", f"{directory}/{target}")
+        for target, staged in self.edit.arrivals.items():
+            beside = f"{target.partition('/')[0]}/{_staged_name(staged)}"
+            self._staged_files[beside] = staged
             renames.append((beside, target))
-        removals = (_removal(directory, path) for path in self.edit.removals)
+        for version, staged in self.edit.new_directories.items():
+            place = version_dirname(version)
+            if self.edit.before is not None and self.edit.before.has(version):  # takes its place
+                place = version_dirname(_staged_name(staged))
+                renames.append((place, version_dirname(version)))
+            self._staged_versions[place] = staged
+        removals = (_removal(self.edit.place.dirpath, path) for path in self.edit.removals)
         return Pending(tuple(renames), tuple(entry for entry in removals if entry))
 
-    def _clear_way(self, version_directory: str, target: str) -> None:
+    def _stage_manifest(self) -> None:
+        directory = self.edit.place.dirpath
+        content = to_json(self.edit.manifest)
+        self._staging_begun = True
+        for _ in range(100):
+            try:
+                atomic_file.write_over(f"{directory}/{STAGED_MANIFEST}", content, self.edit.barrier)
+                break
+            except FileNotFoundError:  # a deletion nearby pruned the still empty directory
+                atomic_file.make_directories(directory, self.edit.place.root, self.edit.barrier)
+        self._staging_done = True
+        self.edit.barrier.directory_changed(directory)
+
+    def _move_files_in(self) -> None:
+        directory = self.edit.place.dirpath
+        for version in {beside.partition("/")[0] for beside in self._staged_files}:
+            if os.path.islink(f"{directory}/{version}"):
+                raise self._in_the_way(version)
+            atomic_file.make_directories(f"{directory}/{version}", directory, self.edit.barrier)
+            self._sweep_staged(f"{directory}/{version}")
+        for beside, staged in self._staged_files.items():
+            self._moved_in.append(f"{directory}/{beside}")
+            atomic_file.move(staged, f"{directory}/{beside}", self.edit.barrier)
+        for target in self.edit.arrivals:
+            self._clear_way(target)
+
+    def _clear_way(self, target: str) -> None:
         """See that the later rename to ``target`` cannot fail for what lies on the disk."""
-        parent = os.path.dirname(target)
-        try:
-            if parent != version_directory:
-                atomic_file.make_directories(parent, version_directory, self.edit.barrier)
-                inside = os.path.realpath(version_directory) + "/"
-                if not os.path.realpath(parent).startswith(inside):
-                    raise NotADirectoryError(parent)
-            if os.path.isdir(target) and not os.path.islink(target):
-                os.rmdir(target)
-        except OSError:
-            version = os.path.basename(version_directory).removeprefix("__")
-            path = target.removeprefix(version_directory + "/")
-            raise FileInTheWay(self.edit.identifier, version, path) from None
+        version = f"{self.edit.place.dirpath}/{target.partition('/')[0]}"
+        place = f"{self.edit.place.dirpath}/{target}"
+        parent = os.path.dirname(place)
+        if parent != version:
+            try:
+                atomic_file.make_directories(parent, version, self.edit.barrier)
+            except (FileExistsError, NotADirectoryError):
+                raise self._in_the_way(target) from None
+            if not os.path.realpath(parent).startswith(os.path.realpath(version) + "/"):
+                raise self._in_the_way(target)
+        is_directory = os.path.isdir(place) and not os.path.islink(place)
+        if is_directory and not atomic_file.remove_empty_tree(place):
+            raise self._in_the_way(target)
+
+    def _in_the_way(self, target: str) -> FileInTheWay:
+        version, _, path = target.partition("/")
+        return FileInTheWay(self.edit.identifier, version.removeprefix("__"), path or version)
 
     def _sweep_staged(self, directory: str) -> None:
         with os.scandir(directory) as entries:
@@ -159,27 +209,13 @@ class _Committal:
         for path in leftovers:
             atomic_file.unlink(path, self.edit.barrier)
 
-    def _stage_manifest(self) -> None:
-        directory = self.edit.place.dirpath
-        content = to_json(self.edit.manifest)
-        for _ in range(100):
-            try:
-                atomic_file.write_over(f"{directory}/{STAGED_MANIFEST}", content, self.edit.barrier)
-                break
-            except FileNotFoundError:  # a deletion nearby pruned the still empty directory
-                atomic_file.make_directories(directory, self.edit.place.root, self.edit.barrier)
-        self.edit.barrier.directory_changed(directory)
-
-    def _move_directories_in(self) -> None:
-        for version, staged in self.edit.new_directories.items():
-            target = f"{self.edit.place.dirpath}/{version_dirname(version)}"
+    def _move_versions_in(self) -> None:
+        for place, staged in self._staged_versions.items():
+            target = f"{self.edit.place.dirpath}/{place}"
             self._flush_tree(staged)
-            try:
-                atomic_file.move(staged, target, self.edit.barrier)
-            except OSError:  # a killed writer left one there that no manifest lists
-                self.edit.staging.discard(target)
-                atomic_file.move(staged, target, self.edit.barrier)
+            self.edit.staging.discard(target)  # one that no manifest lists
             self._moved_in.append(target)
+            atomic_file.move(staged, target, self.edit.barrier)
             self.edit.barrier.directory_changed(target)
 
     def _flush_tree(self, directory: str) -> None:
@@ -188,10 +224,20 @@ class _Committal:
                 atomic_file.flush_directory(below)
 
 
+def _staged_name(staged: str) -> str:
+    """The name, unlike any other, under which a staged file or directory is moved in."""
+    directory, _, name = staged.rpartition("/")
+    return f"{STAGED_PREFIX}{os.path.basename(directory)}-{name}{STAGED_SUFFIX}"
+
+
+def _is_staged_place(path: str) -> bool:
+    return is_staged(path.rpartition("/")[2].removeprefix("__"))
+
+
 def _removal(directory: str, path: str) -> tuple[str, int, int] | None:
     try:
         found = os.lstat(f"{directory}/{path}")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISDIR(found.st_mode):
         return (path, -1, -1)
@@ -201,17 +247,19 @@ def _removal(directory: str, path: str) -> tuple[str, int, int] | None:
 def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging: Staging) -> None:
     """Carry out what a manifest calls pending; done already is no error."""
     for source, target in manifest.pending.renames:
+        if "/" not in target and os.path.lexists(f"{directory}/{source}"):
+            staging.discard(f"{directory}/{target}")  # the version whose place it takes
         with contextlib.suppress(FileNotFoundError):
             atomic_file.move(f"{directory}/{source}", f"{directory}/{target}", barrier)
         barrier.directory_changed(os.path.dirname(f"{directory}/{target}"))
     for path, size, mtime in manifest.pending.unlinks:
+        barrier.directory_changed(os.path.dirname(f"{directory}/{path}"))
         if _removal(directory, path) != (path, size, mtime):
             continue
         if size >= 0:
             atomic_file.unlink(f"{directory}/{path}", barrier)
-        elif "/" in path:
-            with contextlib.suppress(OSError):  # somebody put a file there since
-                os.rmdir(f"{directory}/{path}")
+        elif "/" in path:  # what somebody put there since stays
+            atomic_file.remove_empty_tree(f"{directory}/{path}")
         elif not any(path == version_dirname(name) for name in manifest.version_names):
             staging.discard(f"{directory}/{path}")
 
@@ -249,10 +297,8 @@ def delete_record(place: RecordPlace, barrier: Barrier, staging: Staging) -> Non
     marker = f"{directory}/{DELETED_MANIFEST}"
     atomic_file.move(f"{directory}/{MANIFEST_NAME}", marker, barrier)
     barrier.flush()
-    with os.scandir(directory) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.startswith("__"))
-    for name in names:
-        if name != DELETED_MANIFEST:
+    for name in sorted(os.listdir(directory)):
+        if is_own(name) and name != DELETED_MANIFEST:
             staging.discard(f"{directory}/{name}")
     atomic_file.unlink(marker, barrier)
     atomic_file.prune_upwards(directory, place.root)

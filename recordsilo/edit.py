@@ -5,6 +5,7 @@ and what happens to files of existing versions is only noted.
 """
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -64,6 +65,7 @@ class RecordEdit:
         self.renames: list[tuple[str, str]] = []
         self.removals: dict[str, None] = {}
         self._contents: dict[tuple[str, str], bytes] = {}
+        self._retyped = False
 
     @property
     def identifier(self) -> str:
@@ -78,7 +80,7 @@ class RecordEdit:
     @property
     def changed(self) -> bool:
         """Whether there is anything to commit."""
-        return self.manifest != self.before
+        return self.manifest != self.before or self._retyped
 
     def discard(self) -> None:
         """Remove what was staged for a state that is not to be."""
@@ -107,6 +109,7 @@ class RecordEdit:
         if self.manifest.has(name):
             raise VersionExists(self.identifier, name)
         self.new_directories[name] = self.staging.new_directory()
+        self.removals.pop(version_dirname(name), None)
         version = Version(name, date_text(date), origin, log=() if log is None else (log,))
         self.manifest = self.manifest.with_version(version)
         if move_cursor or not self.manifest.current_version:
@@ -141,7 +144,7 @@ class RecordEdit:
             version = version.with_file(path, digest, metadata=path in source.metadata_files)
         for empty in source.subdir:
             if empty not in version.files and empty not in left_out:
-                os.mkdir(f"{self.new_directories[new]}/{empty}")
+                atomic_file.make_parents(f"{self.new_directories[new]}/{empty}/")
                 version = replace(
                     version, files=(*version.files, empty), subdir=(*version.subdir, empty)
                 )
@@ -151,7 +154,7 @@ class RecordEdit:
         self, original: str, new: str, path: str, known: Digest | None, *, link: bool
     ) -> Digest:
         target = f"{self.new_directories[new]}/{path}"
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        atomic_file.make_parents(target)
         with self.open(original, path) as source:
             if link and atomic_file.link_new(os.path.realpath(source.name), target):
                 return known or atomic_file.digest_of(source)
@@ -166,10 +169,18 @@ class RecordEdit:
         date: str,
         origin: Origin,
         log: str,
+        force: bool = False,
     ) -> None:
-        """Add a version whose files were put, whole and flushed, into a staged directory."""
+        """Add a version whose files were put, whole and flushed, into a staged directory.
+
+        Args:
+            force: Take the place of a version of that name.
+        """
+        if force and self.manifest.has(name):
+            self.check_writable(name)
+            self._forget(name)
         self.add_version(name, date=date, origin=origin, log=log)
-        os.rmdir(self.new_directories[name])
+        atomic_file.remove_tree(self.new_directories[name])
         self.new_directories[name] = directory
         version = self.manifest.version(name)
         for path in paths:
@@ -184,15 +195,25 @@ class RecordEdit:
             VersionFrozen: It is kept as harvested.
         """
         self.check_writable(name)
+        self._forget(name)
+        if self.manifest.current_version == name:
+            self.move_cursor(self.manifest.versions[-1].name)
+
+    def _forget(self, name: str) -> None:
         rest = tuple(v for v in self.manifest.versions if v.name != name)
-        cursor = self.manifest.current_version
         self.manifest = replace(self.manifest, versions=rest)
-        if cursor == name:
-            self.move_cursor(rest[-1].name)
+        self._forget_files_of(name)
         if staged := self.new_directories.pop(name, None):
             self.staging.discard(staged)
-        else:
+        if self.before is not None and self.before.has(name):
             self.removals[version_dirname(name)] = None
+
+    def _forget_files_of(self, version: str) -> None:
+        below = version_dirname(version) + "/"
+        for target in [target for target in self.arrivals if target.startswith(below)]:
+            atomic_file.remove_tree(self.arrivals.pop(target))
+        self.removals = {path: None for path in self.removals if not path.startswith(below)}
+        self._contents = {key: c for key, c in self._contents.items() if key[0] != version}
 
     def rename_version(self, original: str, new: str) -> None:
         """Give a version another name, in its place in the order; clones of it follow.
@@ -245,7 +266,11 @@ class RecordEdit:
         self.manifest = self.manifest.with_version(self.manifest.version(name).with_log(text))
 
     def set_metadata(self, key: str, value: Any) -> None:
-        """Set a key of the record's ``metadata``."""
+        """Set a key of the record's ``metadata`` to a JSON value."""
+        if key in self.manifest.metadata:
+            if json.dumps(self.manifest.metadata[key]) == json.dumps(value):
+                return
+            self._retyped = True  # 1 == True == 1.0, and yet each is another value
         self.manifest = replace(self.manifest, metadata={**self.manifest.metadata, key: value})
 
     def del_metadata(self, key: str) -> None:
@@ -292,6 +317,7 @@ class RecordEdit:
             self.check_writable(version)
         self._check_way(listed, path)
         staged = source if isinstance(source, Staged) else self._stage(source)
+        self._contents.pop((version, path), None)
         if isinstance(source, bytes):
             self._contents[version, path] = source
         self._place(version, path, staged.path)
@@ -305,12 +331,12 @@ class RecordEdit:
 
     def _place(self, version: str, path: str, staged: str) -> None:
         if directory := self.new_directories.get(version):
-            target = f"{directory}/{path}"
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            os.rename(staged, target)
+            atomic_file.move_staged(staged, f"{directory}/{path}")
             return
         target = f"{version_dirname(version)}/{path}"
         self.removals.pop(target, None)
+        if earlier := self.arrivals.get(target):
+            atomic_file.remove_tree(earlier)
         self.arrivals[target] = staged
 
     def _check_way(self, listed: Version, path: str) -> None:
@@ -357,12 +383,22 @@ class RecordEdit:
         listed = self.manifest.version(version)
         if new_path in listed.paths:
             raise FileInTheWay(self.identifier, version, new_path)
-        with self.open(version, path) as source:
-            staged = self.staging.new_path()
-            digest = atomic_file.copy_new(source, staged, self.barrier)
+        self.check_writable(version)
+        self._check_way(listed, check_path(new_path))
         metadata = path in listed.metadata_files
-        self.put(version, new_path, Staged(staged, digest), metadata=metadata)
+        self.put(version, new_path, self._staged_copy(version, path), metadata=metadata)
         self.delete(version, path)
+
+    def copy(self, version: str, path: str, target: str) -> None:
+        """Copy a file into another version, over one of that name; it is metadata if it was."""
+        metadata = path in self.manifest.version(version).metadata_files
+        self.check_writable(target)
+        self.put(target, path, self._staged_copy(version, path), metadata=metadata or None)
+
+    def _staged_copy(self, version: str, path: str) -> Staged:
+        staged = self.staging.new_path()
+        with self.open(version, path) as source:
+            return Staged(staged, atomic_file.copy_new(source, staged, self.barrier))
 
     def open(self, version: str, path: str) -> BinaryIO:
         """Open a file for reading, as this edit leaves it so far."""

@@ -18,8 +18,9 @@ from recordsilo.errors import IdentifierError
 _FROM_CLEANED = str.maketrans("=+,", "/:.")
 _HEX = re.compile(rb"\^([0-9a-f]{2})")
 _STRAY_CARET = re.compile(r"\^(?![0-9a-f]{2})")
-MAX_PPATH = 3400
-"""Longest pairtree path in bytes: leaves room below PATH_MAX (4,096) for root and file name."""
+MAX_PPATH = 3000
+"""Longest pairtree path in bytes: with a version's name (252) and a file's path (600) it leaves
+some 240 of PATH_MAX (4,096) for the Silo's own directory."""
 
 
 def _import_quietly(name: str) -> ModuleType:

@@ -11,7 +11,10 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator
 
+from recordsilo import atomic_file
+
 STRIPES = 256
+_here = threading.local()
 
 
 class Locks:
@@ -24,22 +27,21 @@ class Locks:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._held = threading.local()
+        self._place = os.path.realpath(directory)
 
     @contextlib.contextmanager
     def hold(self, identifiers: Iterable[str]) -> Iterator[None]:
         """Hold the locks of some records; waits for other writers.
 
         Raises:
-            RuntimeError: This thread holds one of them already (a write within a
-                batch, beside the batch).
+            RuntimeError: This thread is within a batch of this Silo already, through
+                this object or another. Waiting could be for ever: for itself, or for a
+                batch elsewhere that waits for this one.
         """
         stripes = sorted({_stripe(identifier) for identifier in identifiers})
         held = self._held_here()
-        if not held.isdisjoint(stripes):
-            raise RuntimeError(
-                "this thread is within a batch on these records; write through the batch"
-            )
+        if held:
+            raise RuntimeError("this thread is within a batch of this Silo; write through it")
         with contextlib.ExitStack() as stack:
             for stripe in stripes:
                 stack.enter_context(self.hold_name(f"{stripe:02x}"))
@@ -76,16 +78,15 @@ class Locks:
             os.close(fd)
 
     def _held_here(self) -> set[int]:
-        held: set[int] | None = getattr(self._held, "stripes", None)
-        if held is None:
-            held = self._held.stripes = set()
-        return held
+        """The stripes of this directory that this thread holds."""
+        everywhere: dict[str, set[int]] = vars(_here).setdefault("held", {})
+        return everywhere.setdefault(self._place, set())
 
     def _lock(self, name: str, *, wait: bool = True) -> int | None:
         """A descriptor that holds the lock; None only if not to wait and another has it."""
         path = f"{self._directory}/{name}"
         while True:
-            fd = self._open(path)
+            fd = atomic_file.open_lock_file(path)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
                 if _is_at(fd, path):  # else the directory was deleted while we waited
@@ -97,14 +98,6 @@ class Locks:
                 os.close(fd)
                 raise
             os.close(fd)
-
-    def _open(self, path: str) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        try:
-            return os.open(path, flags, 0o666)
-        except FileNotFoundError:
-            os.makedirs(self._directory, exist_ok=True)
-            return os.open(path, flags, 0o666)
 
 
 def _stripe(identifier: str) -> int:

@@ -15,7 +15,7 @@ STAGED_PREFIX = ".silo-"
 STAGED_SUFFIX = ".tmp"
 MAX_NAME_BYTES = 250
 MAX_PATH_BYTES = 600
-"""With `identifier.MAX_PPATH` and a root of some 90 characters this stays below PATH_MAX."""
+"""With `identifier.MAX_PPATH` and a root of some 240 characters this stays below PATH_MAX."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _TAG = re.compile(r"[0-5]=")
@@ -29,6 +29,14 @@ def is_tag(name: str) -> bool:
 def is_staged(name: str) -> bool:
     """Whether the store made this name for a file on its way into a version."""
     return name.startswith(STAGED_PREFIX) and name.endswith(STAGED_SUFFIX)
+
+
+def is_own(name: str) -> bool:
+    """Whether an entry of a record's directory belongs to it: its manifests and versions.
+
+    ``__`` alone does not: it is a part of a longer identifier's path, as of ``a___b``.
+    """
+    return name.startswith("__") and len(name) > 2
 
 
 def version_dirname(version: str) -> str:

@@ -1,6 +1,7 @@
 """Where a record lies on disk, and how it is read there; takes no lock and changes nothing."""
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -12,10 +13,15 @@ from recordsilo.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
     STAGED_MANIFEST,
+    is_own,
     is_staged,
     is_tag,
     version_dirname,
 )
+
+_ABSENT = (FileNotFoundError, NotADirectoryError)
+_DAMAGE = {errno.EACCES, errno.EIO, errno.EISDIR, errno.ELOOP}
+"""What opening a manifest says when it is the manifest's fault, and not that of this process."""
 
 
 class RecordPlace:
@@ -25,6 +31,10 @@ class RecordPlace:
 
     def __init__(self, identifier: str, dirpath: str, root: str) -> None:
         self.identifier, self.dirpath, self.root = identifier, dirpath, root
+
+    def exists(self) -> bool:
+        """Whether there is such a record, readable or not."""
+        return os.path.exists(f"{self.dirpath}/{MANIFEST_NAME}")
 
     def read_manifest(self) -> Manifest | None:
         """The record's manifest; None where there is no such record.
@@ -53,19 +63,46 @@ class RecordPlace:
                 return file.read()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno not in _DAMAGE:
+                raise
+            raise ManifestUnreadable(path, error.strerror or str(error)) from error
 
     def _was_created_meanwhile(self, path: str) -> bool:
         """Versions without a manifest are damage, unless a writer was or is at work there."""
-        try:
-            names = os.listdir(self.dirpath)
-        except (FileNotFoundError, NotADirectoryError):
+        versions = ""
+        for _ in range(3):  # a listing is no snapshot: what was seen once may be a rename half seen
+            try:
+                names = os.listdir(self.dirpath)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            if MANIFEST_NAME in names:
+                return True
+            own = {name for name in names if is_own(name)}
+            versions = ", ".join(sorted(own - {STAGED_MANIFEST, DELETED_MANIFEST}))
+            if not versions or DELETED_MANIFEST in names or self._is_being_created(names):
+                return False
+        raise ManifestUnreadable(path, f"it is missing, though {versions} is there")
+
+    def _is_being_created(self, names: list[str]) -> bool:
+        """Whether the staged manifest is the record's first, or torn, as power cuts leave those."""
+        if STAGED_MANIFEST not in names:
             return False
-        if MANIFEST_NAME in names:
+        try:
+            staged = self.read_staged()
+        except ManifestUnreadable:
             return True
-        versions = ", ".join(sorted(name for name in names if name.startswith("__")))
-        if versions and STAGED_MANIFEST not in names and DELETED_MANIFEST not in names:
-            raise ManifestUnreadable(path, f"it is missing, though {versions} is there")
-        return False
+        return staged is not None and staged.revision <= 1
+
+    def read_staged(self) -> Manifest | None:
+        """The manifest of a change under way, or of one that broke off; None where there is none.
+
+        Raises:
+            ManifestUnreadable: It was not written whole.
+        """
+        path = f"{self.dirpath}/{STAGED_MANIFEST}"
+        content = self._read_whole(path)
+        return None if content is None else from_json(content, path)
 
     def walk(self, version: str) -> Iterator[str]:
         """Paths of the files in a version's directory, tags and staged names left out."""
@@ -73,7 +110,7 @@ class RecordPlace:
         stack = [""]
         while stack:
             below = stack.pop()
-            with contextlib.suppress(FileNotFoundError), os.scandir(base + "/" + below) as entries:
+            with contextlib.suppress(*_ABSENT), os.scandir(base + "/" + below) as entries:
                 for entry in sorted(entries, key=lambda e: e.name):
                     path = below + entry.name
                     if entry.is_dir(follow_symlinks=False):
@@ -96,21 +133,21 @@ class RecordPlace:
                 return self._open_inside(f"{self.dirpath}/{place}", version, path)
             except DanglingLink:
                 raise
-            except FileNotFoundError:
+            except (*_ABSENT, IsADirectoryError):
                 continue
         raise FileNotInVersion(
             self.identifier,
             version,
             path,
-            f"version {version!r} of record {self.identifier} lists a file {path!r} that is gone "
-            f"from {self.dirpath}; restore it from a backup, or delete it from the version",
+            f"version {version!r} of record {self.identifier} lists a file {path!r}, and "
+            f"there is none in {self.dirpath}; restore it from a backup, or delete it",
         )
 
     def _open_inside(self, place: str, version: str, path: str) -> BinaryIO:
-        if "/" not in path:
+        if "/" not in path and not os.path.islink(os.path.dirname(place)):
             try:
                 return open(place, "rb", opener=_without_following)
-            except FileNotFoundError:
+            except (*_ABSENT, IsADirectoryError):
                 raise
             except OSError:
                 if not os.path.islink(place):

@@ -1,18 +1,24 @@
 """HarvestedRecord: the versions and files of one identifier (the 2010 class of that name)."""
 
-import copy
 import hashlib
+import json
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from recordsilo import atomic_file
 from recordsilo.atomic_file import Staged, StrictBarrier
 from recordsilo.edit import RecordEdit, new_origin
-from recordsilo.errors import LastVersion, MetadataConflict, RecordGone, VersionExists
-from recordsilo.manifest import Manifest, date_text, now_text
+from recordsilo.errors import (
+    LastVersion,
+    MetadataConflict,
+    PathNameError,
+    RecordGone,
+    VersionExists,
+)
+from recordsilo.manifest import Manifest, Pending, date_text, now_text
 from recordsilo.names import check_path, check_version_name
 from recordsilo.place import RecordPlace
 from recordsilo.record_view import RecordView
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     from recordsilo.silo import Silo
 
 T = TypeVar("T")
-_ABSENT = object()
+_ABSENT: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +75,25 @@ class HarvestedRecord(RecordView):
 
     # -- changing ---------------------------------------------------------------------------
 
-    def _change(
-        self, act: Callable[[RecordEdit], T], if_revision: int | None, *, queued: bool = True
-    ) -> T:
+    def _change(self, act: Callable[[RecordEdit], T], if_revision: int | None) -> T:
         """Apply pending changes of this handle, then ``act``, to the record as it is now."""
         with self._silo.editing(self.item_id, if_revision=if_revision) as edit:
             self._begin(edit)
-            if queued:
-                for path, version, staged, metadata, log in self._queued:
-                    edit.put(version, path, staged, metadata=metadata)
-                    edit.log(version, log)
+            for path, version, staged, metadata, log in self._queued:
+                # The edit gets a second name of the file: should it fail, the queue is as it was.
+                again = self._silo.staging.new_path()
+                atomic_file.duplicate(staged.path, again)
+                edit.put(version, path, Staged(again, staged.digest), metadata=metadata)
+                edit.log(version, log)
             result = act(edit)
-        self._queued.clear()
+        self._forget_queue()
         self._cursor = None
-        self._show(edit.manifest)
+        self._show(replace(edit.manifest, pending=Pending()))
         return result
+
+    def _forget_queue(self) -> None:
+        while self._queued:
+            self._silo.staging.discard(self._queued.pop()[2].path)
 
     def _begin(self, edit: RecordEdit) -> None:
         if not edit.exists:
@@ -103,15 +113,15 @@ class HarvestedRecord(RecordView):
     def _merged_metadata(self, theirs: Any) -> dict[str, Any]:
         """The keys this handle changed, merged with what is stored now (three ways, by key)."""
         changed = {}
-        for key in self._metadata.keys() | self._base.keys():
-            ours, base = self._metadata.get(key, _ABSENT), self._base.get(key, _ABSENT)
-            now = theirs.get(key, _ABSENT)
-            if ours in (base, now):
+        own = json.loads(json.dumps(self._metadata, allow_nan=False))  # as JSON will keep it
+        for key in dict.fromkeys([*self._base, *own]):
+            ours, base, now = (part.get(key, _ABSENT) for part in (own, self._base, theirs))
+            if _same(ours, base) or _same(ours, now):
                 continue
-            if now != base:
+            if not _same(now, base):
                 shown = [None if value is _ABSENT else value for value in (ours, now)]
                 raise MetadataConflict(self.item_id, key, *shown)
-            changed[key] = copy.deepcopy(ours)
+            changed[key] = ours
         return changed
 
     def sync(self, *, agent: str = "", message: str = "", if_revision: int | None = None) -> None:
@@ -134,9 +144,7 @@ class HarvestedRecord(RecordView):
         Raises:
             RecordGone: It was deleted meanwhile.
         """
-        for _, _, staged, _, _ in self._queued:
-            self._silo.staging.discard(staged.path)
-        self._queued.clear()
+        self._forget_queue()
         self._cursor = None
         found = self._place.read_manifest()
         if found is None and self.exists:
@@ -326,14 +334,10 @@ class HarvestedRecord(RecordView):
             FileNotInVersion, VersionNotFound, VersionFrozen: Nothing is changed.
         """
         source, target = self._version(from_version), self._version(to_version)
-        with self.get_stream(filename, source.name) as file:
-            staged, _ = self._stage(filename, file)
         line = self._line(f"Copied file {filename} from version {source.name}", agent, message)
 
         def act(edit: RecordEdit) -> None:
-            edit.put(
-                target.name, filename, staged, metadata=filename in source.metadata_files or None
-            )
+            edit.copy(source.name, filename, target.name)
             edit.log(target.name, line)
 
         self._change(act, if_revision)
@@ -641,7 +645,7 @@ class HarvestedRecord(RecordView):
             src: A directory of plain files and directories; links and special files are
                 refused.
             version: Its name; by default the next number, as `increment_version` gives.
-            force: Delete a version of that name first.
+            force: Take the place of a version of that name, in the same step.
             date: By default now.
             log: The version's first log line.
 
@@ -649,38 +653,46 @@ class HarvestedRecord(RecordView):
             The version's name; the cursor stands on it.
 
         Raises:
-            PathNameError: The directory holds what a version cannot; nothing is moved.
+            PathNameError, SourceFailed: The directory holds what a version cannot, or is
+                part of this Silo; nothing is moved.
+            VersionFrozen: The version of that name is kept as harvested.
             FileNotFoundError, NotADirectoryError: ``src`` is none.
             VersionExists: The name is taken, and not ``force``.
         """
         paths = plain_files(src)
-        new = check_version_name(
-            _name_after(self.currentversion, self._manifest.version_names)
-            if version is None
-            else version
-        )
-        if force and self._manifest.has(new):
-            self.del_version(new, agent=agent, message=message, if_revision=if_revision)
-            if_revision = None if if_revision is None else self.revision
-        staged = self._silo.staging.new_directory()
-        for path in paths:
-            os.makedirs(os.path.dirname(f"{staged}/{path}"), exist_ok=True)
-            with open(f"{src}/{path}", "rb") as file:
-                atomic_file.copy_new(file, f"{staged}/{path}", StrictBarrier())
+        if f"{os.path.realpath(src)}/".startswith(f"{os.path.realpath(self._silo.path)}/"):
+            raise PathNameError(src, "it is the Silo's own directory, and it would be removed")
+        given = None if version is None else check_version_name(version)
         when = date_text(date) if date is not None else now_text()
         origin = new_origin("local", agent=agent or self._silo.agent, message=message)
 
         def act(edit: RecordEdit) -> str:
-            edit.adopt_version(new, staged, paths, date=when, origin=origin, log=log)
+            names = edit.manifest.version_names
+            new = given or _name_after(edit.manifest.current_version, names)
+            if force and new in names:
+                edit.check_writable(new)
+            edit.adopt_version(new, staged, paths, date=when, origin=origin, log=log, force=force)
             return new
 
+        staged = self._silo.staging.new_directory()
         try:
-            self._change(act, if_revision)
+            for path in paths:
+                atomic_file.make_parents(f"{staged}/{path}")
+                with open(f"{src}/{path}", "rb") as file:
+                    atomic_file.copy_new(file, f"{staged}/{path}", StrictBarrier())
+            new = self._change(act, if_revision)
         except BaseException:
             self._silo.staging.discard(staged)
             raise
         atomic_file.remove_tree(os.path.abspath(src))
         return new
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON; 1, 1.0 and true are not."""
+    if one is _ABSENT or other is _ABSENT:
+        return one is other
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _name_after(version: str, taken: Collection[str]) -> str:
