@@ -15,8 +15,8 @@ class NotASilo(RecordSiloError):
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} is not a Silo: it has no pairtree_version0_1 file and is not empty; "
-            "name a Silo's directory, or a new one"
+            f"{path} is not a Silo: it has no pairtree_version0_1 file; "
+            "name a Silo's directory, or a new or empty one"
         )
 
 
@@ -220,3 +220,11 @@ class FormatTooNew(RecordSiloError):
             f"record {identifier} is in format {found} and this release writes format {known}; "
             "it can be read here, to change it use a newer release"
         )
+
+
+class IndexProblem(RecordSiloError):
+    """The index cannot be asked just now; records can be read and written all the same."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"the index {path} cannot be used now ({reason}); try again later")

@@ -290,7 +290,8 @@ def with_listing(manifest: Manifest, walk: Callable[[str], Iterable[str]]) -> Ma
 def _listed(version: Version, found: tuple[str, ...]) -> Version:
     order = {name: place for place, name in enumerate(version.files)}
     wanted = [path for path in found if path.split("/")[0] in order or len(path) <= 2]
-    wanted += [name for name in version.files if name not in version.subdir and name not in wanted]
+    known = {*version.subdir, *wanted, *(path.split("/")[0] for path in wanted)}
+    wanted += [name for name in version.files if name not in known]
     wanted.sort(key=lambda path: (order.get(path.split("/")[0], len(order)), path))
     listed = replace(version, digests={})
     for path in wanted:

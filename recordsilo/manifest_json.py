@@ -9,8 +9,9 @@ from typing import cast
 
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.manifest import Digest, Json, Manifest, Origin, OriginKind, Pending, Version
+from recordsilo.names import MANIFEST_NAME, is_own
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _KNOWN_KEYS = frozenset(
@@ -55,7 +56,8 @@ def to_json(manifest: Manifest) -> bytes:
             "unlinks": manifest.pending.unlinks,
         }
     lines = (f"{_encode(key)}: {_encode(value)}" for key, value in members.items())
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "surrogatepass")
+    # Half a surrogate pair, which UTF-8 cannot hold, is written as JSON's own escape for it.
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "backslashreplace")
 
 
 def from_json(content: bytes, path: str) -> Manifest:
@@ -109,6 +111,8 @@ class _Reader:
         names = tuple(str(name) for name in self._value("versions", list, []))
         if len(set(names)) != len(names):
             raise self._fault("versions", "names one twice")
+        if not all(_is_version_name(name) for name in names):
+            raise self._fault("versions", "names one that leads out of the record")
         current = str(members.get("currentversion", ""))
         if names and current not in names:
             raise self._fault("currentversion", f"{current!r} is not among versions")
@@ -153,13 +157,15 @@ class _Reader:
         found = self._per_version(key, version, list, []) or []
         if not all(isinstance(item, str) for item in found):
             raise self._fault(key, f"of version {version!r} holds something other than text")
+        if key == "files" and not all(map(_is_file_path, found)):
+            raise self._fault(key, f"of version {version!r} names one that leads out of it")
         return tuple(found)
 
     def _origin(self, version: str, log: tuple[str, ...]) -> Origin:
         found = self._per_version("origins", version, dict, None)
         if found is None:
             return self._origin_of_2010(log)
-        if found.get("kind") not in {"harvest", "clone", "local"}:
+        if found.get("kind") not in ("harvest", "clone", "local"):
             raise self._fault("origins", f"of version {version!r} has no known kind")
         prefixes = found.get("prefixes", {})
         if not isinstance(prefixes, dict):
@@ -184,6 +190,9 @@ class _Reader:
 
     def _digests(self, version: str) -> dict[str, Digest | None]:
         found = self._per_version("digests", version, dict, {}) or {}
+        for path in found:
+            if not _is_file_path(path):
+                raise self._fault("digests", f"of version {version!r} names {path!r}, not a file")
         return {path: self._digest(version, path, value) for path, value in found.items()}
 
     def _digest(self, version: str, path: str, value: Json) -> Digest | None:
@@ -191,7 +200,7 @@ class _Reader:
             return None
         match value:
             case {"sha256": str(sha256), "size": int(size)} if _SHA256.fullmatch(sha256):
-                return Digest(sha256, size)
+                return Digest(sha256, int(size))
         raise self._fault("digests", f"of {path!r} in version {version!r} is not a digest")
 
     def _pending(self) -> Pending:
@@ -239,4 +248,15 @@ def _is_unlink(entry: Json) -> bool:
 
 def _is_inside(path: Json) -> bool:
     """Whether a path of the pending list stays below a version's directory of the record."""
-    return isinstance(path, str) and path.startswith("__") and ".." not in path.split("/")
+    if not isinstance(path, str) or not _is_file_path(path):
+        return False
+    version = path.partition("/")[0]
+    return is_own(version) and not version.startswith(MANIFEST_NAME)
+
+
+def _is_version_name(name: str) -> bool:
+    return bool(name) and "/" not in name and "\0" not in name
+
+
+def _is_file_path(path: str) -> bool:
+    return "\0" not in path and not {"", ".", ".."} & set(path.split("/"))

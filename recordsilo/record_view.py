@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from recordsilo.errors import FileNotInVersion
+from recordsilo.errors import FileNotInVersion, RecordGone
 from recordsilo.manifest import (
     Manifest,
     Origin,
@@ -106,8 +106,10 @@ class RecordView:
     @property
     def state(self) -> Manifest:
         """The manifest as this handle sees it: its cursor, its metadata."""
-        moved = self._manifest.with_cursor(self.currentversion)
-        return replace(moved, metadata=self._metadata)
+        shown = self._manifest
+        if shown.versions:
+            shown = shown.with_cursor(self.currentversion)
+        return replace(shown, metadata=self._metadata)
 
     @property
     def versions(self) -> list[str]:
@@ -250,7 +252,7 @@ class RecordView:
         listed = self._version(version)
         with self._open(path, listed.name) as file:
             size = os.fstat(file.fileno()).st_size
-        digest = (listed.digests or {})[path]
+        digest = (listed.digests or {}).get(path)
         sha256 = None if digest is None else digest.sha256
         return FileInfo(path, size, sha256, path in listed.metadata_files)
 
@@ -260,6 +262,8 @@ class RecordView:
             return self._place.open(self._manifest, version, path)
         except FileNotInVersion:
             newer = self._place.read_manifest()
+            if newer is None and self.exists:
+                raise RecordGone(self.item_id, self._silo.path) from None
             if newer is None or newer == self._manifest or not newer.has(version):
                 raise
             return self._place.open(newer, version, path)

@@ -57,5 +57,5 @@ def _note(silo: str, identifier: str, agent: str, message: str, *, removed: bool
         "agent": agent,
         "message": message,
     }
-    os.makedirs(os.path.dirname(_path(silo)), exist_ok=True)
-    append_line(_path(silo), json.dumps(entry, ensure_ascii=False).encode("utf-8"))
+    line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    append_line(_path(silo), line)

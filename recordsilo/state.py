@@ -78,8 +78,8 @@ class PersistentState(MutableMapping[str, Any]):
     def sync(self) -> None:
         """Write the file, whole or not at all, durably."""
         if self._path is not None:
-            text = json.dumps(self.state, ensure_ascii=False, indent=1) + "\n"
-            atomic_file.replace_file(self._path, text.encode("utf-8", "surrogatepass"))
+            text = json.dumps(self.state, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+            atomic_file.replace_file(self._path, text.encode("utf-8", "backslashreplace"))
 
     def has_key(self, key: str) -> bool:
         """Whether there is such a key (the 2010 spelling of ``in``)."""

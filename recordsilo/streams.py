@@ -72,7 +72,7 @@ def _raw_chunks(source: Source) -> Iterator[str | bytes]:
     with contextlib.suppress(OSError, AttributeError, ValueError):
         if source.seekable():
             source.seek(0)
-    while chunk := source.read(atomic_file.CHUNK):
+    while (chunk := source.read(atomic_file.CHUNK)) is None or chunk:
         if not isinstance(chunk, str | bytes | bytearray | memoryview):
             raise TypeError(f"read() gave {type(chunk).__name__}")
         yield chunk if isinstance(chunk, str) else bytes(chunk)
