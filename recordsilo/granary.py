@@ -1,11 +1,13 @@
 """Granary: a directory of Silos, each with a description (the 2010 class of that name)."""
 
+import contextlib
 import os
+import secrets
 from typing import Any
 
 from recordsilo import atomic_file
 from recordsilo.errors import SiloNotFound, VersionNameError
-from recordsilo.names import check_version_name
+from recordsilo.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
 from recordsilo.silo import VERSION_FILE, Silo
 from recordsilo.state import PersistentState
 
@@ -24,7 +26,7 @@ class Granary:
         self.dir_of_silos = os.fspath(dir_of_silos)
         self._path = os.path.abspath(self.dir_of_silos)
         try:
-            os.makedirs(self._path, exist_ok=True)
+            atomic_file.make_directory(self._path)
         except OSError as error:
             raise SiloNotFound(
                 f"the directory {self.dir_of_silos} cannot be made: {error.strerror}"
@@ -69,7 +71,9 @@ class Granary:
             SiloNotFound: There is none of that name.
         """
         self._check(name)
-        atomic_file.remove_tree(self._path_of(name))
+        gone = f"{self._path}/{STAGED_PREFIX}{secrets.token_hex(4)}{STAGED_SUFFIX}"
+        atomic_file.move(self._path_of(name), gone, atomic_file.StrictBarrier())
+        atomic_file.remove_tree(gone)
         if self.state.pop(name, None) is not None:
             self.sync()
 
@@ -80,17 +84,21 @@ class Granary:
             SiloNotFound: There is none of that name.
         """
         self._check(name)
-        total = 0
+        sizes: dict[tuple[int, int], int] = {}  # a file of several names is there once
         for directory, _, files in os.walk(self._path_of(name)):
             for path in (directory, *(os.path.join(directory, file) for file in files)):
-                total += os.lstat(path).st_blocks * 512
-        return total
+                with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                    found = os.lstat(path)
+                    sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
+        return sum(sizes.values())
 
     def _check(self, name: str) -> None:
         if not self.issilo(name):
             raise SiloNotFound(f"there is no Silo {name!r} in {self.dir_of_silos}")
 
     def _path_of(self, name: str) -> str:
+        if is_staged(name):
+            raise SiloNotFound(f"{name!r} is what remains of a Silo that was deleted")
         try:
             return os.path.join(self._path, check_version_name(name))
         except VersionNameError as error:

@@ -2,14 +2,24 @@
 
 import contextlib
 import getpass
+import itertools
 import logging
 import os
+import re
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from recordsilo import removals
-from recordsilo.atomic_file import Barrier, Staging, StrictBarrier, group_barrier, replace_file
+from recordsilo.atomic_file import (
+    Barrier,
+    Staging,
+    StrictBarrier,
+    group_barrier,
+    make_directory,
+    replace_file,
+)
 from recordsilo.commit import commit, delete_record
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import (
@@ -28,20 +38,23 @@ from recordsilo.index.projection import title_of
 from recordsilo.index.query import count, page, row, set_counts
 from recordsilo.locks import Locks
 from recordsilo.manifest import Manifest
-from recordsilo.names import MANIFEST_NAME
 from recordsilo.place import RecordPlace
 from recordsilo.record import HarvestedRecord
 from recordsilo.state import PersistentState
 from recordsilo.walk import walk_records
 
 logger = logging.getLogger("RecordSilo")
+T = TypeVar("T")
 
 VERSION_FILE = "pairtree_version0_1"
 VERSION_TEXT = (
     b"This directory conforms to Pairtree Version 0.1. Updated spec: "
     b"http://www.cdlib.org/inside/diglib/pairtree/pairtreespec.html"
 )
-_OWN_NAMES = {"pairtree_root", "pairtree_prefix", "persisted_state.json", ".silo"}
+_HALF_MADE = re.compile(
+    r"pairtree_root|\.silo|(pairtree_prefix|persisted_state\.json|pairtree_version0_1)(\..+\.tmp)?"
+)
+"""What a killed creation of a Silo may leave."""
 _REINDEX_CHUNK = 200
 _LIST_CHUNK = 1000
 
@@ -103,15 +116,15 @@ class Silo:
                 raise NotASilo(self.storage_dir)
             if not create:
                 raise SiloNotFound(f"there is no Silo at {self.storage_dir}")
-        elif set(os.listdir(self.path)) - _OWN_NAMES or not create:
+        elif not all(map(_HALF_MADE.fullmatch, os.listdir(self.path))) or not create:
             raise NotASilo(self.storage_dir)
         try:
-            os.makedirs(os.path.dirname(self._root), exist_ok=True)
+            make_directory(self.path)
         except OSError as error:
             raise SiloNotFound(
                 f"the directory {self.storage_dir} cannot be made: {error.strerror}"
             ) from error
-        os.makedirs(self._root, exist_ok=True)
+        make_directory(self._root)
         state = {"storage_dir": self.storage_dir, "uri_base": "info:", **given}
         replace_file(f"{self.path}/pairtree_prefix", str(state["uri_base"]).encode())
         kept = PersistentState(self.path, create=False)
@@ -170,7 +183,7 @@ class Silo:
     def _find(self, identifier: str, *, only_full: bool = False) -> str | None:
         for form in self._candidates(identifier, only_full=only_full):
             place = self._place(form)
-            if os.path.exists(f"{place.dirpath}/{MANIFEST_NAME}"):
+            if place.exists():
                 return form
             place.read_manifest()  # raises where versions lie there without one
         return None
@@ -335,7 +348,13 @@ class Silo:
                 with self._locks.hold_name("removed"):
                     removals.note_removed(self.path, found, agent or self.agent, message)
             self._index.note_unsettled([found], durable=True)
-            delete_record(place, StrictBarrier(), self.staging)
+            try:
+                delete_record(place, StrictBarrier(), self.staging)
+            except OSError:
+                if remember and place.exists():
+                    with contextlib.suppress(OSError):
+                        self.restore_removed([found])
+                raise
             self._index.settle([], gone=[found])
 
     __delitem__ = del_item
@@ -403,25 +422,21 @@ class Silo:
             from_identifier: Only this identifier and those behind it.
             filters: Fields of `recordsilo.index.Filters`.
         """
-        with self._ready_index().reading() as connection:
-            return page(
-                connection,
-                Filters(**filters),
-                limit,
-                after=after,
-                before=before,
-                starting=from_identifier,
+        wanted = Filters(**filters)
+        return self._ask(
+            lambda connection: page(
+                connection, wanted, limit, after=after, before=before, starting=from_identifier
             )
+        )
 
     def count(self, **filters: Any) -> int:
         """How many records pass the filters (fields of `recordsilo.index.Filters`)."""
-        with self._ready_index().reading() as connection:
-            return count(connection, Filters(**filters))
+        wanted = Filters(**filters)
+        return self._ask(lambda connection: count(connection, wanted))
 
     def set_counts(self) -> dict[str, int]:
         """setSpec → how many records name it, in the order of setSpecs."""
-        with self._ready_index().reading() as connection:
-            return set_counts(connection)
+        return self._ask(set_counts)
 
     def row(self, identifier: str) -> Row:
         """A record as lists show it.
@@ -430,11 +445,15 @@ class Silo:
             RecordNotFound: The Silo has no such record.
         """
         found = self._find(identifier)
-        if found is not None:
-            with self._ready_index().reading() as connection:
-                if listed := row(connection, found):
-                    return listed
-        raise RecordNotFound(identifier, self.storage_dir)
+        if found is None:
+            raise RecordNotFound(identifier, self.storage_dir)
+        if listed := self._ask(lambda connection: row(connection, found)):
+            return listed
+        place = self._place(found)  # just made: its writer has yet to note it in the index
+        manifest = place.read_manifest()
+        if manifest is None:
+            raise RecordGone(found, self.storage_dir)
+        return self._row_of(place, manifest)
 
     # -- the index ----------------------------------------------------------------------
 
@@ -442,11 +461,23 @@ class Silo:
         with os.scandir(self._root) as entries:
             return next(entries, None) is None
 
+    def _ask(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """What the index says, complete and in step; a damaged one is made anew first."""
+        try:
+            with self._ready_index().reading() as connection:
+                return query(connection)
+        except sqlite3.DatabaseError as error:
+            self._index.set_aside_if_damaged(error)
+        with self._ready_index().reading() as connection:
+            return query(connection)
+
     def _ready_index(self) -> Index:
         """The index, complete and in step with every write that was finished."""
         if not self._index.complete:
-            logger.info("indexing %s", self.path)
-            self.reindex()
+            with self._hold_for_reindex():
+                if not self._index.complete:  # else somebody else did it while we waited
+                    logger.info("indexing %s", self.path)
+                    self._rebuild_index(None)
         for identifier in self._index.unsettled():
             with self._locks.hold_if_free(identifier) as free:
                 if free:  # its writer is gone
@@ -484,25 +515,32 @@ class Silo:
         Returns:
             How many records the index holds.
         """
-        with self._locks.hold_name("reindex"):
-            self._index.begin_rebuild()
-            done = 0
-            chunk: list[str] = []
-            for identifier in walk_records(self._root, self._index.note_problem):
-                chunk.append(identifier)
-                if len(chunk) == _REINDEX_CHUNK:
-                    done += self._index_chunk(chunk)
-                    chunk.clear()
-                    if progress:
-                        progress(done)
+        with self._hold_for_reindex():
+            try:
+                return self._rebuild_index(progress)
+            except sqlite3.DatabaseError as error:
+                self._index.set_aside_if_damaged(error)
+            return self._rebuild_index(progress)
+
+    def _hold_for_reindex(self) -> contextlib.AbstractContextManager[None]:
+        """One rebuild at a time; an index in memory is this object's own, and no file is needed."""
+        if self._index.in_memory:
+            return contextlib.nullcontext()
+        return self._locks.hold_name("reindex")
+
+    def _rebuild_index(self, progress: Callable[[int], None] | None) -> int:
+        self._index.begin_rebuild()
+        done = 0
+        for chunk in _chunks(walk_records(self._root, self._index.note_problem), _REINDEX_CHUNK):
             done += self._index_chunk(chunk)
             if progress:
                 progress(done)
-            return self._index.end_rebuild()
+        return self._index.end_rebuild()
 
     def _index_chunk(self, identifiers: Sequence[str]) -> int:
         rows = []
-        with self._locks.hold(identifiers):
+        in_memory = self._index.in_memory
+        with contextlib.nullcontext() if in_memory else self._locks.hold(identifiers):
             for identifier in identifiers:
                 place = self._place(identifier)
                 try:
@@ -516,7 +554,8 @@ class Silo:
 
     def index_problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""
-        return self._ready_index().problems()
+        self._ready_index()
+        return self._index.problems()
 
 
 class Batch:
@@ -552,6 +591,11 @@ class Batch:
         if identifier not in self._edits:
             self._edits[identifier] = self._begin(identifier)
         return self._edits[identifier]
+
+
+def _chunks(identifiers: Iterator[str], size: int) -> Iterator[list[str]]:
+    while chunk := list(itertools.islice(identifiers, size)):
+        yield chunk
 
 
 def _user() -> str:

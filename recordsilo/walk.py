@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from recordsilo.errors import IdentifierError
-from recordsilo.identifier import unclean
+from recordsilo.identifier import ppath, unclean
 from recordsilo.names import MANIFEST_NAME
 
 
@@ -32,7 +32,13 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
         except FileNotFoundError:  # pruned meanwhile
             continue
         if is_record:
+            place = os.path.relpath(directory, root)
             try:
-                yield unclean(os.path.relpath(directory, root).replace(os.sep, ""))
+                identifier = unclean(place.replace(os.sep, ""))
             except IdentifierError as error:
                 problem(directory, f"{directory} holds a manifest, but {error}")
+                continue
+            if ppath(identifier) == place:
+                yield identifier
+            else:
+                problem(directory, f"{directory} holds a manifest, but is no pairtree path")

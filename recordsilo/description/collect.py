@@ -30,9 +30,16 @@ class Collector:
         return Description(**found)
 
 
+_BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break", "div", "br"})
+
+
 def text_of(element: etree._Element) -> str:
-    """All text within an element, comments left out."""
-    return "".join(str(part) for part in element.itertext(etree.Element))
+    """All text within an element; what stands in a block of its own is set off by blanks."""
+    parts = [element.text or ""]
+    for child in element.iterchildren(etree.Element):
+        blank = " " if etree.QName(child).localname in _BLOCKS else ""
+        parts += [blank, text_of(child), blank, child.tail or ""]
+    return "".join(parts)
 
 
 def language_of(element: etree._Element) -> str:

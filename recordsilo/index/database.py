@@ -15,10 +15,17 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
+from recordsilo import atomic_file
+from recordsilo.errors import IndexProblem
 from recordsilo.index.projection import Row
 from recordsilo.index.schema import SCHEMA, VERSION
 
 logger = logging.getLogger("RecordSilo")
+
+_NOT_DAMAGE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM", "SQLITE_INTERRUPT")
+_INHERITED: list[sqlite3.Connection] = []
+"""Connections of the parent process: closing them here could undo its locks (SQLite, "How To
+Corrupt", 2.7), and so could forgetting them."""
 
 _UPSERT = """
 INSERT INTO record (identifier, datestamp, title, sets, deleted, curated, upstream_newer,
@@ -46,10 +53,25 @@ class Index:
     def __init__(self, path: str, is_empty: Callable[[], bool]) -> None:
         self.path = path
         self._is_empty = is_empty
-        self._lock = threading.RLock()
+        self._locks = (os.getpid(), threading.RLock())
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
         self._inode: int | None = None
+        self._in_memory = False
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """This process's lock: one that a thread held while we were forked is never released."""
+        if self._locks[0] != os.getpid():
+            self._locks = (os.getpid(), threading.RLock())
+        return self._locks[1]
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the index could not be kept in its file, and is this object's own."""
+        with self._lock:
+            self._open()
+            return self._in_memory
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -145,6 +167,8 @@ class Index:
         with self._lock:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
+            elif self._connection is not None:
+                _INHERITED.append(self._connection)
             self._connection = self._inode = None
 
     # -- the file -------------------------------------------------------------------------
@@ -158,12 +182,25 @@ class Index:
             logger.warning("the index %s failed (%s); it will be made anew", self.path, error)
             self._set_aside()
 
+    def set_aside_if_damaged(self, error: sqlite3.DatabaseError) -> None:
+        """Give a file up of which a statement failed.
+
+        Raises:
+            IndexProblem: The file is not the reason (busy, disk full): the same may work later.
+        """
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise error
+        if getattr(error, "sqlite_errorname", "").startswith(_NOT_DAMAGE):
+            raise IndexProblem(self.path, str(error)) from error
+        logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
+        self._set_aside()
+
     def _set_aside(self) -> None:
         with self._lock:
             self.close()
             for suffix in ("", "-wal", "-shm"):
                 with contextlib.suppress(OSError):
-                    os.unlink(self.path + suffix)
+                    atomic_file.remove_tree(self.path + suffix)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and self._is_current():
@@ -172,14 +209,16 @@ class Index:
         try:
             connection = self._open_file()
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                if os.access(os.path.dirname(self.path), os.W_OK):
-                    raise
-                connection = self._prepare(sqlite3.connect(":memory:", check_same_thread=False))
-            else:
-                logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
-                self._set_aside()
+            if _is_writable(os.path.dirname(self.path)):
+                self.set_aside_if_damaged(error)
                 connection = self._open_file()
+            else:
+                logger.warning(
+                    "the index %s cannot be written (%s); lists show the Silo as it is now",
+                    self.path, error,
+                )  # fmt: skip
+                connection = self._prepare(sqlite3.connect(":memory:", check_same_thread=False))
+                self._in_memory = True
         self._connection, self._pid = connection, os.getpid()
         with contextlib.suppress(OSError):
             self._inode = os.stat(self.path).st_ino
@@ -195,8 +234,9 @@ class Index:
             return False
 
     def _open_file(self) -> sqlite3.Connection:
+        self._in_memory = False
         with contextlib.suppress(OSError):
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            atomic_file.make_parents(self.path)
         return self._prepare(
             sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
         )
@@ -227,6 +267,10 @@ class Index:
         if self._is_empty():
             connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
         connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _is_writable(directory: str) -> bool:
+    return os.access(directory, os.W_OK)
 
 
 def _about(connection: sqlite3.Connection, key: str) -> int:

@@ -46,16 +46,21 @@ def project(manifest: Manifest, title: str) -> Row:
     """The row of a record."""
     return Row(
         identifier=manifest.item_id,
-        datestamp=datestamp_of(manifest),
-        title=title,
-        sets=sets_of(manifest),
+        datestamp=_storable(datestamp_of(manifest)),
+        title=_storable(title),
+        sets=tuple(dict.fromkeys(map(_storable, sets_of(manifest)))),
         deleted="deleted_at_version" in manifest.metadata,
         curated=bool(manifest.versions) and manifest.current.is_curated,
         upstream_newer=upstream_newer(manifest),
-        current_version=manifest.current_version,
+        current_version=_storable(manifest.current_version),
         versions=len(manifest.versions),
         revision=manifest.revision,
     )
+
+
+def _storable(text: str) -> str:
+    """The text as SQLite, and a page, can hold it: without halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def datestamp_of(manifest: Manifest) -> str:

@@ -127,15 +127,17 @@ def page(
     rows = [row_of(row) for row in found[:limit]]
     if backwards:
         rows.reverse()
-    first = rows[0].identifier if rows else (after or starting)
-    last = rows[-1].identifier if rows else before
+    behind: tuple[str, str | None] = ("identifier >= ?", before)
+    ahead = ("identifier < ?", starting) if after is None else ("identifier <= ?", after)
+    if rows:
+        behind = ("identifier > ?", rows[-1].identifier)
+        ahead = ("identifier < ?", rows[0].identifier)
     return Page(
         rows=tuple(rows),
         total=count(connection, filters),
-        has_next=_exists(connection, filters, "identifier >= ?", last) if backwards and not rows
-        else _exists(connection, filters, "identifier > ?", last) if backwards else more,
-        has_previous=more if backwards else _exists(connection, filters, "identifier < ?", first),
-    )  # fmt: skip
+        has_next=_exists(connection, filters, *behind) if backwards else more,
+        has_previous=more if backwards else _exists(connection, filters, *ahead),
+    )
 
 
 def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: str | None) -> bool:
