@@ -55,16 +55,21 @@ def _dispatcher(site: Site) -> Callable[[str], None]:
 
 
 def _request_class(site: Site) -> type:
-    """CherryPy's request with our error pages, also for what goes wrong before dispatch."""
+    """CherryPy's request with our error page, for what it refuses before it dispatches."""
 
-    def page(status: str, **_unused: object) -> Iterable[bytes]:
+    def page(status: str, **_unused: object) -> bytes:
+        environ = cherrypy.serving.request.wsgi_environ
         error = BadRequest("This request cannot be understood.")
         error.status = HTTPStatus(int(status.split(" ", 1)[0]))
-        return _to_cherrypy(error_answer(site.name, error, as_json=False))
+        as_json = prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
+        return b"".join(_to_cherrypy(error_answer(site.name, error, as_json=as_json)))
 
     class SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
         show_tracebacks = False
         error_page = {"default": page}  # noqa: RUF012  # the shape CherryPy reads
+
+        def process_query_string(self) -> None:
+            """Left to `from_environ`: CherryPy answers odd queries with a page of its own."""
 
     return SiloRequest
 

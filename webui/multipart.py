@@ -120,8 +120,8 @@ class _Reader:
 
     def _another_part(self) -> bool:
         line = bytearray()
-        self._pass_on(b"\r\n", line.extend, whole=b"--")
-        if line.strip() not in {b"", b"--"}:
+        self._pass_on(b"\r\n", _bounded(line, MAX_PART_HEADERS), whole=b"--")
+        if bytes(line).strip() not in {b"", b"--"}:
             raise BadRequest("This multipart form has a malformed boundary.")
         return not line.startswith(b"--")
 

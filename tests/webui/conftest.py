@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,31 +46,28 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def harvest(
-    silo: Silo, identifier: str, content: bytes | None, *, version: str = "1", date: str = ""
-) -> None:
-    """Store a version as a harvest does; without content: a deletion."""
-    date = date or "2004-06-24T00:00:00"
-    with silo.batch([identifier]) as batch:
-        edit = batch.edit(identifier)
-        origin = Origin("harvest", prefixes={"oai_dc": date}, agent="oaipmhscraper")
-        edit.add_version(version, date=date, origin=origin, log=f"Harvested {date}")
-        if content is None:
-            edit.set_metadata("deleted_at_version", version)
-            edit.set_metadata("deleted_at_date", date)
-        else:
-            edit.put(version, "oai_dc", content, metadata=True)
-        edit.set_metadata("identifier", identifier)
-        edit.set_metadata("firstSeen", date)
-        edit.set_metadata("setSpec", [SET])
+def harvest(silo: Silo, records: Mapping[str, bytes | None]) -> None:
+    """Store a page of records as a harvest does; without content: a deletion."""
+    date = "2004-06-24T00:00:00"
+    with silo.batch(records) as batch:
+        for identifier, content in records.items():
+            edit = batch.edit(identifier)
+            origin = Origin("harvest", prefixes={"oai_dc": date}, agent="oaipmhscraper")
+            edit.add_version("1", date=date, origin=origin, log=f"Harvested {date}")
+            if content is None:
+                edit.set_metadata("deleted_at_version", "1")
+                edit.set_metadata("deleted_at_date", date)
+            else:
+                edit.put("1", "oai_dc", content, metadata=True)
+            edit.set_metadata("identifier", identifier)
+            edit.set_metadata("firstSeen", date)
+            edit.set_metadata("setSpec", [SET])
 
 
-def fill(silo: Silo) -> None:
+def sample_records() -> dict[str, bytes | None]:
     """The records of these tests, and 55 more to have pages."""
-    harvest(
-        silo,
-        PLAIN,
-        dublin_core(
+    return {
+        PLAIN: dublin_core(
             ("title", "On the keeping of records"),
             ("creator", "Ortega, Núria"),
             ("creator", "Smith, J."),
@@ -80,21 +78,15 @@ def fill(silo: Silo) -> None:
             ("relation", "javascript:alert(1)"),
             ("language", "eng"),
         ),
-    )
-    harvest(silo, DELETED, None)
-    harvest(
-        silo,
-        RIGHT_TO_LEFT,
-        dublin_core(("title", "مقدمة ابن خلدون"), ("language", "ara"), ("creator", "ابن خلدون")),
-    )
-    harvest(
-        silo,
-        HOSTILE,
-        dublin_core(*((name, ATTACK) for name in ("title", "creator", "description", "subject"))),
-    )
-    harvest(silo, ODD, dublin_core(("title", "奇怪的标识符"), lang="zh"))
-    for number in range(100, 155):
-        harvest(silo, f"oai:example.org:{number}", dublin_core(("title", f"Record {number}")))
+        DELETED: None,
+        RIGHT_TO_LEFT: dublin_core(
+            ("title", "مقدمة ابن خلدون"), ("language", "ara"), ("creator", "ابن خلدون")
+        ),
+        HOSTILE: dublin_core(
+            *((name, ATTACK) for name in ("title", "creator", "description", "subject"))
+        ),
+        ODD: dublin_core(("title", "奇怪的标识符"), lang="zh"),
+    } | {f"oai:example.org:{n}": dublin_core(("title", f"Record {n}")) for n in range(100, 155)}
 
 
 @dataclass(frozen=True)
@@ -176,15 +168,25 @@ class Client:
         return self.ask("POST", path, body, headers=headers | dict(how.pop("headers", {})), **how)
 
 
-@pytest.fixture
-def silo(tmp_path: Any) -> Silo:
-    """A Silo of 60 records, with names for its set."""
-    silo = Silo(str(tmp_path / "myrepo"))
-    fill(silo)
+@pytest.fixture(scope="session")
+def harvested(tmp_path_factory: Any) -> str:
+    """The directory of a Silo of 60 records, with names for its set; to be copied."""
+    path = str(tmp_path_factory.mktemp("harvested") / "myrepo")
+    with Silo(path) as silo:
+        harvest(silo, sample_records())
     state = {"identify": {"repositoryName": "Example Archive"}, "sets": {SET: SET_NAME}}
-    with open(os.path.join(silo.path, "oaipmh_harvester.json"), "w", encoding="utf-8") as file:
+    with open(os.path.join(path, "oaipmh_harvester.json"), "w", encoding="utf-8") as file:
         json.dump(state, file)
-    return silo
+    return path
+
+
+@pytest.fixture
+def silo(harvested: str, tmp_path: Any) -> Iterator[Silo]:
+    """A Silo of 60 records of one's own."""
+    path = str(tmp_path / "myrepo")
+    shutil.copytree(harvested, path)
+    with Silo(path, create=False) as silo:
+        yield silo
 
 
 @pytest.fixture
@@ -202,10 +204,27 @@ def serve() -> Iterator[Callable[..., PageServer]]:
         server.close()
 
 
+class Stage:
+    """One server for many tests, and the application that it shows now."""
+
+    def __init__(self) -> None:
+        self.app: Any = None
+        self.server = PageServer(lambda environ, start: self.app(environ, start))
+
+
+@pytest.fixture(scope="session")
+def stage() -> Iterator[Stage]:
+    """Stopping a server takes half a second, so there is one for all tests."""
+    stage = Stage()
+    yield stage
+    stage.server.close()
+
+
 @pytest.fixture
-def client(silo: Silo, serve: Callable[..., PageServer]) -> Client:
+def client(silo: Silo, stage: Stage) -> Client:
     """A client of a server that shows `silo`."""
-    return Client(serve(silo).port)
+    stage.app = create_app(silo, Settings(agent=AGENT))
+    return Client(stage.server.port)
 
 
 @pytest.fixture

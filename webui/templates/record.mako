@@ -49,7 +49,7 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
     <div class="${field.name}">
       <dt>${field.label}</dt>
 % for v in field.values:
-      <dd>${parts.value(v)}</dd>
+      <dd${block(field.name == "descriptions")}>${parts.value(v)}</dd>
 % endfor
     </div>
 % endfor
@@ -198,6 +198,11 @@ ${clone_form(view, shown, clone_name)}
 % endif
 </aside>
 </div>
+<%def name="block(yes)">\
+% if yes:
+ dir="auto"\
+% endif
+</%def>
 <%def name="here(yes)">\
 % if yes:
  aria-current="true"\

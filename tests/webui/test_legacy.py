@@ -1,0 +1,92 @@
+"""The interface of 2010: /<percent-encoded identifier>/<version>/<path>."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.identifier import url_segment
+
+PLAIN = "oai:example.org:1"
+ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
+JSON = "application/json"
+
+
+@pytest.mark.parametrize("identifier", [PLAIN, ODD])
+def test_a_record_is_found_by_its_encoded_identifier(
+    client: Any, silo: Silo, identifier: str
+) -> None:
+    url = "/" + quote(identifier, safe="")
+    page = client.get(url)
+    assert (page.status, page.headers["Location"]) == (302, "/records/" + url_segment(identifier))
+    manifest = client.get(url, accept=JSON)
+    assert manifest.json == silo[identifier].manifest
+    assert manifest.headers["ETag"] == f'"{silo[identifier].revision}"'
+
+
+def test_a_version_and_a_file_are_found_below_it(client: Any, silo: Silo) -> None:
+    url = "/" + quote(ODD, safe="") + "/1"
+    page = client.get(url)
+    assert page.headers["Location"] == "/records/" + url_segment(ODD) + "/versions/1"
+    assert [f["path"] for f in client.get(url, accept=JSON).json["files"]] == ["oai_dc"]
+    file = client.get(url + "/oai_dc")
+    with silo[ODD].get_stream("oai_dc", "1") as stored:
+        assert (file.status, file.body) == (200, stored.read())
+
+
+@pytest.mark.parametrize("path", ["/nobody", "/nobody/1", "/nobody/1/a", "/oai:example.org:1/9",
+                                  "/oai:example.org:1/1/none"])  # fmt: skip
+def test_what_is_not_there_is_a_real_404(client: Any, path: str) -> None:
+    assert client.get(path).status == 404
+    assert client.get(path, accept=JSON).error["status"] == 404
+
+
+def test_posting_to_the_root_creates_an_object(client: Any, silo: Silo) -> None:
+    answer = client.post("/", {"id": "local:made in the old way"})
+    assert answer.status == 201
+    assert silo["local:made in the old way"].versions == ["1"]
+
+
+def test_posting_to_an_object_clones_or_creates_a_version(client: Any, silo: Silo) -> None:
+    url = "/" + quote(ODD, safe="")
+    assert client.post(url, {"old_version": "1", "version": "copy"}).status == 201
+    assert client.post(url, {"version": "empty"}).status == 201
+    record = silo[ODD]
+    assert record.versions == ["1", "copy", "empty"]
+    assert record.paths("copy") == ["oai_dc"]
+    assert record.paths("empty") == []
+    assert client.post(url, {"old_version": "1"}).error["code"] == "bad_request"
+
+
+def test_posting_to_a_version_uploads_part_to_path_and_replaces(client: Any, silo: Silo) -> None:
+    url = "/" + quote(ODD, safe="")
+    client.post(url, {"old_version": "1", "version": "copy"})
+    for content in (b"first", b"second"):
+        parts = [("part", "name.txt", content), ("path", None, b"docs/a.txt")]
+        assert client.upload(url + "/copy", parts).status == 201
+    assert client.get(url + "/copy/docs/a.txt").body == b"second"
+    assert client.upload(url + "/copy", [("part", "own.txt", b"x")]).status == 201
+    assert silo[ODD].paths("copy") == ["oai_dc", "docs/a.txt", "own.txt"]
+
+
+def test_deleting_works_at_every_level(client: Any, silo: Silo) -> None:
+    url = "/" + quote(ODD, safe="")
+    client.post(url, {"old_version": "1", "version": "copy"})
+    assert client.ask("DELETE", url + "/copy/oai_dc").status == 200
+    assert silo[ODD].paths("copy") == []
+    assert client.ask("DELETE", url + "/copy").status == 200
+    assert silo[ODD].versions == ["1"]
+    assert client.ask("DELETE", url).status == 200
+    assert ODD not in silo
+
+
+def test_the_rules_of_today_hold_for_it(client: Any, silo: Silo) -> None:
+    url = "/" + quote(PLAIN, safe="")
+    uploaded = client.upload(url + "/1", [("part", "a", b"x")])
+    assert (uploaded.status, uploaded.error["code"]) == (403, "read_only")
+    assert client.ask("DELETE", url + "/1/oai_dc").error["code"] == "read_only"
+    assert client.ask("DELETE", url + "/1").error["code"] == "read_only"
+    stale = client.ask("DELETE", url, headers={"If-Match": '"99"'})
+    assert (stale.status, PLAIN in silo) == (412, True)
+    assert client.ask("PUT", url).headers["Allow"] == "GET, HEAD, POST, DELETE"

@@ -1,0 +1,200 @@
+"""The list of records: pages, filters, jumps, and the same as JSON."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from recordsilo import Silo
+from webui.server import PageServer
+
+PLAIN = "oai:example.org:1"
+DELETED = "oai:example.org:2"
+SET = "7374617475733D707562"
+JSON = "application/json"
+
+
+def identifiers(listing: Any) -> list[str]:
+    return [row["identifier"] for row in listing["records"]]
+
+
+def test_following_next_meets_every_record_once_in_order(client: Any, silo: Silo) -> None:
+    found, url = [], "/records.json?limit=7"
+    while url:
+        listing = client.json(url)
+        assert listing["total"] == len(silo) == 60
+        found += identifiers(listing)
+        url = listing["next"]
+    assert found == sorted(found)
+    assert found == list(silo)
+
+
+def test_following_previous_goes_the_same_way_back(client: Any) -> None:
+    pages, url = [], "/records.json?limit=25"
+    while url:
+        pages.append(client.json(url))
+        url = pages[-1]["next"]
+    url, back = pages[-1]["previous"], []
+    while url:
+        back.append(client.json(url))
+        url = back[-1]["previous"]
+    assert [identifiers(p) for p in reversed(back)] == [identifiers(p) for p in pages[:-1]]
+
+
+def test_the_cursor_is_given_as_an_identifier_too(client: Any) -> None:
+    first = client.json("/records.json?limit=2")
+    second = client.json(f"/records.json?limit=2&after={quote(first['after'], safe='')}")
+    assert identifiers(second) == identifiers(client.json(first["next"]))
+    assert client.json("/records.json?limit=1000")["after"] is None
+
+
+def test_the_list_asks_the_store_for_one_page_only(client: Any, silo: Silo) -> None:
+    asked: list[dict[str, Any]] = []
+    page = silo.page
+
+    def watched(**how: Any) -> Any:
+        asked.append(how)
+        return page(**how)
+
+    silo.page = watched  # type: ignore[method-assign]  # to see what is asked for
+    client.get("/records?limit=25")
+    assert [how["limit"] for how in asked] == [25]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("deleted=yes", [DELETED]),
+        ("curated=yes", [PLAIN]),
+        ("newer=yes", []),
+        (f"set={SET}&deleted=yes", [DELETED]),
+        ("set=nothing", []),
+    ],
+)
+def test_filters_choose_records(
+    client: Any, working_copy: str, query: str, expected: list[str]
+) -> None:
+    assert working_copy == PLAIN
+    listing = client.json(f"/records.json?{query}")
+    assert identifiers(listing) == expected
+    assert listing["total"] == len(expected)
+
+
+def test_filters_are_kept_from_page_to_page(client: Any) -> None:
+    listing = client.json("/records.json?deleted=no&limit=50")
+    assert listing["filters"] == {"deleted": "no"}
+    rest = client.json(listing["next"])
+    assert rest["total"] == 59
+    assert DELETED not in identifiers(listing) + identifiers(rest)
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=1001", "limit=-1", "limit=٣",
+                                   "deleted=maybe", "curated=1"])  # fmt: skip
+def test_values_that_mean_nothing_are_refused_in_a_sentence(client: Any, query: str) -> None:
+    answer = client.get("/records.json?" + quote(query, safe="=&"))
+    assert answer.status == 400
+    assert answer.error["code"] == "bad_request"
+    assert client.get("/records?" + quote(query, safe="=&")).status == 400
+
+
+@pytest.mark.parametrize("typed", [PLAIN, " oai:example.org:1 ", "oai+example,org+1"])
+def test_jumping_leads_to_a_record_in_every_form_of_its_identifier(client: Any, typed: str) -> None:
+    answer = client.get("/records?find=" + quote(typed))
+    assert answer.status == 303
+    assert answer.headers["Location"] == "/records/oai+example,org+1"
+
+
+def test_jumping_to_no_record_begins_where_it_would_stand(client: Any) -> None:
+    answer = client.get("/records?find=oai:example.org:12")
+    assert answer.status == 200
+    assert "There is no record" in answer.text
+    assert answer.text.index("Record 120") > 0
+    assert "Record 119" not in answer.text
+    assert '<a class="step" rel="prev"' in answer.text
+
+
+def test_a_row_shows_title_date_sets_by_name_and_marks(client: Any, working_copy: str) -> None:
+    text = client.get("/records?limit=25").text
+    assert working_copy in text
+    assert "On the keeping of records" in text
+    assert '<time datetime="2004-06-24T00:00:00Z">24 Jun 2004</time>' in text
+    assert "Status = Published &amp; &lt;read&gt;" in text
+    assert '<span class="badge curated">curated</span>' in text
+    assert '<span class="badge deleted">deleted</span>' not in text
+    assert '<span class="badge deleted">deleted</span>' in client.get("/records?deleted=yes").text
+
+
+def test_something_newer_at_the_source_is_marked(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    with silo.batch([working_copy]) as batch:
+        edit = batch.edit(working_copy)
+        origin = silo[working_copy].origin("1")
+        edit.add_version("2", date="2005-01-01T00:00:00", origin=origin, move_cursor=False)
+    assert identifiers(client.json("/records.json?newer=yes")) == [working_copy]
+    assert "newer at the source" in client.get("/records?newer=yes").text
+    record = client.json("/records/oai+example,org+1.json")
+    assert record["upstream_newer"] is True
+    assert "The source has something newer" in client.get("/records/oai+example,org+1").text
+
+
+def test_an_empty_silo_says_how_to_begin(
+    tmp_path: Any, serve: Callable[..., PageServer], client: Any
+) -> None:
+    with Silo(str(tmp_path / "new")) as silo:
+        empty = type(client)(serve(silo).port)
+        page = empty.get("/records")
+        assert page.status == 200
+        assert "Nothing here yet" in page.text
+        assert "silo harvest" in page.text
+        assert empty.json("/records.json") == {
+            "records": [], "total": 0, "limit": 50, "filters": {},
+            "after": None, "next": None, "previous": None,
+        }  # fmt: skip
+        assert "No sets" in empty.get("/sets").text
+
+
+def test_filters_that_nothing_fits_offer_the_way_back(client: Any) -> None:
+    page = client.get("/records?newer=yes")
+    assert page.status == 200
+    assert "No record fits these filters" in page.text
+
+
+def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> None:
+    assert client.json("/sets.json") == {
+        "sets": [
+            {
+                "spec": SET,
+                "name": "Status = Published & <read>",
+                "records": 60,
+                "url": f"/records?set={SET}",
+            }
+        ]
+    }
+    assert "Status = Published &amp; &lt;read&gt;" in client.get("/sets").text
+    with open(f"{silo.path}/oaipmh_harvester.json", "w", encoding="utf-8") as file:
+        json.dump({"sets": {SET: "Another name"}}, file)
+    assert client.json("/sets.json")["sets"][0]["name"] == "Another name"
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"sets": [], "identify": 5}'])
+def test_sets_without_a_readable_name_are_shown_by_their_spec(
+    client: Any, silo: Silo, content: str
+) -> None:
+    with open(f"{silo.path}/oaipmh_harvester.json", "w", encoding="utf-8") as file:
+        file.write(content)
+    assert client.json("/sets.json")["sets"][0]["name"] == SET
+    assert client.get("/records").status == 200
+
+
+def test_the_start_page_is_the_list(client: Any) -> None:
+    answer = client.get("/")
+    assert (answer.status, answer.headers["Location"]) == (302, "/records")
+
+
+def test_asking_by_accept_gives_the_twin(client: Any) -> None:
+    assert client.get("/records", accept=JSON).json == client.json("/records.json")
+    assert client.get("/records").headers["Content-Type"] == "text/html; charset=utf-8"
+    assert client.get("/records.json").headers["Content-Type"] == JSON

@@ -1,0 +1,184 @@
+"""The page of a record, its twin, its files."""
+
+import os
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.identifier import url_segment
+
+PLAIN = "oai:example.org:1"
+ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
+URL = "/records/oai+example,org+1"
+
+
+def test_the_description_is_shown_in_order_with_links_and_languages(client: Any) -> None:
+    text = client.get(URL).text
+    assert '<h1 dir="auto" lang="en">On the keeping of records</h1>' in text
+    assert text.index("Ortega, Núria") < text.index("Smith, J.")
+    assert (
+        '<a href="https://example.org/1/?a=1&amp;b=2" rel="noopener noreferrer" dir="auto">' in text
+    )
+    assert 'href="https://doi.org/10.1234/abc.5"' in text
+    assert '<span dir="auto">javascript:alert(1)</span>' in text
+
+
+def test_scripts_and_directions_are_marked(client: Any) -> None:
+    text = client.get("/records/oai+example,org+3").text
+    assert '<h1 dir="auto" lang="ar">مقدمة ابن خلدون</h1>' in text
+    assert '<html lang="en">' in text
+
+
+def test_the_page_shows_versions_sets_files_and_raw_xml(client: Any, working_copy: str) -> None:
+    text = client.get(URL).text
+    assert working_copy in text
+    assert "made from version 1 by a.curator" in text
+    assert "harvested as oai_dc by oaipmhscraper" in text
+    assert "Harvested 2004-06-24T00:00:00" in text
+    assert "Status = Published &amp; &lt;read&gt;" in text
+    assert "&lt;dc:creator&gt;Ortega, Núria&lt;/dc:creator&gt;" in text
+    assert "&#34;firstSeen&#34;: &#34;2004-06-24T00:00:00&#34;" in text
+
+
+def test_the_twin_tells_of_every_version_and_file(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    record = client.json(URL + ".json")
+    held = silo[working_copy]
+    assert record["identifier"] == working_copy
+    assert record["revision"] == held.revision
+    assert record["current_version"] == record["version"] == "workingcopy"
+    assert record["curated"] is True
+    assert record["metadata"] == held.metadata
+    assert [v["name"] for v in record["versions"]] == ["1", "workingcopy"]
+    assert [v["read_only"] for v in record["versions"]] == [True, False]
+    assert record["versions"][1]["origin"]["of"] == "1"
+    file = record["versions"][0]["files"][0]
+    info = held.file_info("oai_dc", "1")
+    assert (file["path"], file["size"], file["sha256"]) == ("oai_dc", info.size, info.sha256)
+    assert client.get(file["url"]).status == 200
+    assert record["description"]["creators"] == [{"text": "Ortega, Núria"}, {"text": "Smith, J."}]
+
+
+def test_a_version_has_its_own_page_and_twin(client: Any, working_copy: str) -> None:
+    version = client.json(URL + "/versions/1.json")
+    assert (version["identifier"], version["name"]) == (working_copy, "1")
+    page = client.get(URL + "/versions/1").text
+    assert "You are looking at version <strong>1</strong>" in page
+    missing = client.get(URL + "/versions/9.json")
+    assert (missing.status, missing.error["code"]) == (404, "version_not_found")
+
+
+def test_the_etag_is_the_revision(client: Any, silo: Silo) -> None:
+    for path in (URL, URL + ".json", URL + "/versions/1", URL + "/delete"):
+        assert client.get(path).headers["ETag"] == f'"{silo[PLAIN].revision}"'
+
+
+def test_a_deleted_record_says_so_and_keeps_its_page(client: Any) -> None:
+    text = client.get("/records/oai+example,org+2").text
+    assert "The repository deleted this record on" in text
+    assert client.json("/records/oai+example,org+2.json")["deleted"] is True
+
+
+def test_an_identifier_with_every_kind_of_letter_has_a_working_address(client: Any) -> None:
+    url = "/records/" + url_segment(ODD)
+    assert client.json(url + ".json")["identifier"] == ODD
+    assert client.json(url + "/versions/1.json")["identifier"] == ODD
+    assert client.get(url + "/versions/1/files/oai_dc").status == 200
+
+
+def test_other_forms_of_an_identifier_lead_to_the_canonical_address(
+    client: Any, silo: Silo
+) -> None:
+    silo.state["identifier_uri_prefix"] = "oai:example.org:"
+    answer = client.get("/records/1")
+    assert (answer.status, answer.headers["Location"]) == (303, URL)
+    encoded = client.get("/records/" + quote(ODD, safe=""))
+    assert encoded.headers["Location"] == "/records/" + url_segment(ODD)
+
+
+def test_a_record_that_is_not_there_is_a_real_404(client: Any, silo: Silo) -> None:
+    page = client.get("/records/nobody")
+    assert page.status == 404
+    assert "There is no record nobody in this Silo." in page.text
+    twin = client.get("/records/nobody.json")
+    assert (twin.status, twin.error["code"]) == (404, "record_not_found")
+    assert silo.path not in page.text + twin.text
+
+
+def test_a_damaged_record_is_an_error_that_names_no_path(client: Any, silo: Silo) -> None:
+    with open(os.path.join(silo[PLAIN].path_to_item(), "__manifest.json"), "w") as file:
+        file.write("{")
+    answer = client.get(URL + ".json")
+    assert (answer.status, answer.error["code"]) == (500, "manifest_unreadable")
+    page = client.get(URL)
+    assert page.status == 500
+    assert "Traceback" not in page.text
+    assert silo.path not in page.text
+
+
+# -- files -------------------------------------------------------------------------------
+
+
+def test_a_file_is_sent_byte_for_byte_with_its_length(client: Any, silo: Silo) -> None:
+    answer = client.get(URL + "/versions/1/files/oai_dc")
+    with silo[PLAIN].get_stream("oai_dc", "1") as file:
+        assert answer.body == file.read()
+    assert answer.headers["Content-Length"] == str(len(answer.body))
+    assert answer.headers["Content-Type"] == "application/xml"
+
+
+def test_a_large_file_is_streamed_whole(client: Any, silo: Silo, working_copy: str) -> None:
+    content = os.urandom(3_000_001)
+    silo[working_copy].put_stream("big.bin", content)
+    answer = client.get(URL + "/versions/workingcopy/files/big.bin")
+    assert answer.body == content
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
+def test_head_answers_like_get_without_a_body(client: Any) -> None:
+    for path in (URL, URL + ".json", URL + "/versions/1/files/oai_dc", "/static/silo.css"):
+        head, get = client.ask("HEAD", path), client.get(path)
+        assert head.status == get.status == 200
+        assert head.body == b""
+        assert head.headers["Content-Length"] == str(len(get.body))
+
+
+def test_a_file_changed_behind_the_back_is_served_as_it_is(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    url = URL + "/versions/workingcopy/files/oai_dc"
+    before = client.get(url)
+    kept = client.get(url, headers={"If-None-Match": before.headers["ETag"]})
+    assert (kept.status, kept.body) == (304, b"")
+    with open(silo[working_copy].to_dirpath("oai_dc", "workingcopy"), "a") as file:
+        file.write("<!-- by hand -->")
+    after = client.get(url, headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status == 200
+    assert after.body.endswith(b"<!-- by hand -->")
+
+
+def test_a_file_that_is_gone_from_the_disk_is_named_and_the_page_stays(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    os.unlink(silo[working_copy].to_dirpath("oai_dc", "workingcopy"))
+    page = client.get(URL)
+    assert page.status == 200
+    assert "Cannot be read: missing on the disk." in page.text
+    answer = client.get(URL + "/versions/workingcopy/files/oai_dc", accept="application/json")
+    assert (answer.status, answer.error["code"]) == (404, "file_not_found")
+    assert silo.path not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["nothing", "oai_dc/x", "..", "%2e%2e/__manifest.json", "..%2f__manifest.json", "%00", "a%0ab",
+     "%2fetc%2fpasswd"],
+)  # fmt: skip
+def test_a_path_that_names_no_file_is_not_found(client: Any, path: str) -> None:
+    answer = client.get(f"{URL}/versions/1/files/{path}")
+    assert answer.status == 404
+    assert b"item_id" not in answer.body
+    assert b"root:" not in answer.body
