@@ -235,7 +235,8 @@ class _Report:
         try:
             yield
         except (HarvestStopped, HarvestInterrupted) as stop:
-            self._show(stop.receipt)
+            if stop.receipt.counts.listed or self._as_json or self._receipt_file:
+                self._show(stop.receipt)
             raise
 
     def finished(self, receipt: Receipt) -> None:

@@ -69,8 +69,9 @@ def test_every_record_listed_has_one_outcome(repository, scraper):
     assert counts["listed"] == 7 == sum(counts[name] for name in outcomes)
 
 
-def test_an_empty_repository_is_a_whole_harvest_of_nothing(scraper, silo):
+def test_an_empty_repository_is_a_whole_harvest_of_nothing_and_makes_no_mark(scraper, silo):
     receipt = scraper.getRecords("oai_dc")
+    assert "harvested" not in scraper.state
     assert receipt.whole
     assert receipt.counts.listed == 0
     assert len(silo) == 0
@@ -305,6 +306,8 @@ def test_formats_and_sets_have_marks_of_their_own(repository, scraper):
         ({}, True),
         ({"_from": "2010-11-20"}, True),
         ({"_from": "2010-11-01"}, True),
+        ({"_from": "2010-11-20T12:00:00Z"}, True),
+        ({"_from": "2010-11-20T12:00:01Z"}, False),
         ({"_from": "2010-11-21"}, False),
         ({"_until": "2010-12-31"}, False),
         ({"_from": "2010-11-01", "_until": "2010-12-31"}, False),

@@ -1,6 +1,7 @@
 """Addresses, verdicts, pauses and content codings, without a socket."""
 
 import gzip
+import tracemalloc
 import zlib
 from datetime import UTC, datetime
 
@@ -168,7 +169,11 @@ def test_broken_codings_are_named(raw, coding, words):
 
 def test_a_decompression_bomb_stops_at_the_limit():
     bomb = gzip.compress(bytes(50_000_000))
+    tracemalloc.start()
     with pytest.raises(ResponseTooLarge, match="1,000,000 bytes"):
         unpack(bomb, "gzip", 1_000_000, "http://h")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
     with pytest.raises(ResponseTooLarge):
         unpack(gzip.compress(bomb), "gzip, gzip", 1_000_000, "http://h")

@@ -316,13 +316,7 @@ def test_a_format_that_is_withdrawn_settles_while_the_record_lives(
     repository.add(ONE, "2010-01-01", formats={"oai_dc": dc("T"), "p": "<p/>"})
     harvest("oai_dc", *(["p"] if held else []))
     repository.add(ONE, "2010-02-01", formats={"oai_dc": dc("New")})
-    gone = (
-        f'<ListRecords><record><header status="deleted"><identifier>{ONE}</identifier>'
-        f"<datestamp>{withdrawn}</datestamp></header></record></ListRecords>"
-    )
-    repository.answers.append(
-        lambda params: page_of(gone) if params.get("metadataPrefix") == "p" else None
-    )
+    withdraw(repository, withdrawn)
     for _ in range(2):
         harvest(*order)
     settled = silo[ONE].versions
@@ -331,6 +325,35 @@ def test_a_format_that_is_withdrawn_settles_while_the_record_lives(
     assert silo[ONE].versions == settled
     assert not silo.row(ONE).deleted
     assert b"New" in read(silo, settled[-1])
+
+
+def withdraw(repository, datestamp, prefix="p"):
+    """From now on the list of a format says that the record is deleted."""
+    gone = (
+        f'<ListRecords><record><header status="deleted"><identifier>{ONE}</identifier>'
+        f"<datestamp>{datestamp}</datestamp></header></record></ListRecords>"
+    )
+    repository.answers.append(
+        lambda params: page_of(gone) if params.get("metadataPrefix") == prefix else None
+    )
+
+
+def test_a_format_withdrawn_before_the_newest_change_deletes_nothing(repository, silo, harvest, dc):
+    repository.add(ONE, "2010-01-01", formats={"oai_dc": dc("Old"), "p": "<p/>"})
+    harvest("oai_dc", "p")
+    repository.add(ONE, "2010-02-01", formats={"oai_dc": dc("New")})
+    withdraw(repository, "2010-01-15")
+    harvest("oai_dc", "p")
+    assert silo[ONE].versions == ["1", "2"]
+    assert silo[ONE].paths("2") == ["oai_dc"]
+
+
+def test_a_format_never_held_deletes_nothing_of_the_same_datestamp(repository, silo, harvest, dc):
+    repository.add(ONE, "2010-01-01", formats={"oai_dc": dc("T")})
+    withdraw(repository, "2010-01-01")
+    counts = harvest("oai_dc", "p")
+    assert (counts["new"], counts["deleted"]) == (1, 1)
+    assert silo[ONE].versions == ["1"]
 
 
 def page_of(content):
