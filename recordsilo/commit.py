@@ -47,9 +47,9 @@ class _Committal:
         """Steps 1 and 2: everything on disk that the commit needs, none of it listed."""
         directory = self.edit.place.dirpath
         if self.edit.before is None:
+            sweep_absent(self.edit.place, self.edit.staging)
             atomic_file.make_directories(directory, self.edit.place.root, self.edit.barrier)
             self._name_all_directories()
-            self._sweep_unfinished()
         else:
             self._sweep_broken_off(self.edit.before)
             finish_pending(self.edit.before, directory, self.edit.barrier, self.edit.staging)
@@ -104,16 +104,6 @@ class _Committal:
             self.edit.barrier.directory_changed(path)
             path = os.path.dirname(path)
         self.edit.barrier.directory_changed(path)
-
-    def _sweep_unfinished(self) -> None:
-        """Versions left by a killed creation or deletion of this record."""
-        directory = self.edit.place.dirpath
-        with contextlib.suppress(FileNotFoundError):  # a deletion nearby pruned it, still empty
-            marks = {STAGED_MANIFEST, DELETED_MANIFEST}
-            for name in [n for n in os.listdir(directory) if is_own(n) and n not in marks]:
-                self.edit.staging.discard(f"{directory}/{name}")
-            # The mark of the unfinished work goes last.
-            atomic_file.unlink(f"{directory}/{DELETED_MANIFEST}", self.edit.barrier)
 
     def _sweep_broken_off(self, before: Manifest) -> None:
         """What a killed writer had moved in for a manifest that never came into force."""
@@ -297,8 +287,19 @@ def delete_record(place: RecordPlace, barrier: Barrier, staging: Staging) -> Non
     marker = f"{directory}/{DELETED_MANIFEST}"
     atomic_file.move(f"{directory}/{MANIFEST_NAME}", marker, barrier)
     barrier.flush()
-    for name in sorted(os.listdir(directory)):
-        if is_own(name) and name != DELETED_MANIFEST:
-            staging.discard(f"{directory}/{name}")
-    atomic_file.unlink(marker, barrier)
+    sweep_absent(place, staging)
+
+
+def sweep_absent(place: RecordPlace, staging: Staging) -> None:
+    """Remove what a deletion, or a broken-off creation, left of a record; under its lock."""
+    directory = place.dirpath
+    marks = (STAGED_MANIFEST, DELETED_MANIFEST)
+    try:
+        names = os.listdir(directory)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in [name for name in names if is_own(name) and name not in marks]:
+        staging.discard(f"{directory}/{name}")
+    for mark in marks:  # last: by them what is left is known to be no record
+        atomic_file.remove_tree(f"{directory}/{mark}")
     atomic_file.prune_upwards(directory, place.root)

@@ -20,7 +20,7 @@ from recordsilo.atomic_file import (
     make_directory,
     replace_file,
 )
-from recordsilo.commit import commit, delete_record
+from recordsilo.commit import commit, delete_record, sweep_absent
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import (
     IdentifierError,
@@ -344,13 +344,13 @@ class Silo:
                 raise RecordGone(found, self.storage_dir)
             if if_revision is not None and manifest.revision != if_revision:
                 raise RevisionConflict(found, if_revision, manifest.revision)
-            if remember:
-                with self._locks.hold_name("removed"):
-                    removals.note_removed(self.path, found, agent or self.agent, message)
             self._index.note_unsettled([found], durable=True)
             try:
+                if remember:
+                    with self._locks.hold_name("removed"):
+                        removals.note_removed(self.path, found, agent or self.agent, message)
                 delete_record(place, StrictBarrier(), self.staging)
-            except OSError:
+            except BaseException:
                 if remember and place.exists():
                     with contextlib.suppress(OSError):
                         self.restore_removed([found])
@@ -489,6 +489,9 @@ class Silo:
         manifest: Manifest | None = None
         try:
             manifest = place.read_manifest()
+            if manifest is None:
+                with contextlib.suppress(OSError):
+                    sweep_absent(place, self.staging)
         except RecordSiloError as error:
             self._index.note_problem(place.dirpath, str(error))
         if manifest is None:

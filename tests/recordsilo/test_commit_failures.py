@@ -1,0 +1,291 @@
+"""Each call that changes the disk fails once, or is interrupted once it is done, for every change.
+
+What is found then is the old state or the new one, never a third; the next write
+works, through the same handle and through another; nothing is left lying about.
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recordsilo import HarvestedRecord, Origin, Silo, atomic_file
+from recordsilo.walk import walk_records
+
+Change = Callable[[Silo], object]
+State = dict[str, Any]
+
+CHANGING = frozenset(
+    {
+        "open", "close", "write", "mkdir", "makedirs", "rename", "unlink", "rmdir", "link", "fsync",
+        "ftruncate",
+    }
+)  # fmt: skip
+
+
+_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where flushing costs nothing, as far as there is such a place."""
+
+
+class FailingOs:
+    """The module os, of which the n-th call that changes the disk fails or is interrupted."""
+
+    def __init__(self, at: int = -1, *, interrupt: bool = False) -> None:
+        self.at, self.interrupt = at, interrupt
+        self.calls: list[str] = []
+        self.path = os.path
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        return self._counting(name, real) if name in CHANGING else real
+
+    def _counting(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            number = len(self.calls)
+            self.calls.append(name)
+            if number == self.at and not self.interrupt:
+                if name == "close":
+                    real(*args)
+                code = errno.EIO if number % 4 < 2 else errno.ENOSPC
+                raise OSError(code, os.strerror(code))
+            result = None if name == "fsync" else real(*args, **kwargs)
+            if number == self.at:
+                if name == "open":
+                    os.close(result)
+                raise KeyboardInterrupt
+            return result
+
+        return call
+
+
+def build(path: str) -> None:
+    with Silo(path, "info:") as silo:
+        with silo.batch(["h"]) as batch:
+            edit = batch.edit("h")
+            edit.add_version("1", date="2004-06-24T00:00:00", origin=Origin("harvest"))
+            edit.put("1", "oai_dc", b"<dc><title>T</title></dc>", metadata=True)
+        record = silo["h"]
+        record.clone_version("1", "wc")
+        record.put_stream("a.txt", "old a")
+        record.put_stream("docs/b.txt", "old b")
+        record.clone_version("wc", "spare")
+        record.put_stream("only spare.txt", "x", metadata=True)
+        record.set_version_cursor("wc")
+        record.sync()
+        silo.get_item("other").put_stream("kept", "kept")
+
+
+def put_queued(silo: Silo) -> None:
+    record = silo["h"]
+    record.put_stream("a.txt", "new a", sync=False)
+    record.put_stream("q/new.txt", "queued", sync=False)
+    record.metadata["note"] = ["x"]
+    record.sync()
+
+
+def write_stream(silo: Silo) -> None:
+    with silo["h"].get_stream("a.txt", writeable=True) as stream:
+        stream.write(b" and more")
+
+
+def move_directory(silo: Silo, version: str | None, *, force: bool) -> None:
+    source = f"{silo.path}.source"
+    os.makedirs(f"{source}/d", exist_ok=True)
+    for name in ("one", "d/two"):
+        Path(source, name).write_text(name)
+    silo["h"].move_directory_as_new_version(source, version, force=force)
+
+
+def batch_of_two(silo: Silo) -> None:
+    with silo.batch(["h", "new"]) as batch:
+        batch.edit("h").put("wc", "a.txt", b"batched")
+        new = batch.edit("new")
+        new.add_version("1", date="2004-06-24T00:00:00", origin=Origin("harvest"))
+        new.put("1", "oai_dc", b"<dc/>", metadata=True)
+
+
+CHANGES: dict[str, Change] = {
+    "create": lambda silo: silo.get_item("new").put_stream("f", "content"),
+    "create nested": lambda silo: silo.get_item("h/x/y").put_stream("d/f", "content"),
+    "overwrite": lambda silo: silo["h"].put_stream("a.txt", "new a"),
+    "put": lambda silo: silo["h"].put_stream("docs/deep/c.txt", "new c"),
+    "put queued": put_queued,
+    "write stream": write_stream,
+    "delete file": lambda silo: silo["h"].del_stream("a.txt"),
+    "rename file": lambda silo: silo["h"].rename_stream("a.txt", "docs/z.txt"),
+    "copy file": lambda silo: silo["h"].copy_file_between_versions("only spare.txt", "spare", "wc"),
+    "clone": lambda silo: silo["h"].clone_version("wc", "third"),
+    "clone delta": lambda silo: silo["h"].clone_version_delta("wc", "third"),
+    "increment": lambda silo: silo["h"].increment_version(clone_previous_version=True),
+    "add version": lambda silo: silo["h"].create_new_version("empty"),
+    "rename version": lambda silo: silo["h"].rename_version("spare", "renamed"),
+    "delete version": lambda silo: silo["h"].del_version("spare"),
+    "date version": lambda silo: silo["h"].set_version_date("wc", "2020-01-01T00:00:00"),
+    "move directory": lambda silo: move_directory(silo, None, force=False),
+    "replace version": lambda silo: move_directory(silo, "spare", force=True),
+    "delete": lambda silo: silo.del_item("h"),
+    "delete and remember": lambda silo: silo.del_item("h", remember=True),
+    "batch": batch_of_two,
+}
+
+
+def state_of(silo: Silo) -> State:
+    return {i: record_state(silo[i]) for i in list(silo)} | {"removed": silo.removed()}
+
+
+def record_state(record: HarvestedRecord) -> State:
+    def content(path: str, version: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return stream.read()
+
+    return {
+        "cursor": record.currentversion,
+        "metadata": record.metadata,
+        "kinds": {v: record.origin(v).kind for v in record.versions},
+        "files": {v: sorted(record.paths(v)) for v in record.versions},
+        "top": {v: sorted(record.version_log(v) and record["files"][v]) for v in record.versions},
+        "content": {v: {p: content(p, v) for p in record.paths(v)} for v in record.versions},
+        "dated": record.version_date("wc") if "wc" in record.versions else "",
+    }
+
+
+def check_whole(path: str) -> State:
+    with Silo(path, create=False) as silo:
+        found = state_of(silo)
+        problems: list[tuple[str, str]] = []
+        walked = sorted(walk_records(f"{path}/pairtree_root", lambda *p: problems.append(p)))
+        assert walked == list(silo)
+        assert len(silo) == len(walked)
+        assert not problems
+        for identifier in walked:
+            for version in silo[identifier].versions:
+                for file in silo[identifier].paths(version):
+                    info = silo[identifier].file_info(file, version)
+                    with silo[identifier].get_stream(file, version) as stream:
+                        assert atomic_file.digest_of(stream).sha256 == info.sha256
+    return found
+
+
+def leftovers(path: str) -> Iterator[str]:
+    """Staged names anywhere in the tree, and directories that hold nothing."""
+    for _, directories, files in os.walk(f"{path}/pairtree_root"):
+        yield from (f for f in (*files, *directories) if f.startswith((".silo-", "__.silo-")))
+        yield from (f for f in files if f.endswith((".new", ".deleted")))
+    yield from os.listdir(f"{path}/.silo/tmp") if os.path.isdir(f"{path}/.silo/tmp") else ()
+
+
+@pytest.fixture(scope="module")
+def template() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(dir=_MEMORY) as directory:
+        build(f"{directory}/silo")
+        yield f"{directory}/silo"
+
+
+def attempt(path: str, change: Change, failing: FailingOs, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the change was said to be made."""
+    with Silo(path, create=False) as silo:
+        len(silo)
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(atomic_file, "os", failing)
+                change(silo)
+        except (OSError, KeyboardInterrupt):
+            return False
+        finally:
+            with Silo(path, create=False) as same:
+                # What broke off is swept or finished by the next write of the record.
+                for identifier in ("h", "new", "h/x/y", "other"):
+                    record = same.get_item(identifier)
+                    if identifier == "other" or record.exists:
+                        record.metadata["again"] = record.metadata.get("again", 0) + 1
+                        record.sync()
+                assert os.path.isdir(same.staging.directory())
+    return True
+
+
+def without_again(state: State) -> State:
+    return {
+        key: value
+        if key == "removed"
+        else value | {"metadata": {k: v for k, v in value["metadata"].items() if k != "again"}}
+        for key, value in state.items()
+    }
+
+
+@pytest.mark.parametrize("odd_ones", ["fail", pytest.param("interrupt", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_failure_leaves_the_old_state_or_the_new_one(
+    name: str, odd_ones: str, template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = os.path.dirname(template)
+
+    def fresh(label: object) -> str:
+        shutil.rmtree(f"{directory}/{label}", ignore_errors=True)
+        shutil.rmtree(f"{directory}/{label}.source", ignore_errors=True)
+        return shutil.copytree(template, f"{directory}/{label}", symlinks=True)
+
+    change = CHANGES[name]
+    old = without_again(check_whole(fresh("old")))
+    counting = FailingOs()
+    assert attempt(fresh("new"), change, counting, monkeypatch)
+    new = without_again(check_whole(f"{directory}/new"))
+    assert old != new
+    partly = dict(old)  # of a batch, records are committed one by one
+    partly["h"] = new.get("h")
+    assert counting.calls
+    for at in range(len(counting.calls)):
+        path = fresh(at)
+        failing = FailingOs(at, interrupt=(at % 2 == 1) == (odd_ones == "interrupt"))
+        done = attempt(path, change, failing, monkeypatch)
+        found = without_again(check_whole(path))
+        where = f"{name}: {counting.calls[at]}, call {at} of {counting.calls}"
+        allowed = [new] if done else [old, new, *([partly] if name == "batch" else [])]
+        assert found in allowed, where
+        assert not list(leftovers(path)), where
+        shutil.rmtree(path)
+
+
+def test_a_handle_goes_on_after_its_write_failed(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = silo.get_item("a")
+    record.put_stream("one", "1", sync=False)
+    record.put_stream("two", "2", sync=False)
+    record.metadata["key"] = "value"
+    for at in range(20):
+        with monkeypatch.context() as patch:
+            patch.setattr(atomic_file, "os", FailingOs(at))
+            with contextlib.suppress(OSError):
+                record.sync()
+                break
+        assert [file for file, *_ in record._queued] == ["one", "two"]
+    record.sync()
+    again = silo["a"]
+    assert again.files == ["one", "two"]
+    assert again.metadata == {"key": "value"}
+
+
+def test_a_group_that_does_not_reach_the_medium_is_not_published(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object) -> None:
+        raise OSError(errno.EIO, "the medium refuses")
+
+    silo.get_item("a").put_stream("f", "old")
+    barrier = type(atomic_file.group_barrier(silo.path))
+    with monkeypatch.context() as patch, contextlib.ExitStack() as stack:
+        patch.setattr(barrier, "flush", refuse)
+        batch = stack.enter_context(silo.batch(["a", "b"]))
+        batch.edit("a").put("1", "f", b"new")
+        batch.edit("b").add_version("1", date="2004-06-24", origin=Origin("harvest"))
+        with pytest.raises(OSError, match="medium"):
+            stack.close()
+    with silo["a"].get_stream("f") as stream:
+        assert stream.read() == b"old"
+    assert list(silo) == ["a"]
