@@ -43,6 +43,7 @@ from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
 from recordsilo import PersistentState, Silo
 from recordsilo.atomic_file import replace_file
+from recordsilo.locks import Locks
 from recordsilo.manifest import now_text
 
 STATE_FILE = "oaipmh_harvester.json"
@@ -362,11 +363,12 @@ class OAIPMHScraper:
 
     def _keep_in_state(self, key: str, value: Callable[[], Any]) -> None:
         """Set a key on top of what other processes wrote meanwhile; None changes nothing."""
-        self.state.revert()
-        new = value()
-        if new is not None:
-            self.state[key] = new
-            self.state.sync()
+        with Locks(os.path.join(self.store.path, ".silo", "locks")).hold_name("harvester"):
+            self.state.revert()
+            new = value()
+            if new is not None:
+                self.state[key] = new
+                self.state.sync()
 
     def _keep_receipt(self, receipt: Receipt) -> None:
         directory = os.path.join(self.store.path, RECEIPTS)

@@ -1,6 +1,7 @@
 """OAIPMHScraper: opening, remembering and asking."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -198,6 +199,22 @@ def test_identifiers_of_an_update_are_those_since_the_last_harvest(repository, s
     scraper.getRecords("oai_dc")
     repository.add("oai:x:2", "2010-11-20")
     assert [identifier for identifier, _ in scraper.getIdentifiers(update=True)] == ["oai:x:2"]
+
+
+def test_marks_set_at_the_same_time_are_all_kept(repository, silo_dir, dc):
+    prefixes = [f"p{number}" for number in range(8)]
+    repository.add("oai:x:1", formats=dict.fromkeys(prefixes, dc("T")))
+    scraper_of(repository, silo_dir).close()
+
+    def run(prefix):
+        with scraper_of(repository, silo_dir, None) as scraper:
+            scraper.getRecords(prefix)
+
+    with ThreadPoolExecutor(len(prefixes)) as pool:
+        list(pool.map(run, prefixes))
+    with scraper_of(repository, silo_dir, None) as scraper:
+        assert set(scraper.state["harvested"]) == set(prefixes)
+        assert sorted(scraper.store["oai:x:1"].files) == prefixes
 
 
 def test_what_other_processes_wrote_into_the_state_stays(repository, silo_dir):
