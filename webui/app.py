@@ -17,10 +17,11 @@ from recordsilo.errors import RecordSiloError
 from webui import routes, security
 from webui.bodies import FORM_LIMIT, read_form
 from webui.errors import UNFORESEEN, BadRequest, WebError, from_store
-from webui.http_values import Request, Response, from_environ, prefers_json
+from webui.http_values import Request, Response, from_environ, prefers_json, target_path
 from webui.multipart import Form
 from webui.rendering import View, answer, error_answer
 from webui.site import Call, Settings, Site
+from webui.urls import TWIN
 
 logger = logging.getLogger("webui")
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -61,8 +62,7 @@ def _request_class(site: Site) -> type:
         environ = cherrypy.serving.request.wsgi_environ
         error = BadRequest("This request cannot be understood.")
         error.status = HTTPStatus(int(status.split(" ", 1)[0]))
-        as_json = prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
-        return b"".join(_to_cherrypy(error_answer(site.name, error, as_json=as_json)))
+        return b"".join(_to_cherrypy(error_answer(site.name, error, as_json=_asks_json(environ))))
 
     class SiloRequest(cherrypy._cprequest.Request):  # type: ignore[misc]  # cherrypy is untyped
         show_tracebacks = False
@@ -98,7 +98,7 @@ def _headers(response: Response) -> dict[str, str]:
 
 def respond(site: Site, environ: dict[str, Any]) -> Response:
     """Answer one request; what goes wrong is an answer too, and is logged if it is ours."""
-    as_json = prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
+    as_json = _asks_json(environ)
     try:
         request = from_environ(environ)
         security.check(request, site.settings.policy)
@@ -115,6 +115,13 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
     except Exception:  # the process boundary: reported here, and to the client without details
         logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
         return error_answer(site.name, WebError(UNFORESEEN), as_json=as_json)
+
+
+def _asks_json(environ: dict[str, Any]) -> bool:
+    """Whether the answer is to be JSON, also when it is an error and no route was found."""
+    if target_path(environ).endswith(TWIN):
+        return True
+    return prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
 
 
 def _handle(site: Site, request: Request, found: routes.Found, *, as_json: bool) -> Response:

@@ -17,7 +17,7 @@ from types import FrameType
 import click
 
 from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import HarvestInterrupted, ScraperError
+from oaipmhscraper.errors import HarvestInterrupted, NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
@@ -153,7 +153,7 @@ def _harvest(directory: str) -> None:
             click.echo(f"The sample repository is at {sample.base_url}; harvesting it into {name}")
             with display(sys.stderr) as progress:
                 receipt = harvest_sample(directory, sample, progress)
-    except NotTheDemo as error:
+    except (NotTheDemo, NoBaseURL) as error:
         fail(str(error))
     except HarvestInterrupted as interrupt:
         fail(f"{interrupt}; the same command goes on", ExitCode.INTERRUPTED)

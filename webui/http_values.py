@@ -64,22 +64,28 @@ class Response:
 def from_environ(environ: Mapping[str, Any]) -> Request:
     """The request of a WSGI environ.
 
-    cheroot gives the target as sent in REQUEST_URI; elsewhere RAW_URI has it. Without
-    either, PATH_INFO is taken, where ``%2F`` can no longer be told from ``/``.
-
     Raises:
         BadRequest: The query is not UTF-8, or has very many fields.
     """
-    target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or environ.get("PATH_INFO", "")
     return Request(
         method=str(environ["REQUEST_METHOD"]),
-        raw_path=str(target).partition("?")[0] or "/",
+        raw_path=target_path(environ),
         headers=dict(_headers(environ)),
         body=environ["wsgi.input"],
         query=parse_fields(str(environ.get("QUERY_STRING", ""))),
         remote_addr=str(environ.get("REMOTE_ADDR", "")),
         scheme=str(environ.get("wsgi.url_scheme", "http")),
     )
+
+
+def target_path(environ: Mapping[str, Any]) -> str:
+    """The path as sent, still percent-encoded.
+
+    cheroot gives the target in REQUEST_URI; elsewhere RAW_URI has it. Without either,
+    PATH_INFO is taken, where ``%2F`` can no longer be told from ``/``.
+    """
+    target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or environ.get("PATH_INFO", "")
+    return str(target).partition("?")[0] or "/"
 
 
 def _headers(environ: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -209,7 +209,10 @@ class Stage:
 
     def __init__(self) -> None:
         self.app: Any = None
-        self.server = PageServer(lambda environ, start: self.app(environ, start))
+        self.server = PageServer(self.call)
+
+    def call(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        return self.app(environ, start_response)
 
 
 @pytest.fixture(scope="session")

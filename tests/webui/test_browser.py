@@ -1,0 +1,229 @@
+"""In a real browser: curate a record, with and without JavaScript; axe; reflow; the keyboard."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from recordsilo import Silo
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+PLAIN = "oai:example.org:1"
+URL = "/records/oai+example,org+1"
+COPY = URL + "/versions/workingcopy"
+PAGES = {
+    "list": "/records?limit=25",
+    "filtered": "/records?deleted=yes",
+    "nothing fits": "/records?newer=yes",
+    "jump to nothing": "/records?find=nobody",
+    "sets": "/sets",
+    "record": URL,
+    "harvested version": URL + "/versions/1",
+    "right to left": "/records/oai+example,org+3",
+    "hostile": "/records/oai+example,org+4%5E3cscript%5E3ealert(4)%5E3c=script%5E3e%5E22'",
+    "deleted": "/records/oai+example,org+2",
+    "done": COPY + "?done=file-added",
+    "new version": URL + "/versions",
+    "add a file": COPY + "/files",
+    "rename a file": COPY + "/rename-file?path=oai_dc",
+    "delete a file": COPY + "/delete-file?path=oai_dc",
+    "rename a version": COPY + "/rename",
+    "delete a version": COPY + "/delete",
+    "delete the record": URL + "/delete",
+    "not found": "/nothing/here",
+    "read only": URL + "/versions/1/files",
+}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's chromium; without it these tests are left out, but not in CI."""
+    if not os.path.exists(CHROMIUM):
+        reason = f"{CHROMIUM} is not installed (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, client: Any) -> Iterator[Callable[..., Page]]:
+    """Open a page of the site; errors of the page's policy or scripts fail the test."""
+    contexts = []
+    complaints: list[str] = []
+
+    def open_(path: str, **how: Any) -> Page:
+        context = browser.new_context(base_url=f"http://localhost:{client.port}", **how)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text))
+        page.goto(path)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    # A page that is an error by intent is told of in the console, too.
+    assert [line for line in complaints if "Failed to load resource" not in line] == []
+
+
+@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
+    open_page: Callable[..., Page], silo: Silo, tmp_path: Any, with_scripts: bool
+) -> None:
+    before = silo[PLAIN].manifest
+    page = open_page("/", java_script_enabled=with_scripts)
+    expect(page.get_by_role("heading", name="Records", exact=True)).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has=page.get_by_role("heading"))).to_have_count(50)
+
+    page.get_by_role("link", name="On the keeping of records").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
+    page.get_by_label("Why").fill("Add the licence")
+    page.get_by_role("button", name="Make the copy").click()
+    expect(page.get_by_role("status")).to_contain_text("The copy is made")
+    expect(page).to_have_url(f"{page.url.split('/records')[0]}{COPY}?done=cloned")
+
+    page.get_by_role("link", name="Add a file").click()
+    licence = tmp_path / "licence.txt"
+    licence.write_bytes(b"CC BY 4.0")
+    page.get_by_label("File", exact=True).set_input_files(str(licence))
+    page.get_by_role("button", name="Add the file").click()
+    expect(page.get_by_role("status")).to_contain_text("The file is in this version")
+    page.get_by_role("link", name="licence.txt", exact=True).click()
+    expect(page.get_by_text("CC BY 4.0")).to_be_visible()
+
+    page.go_back()
+    page.get_by_role("link", name="1", exact=True).click()
+    expect(page.get_by_role("heading", name="Files in version 1")).to_be_visible()
+    expect(page.get_by_role("link", name="oai_dc", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="licence.txt")).to_have_count(0)
+    expect(page.get_by_role("link", name="Add a file")).to_have_count(0)
+
+    record = silo[PLAIN]
+    assert record.paths("workingcopy") == ["oai_dc", "licence.txt"]
+    assert record.paths("1") == ["oai_dc"]
+    assert record.manifest["version_dates"]["1"] == before["version_dates"]["1"]
+    assert record.manifest["versionlog"]["1"] == before["versionlog"]["1"]
+    assert record.origin("workingcopy").message == "Add the licence"
+
+
+def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], silo: Silo) -> None:
+    page = open_page(URL)
+    silo[PLAIN].clone_version("1", "somebody-elses")
+    page.get_by_role("button", name="Make the copy").click()
+    expect(page.get_by_role("alert")).to_contain_text("Somebody changed this record")
+    assert silo[PLAIN].versions == ["1", "somebody-elses"]
+
+
+def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
+    page = open_page("/records?limit=25")
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("link", name="Previous")).to_be_visible()
+    page.get_by_label("At the source").select_option("Deleted")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("1 of 60")).to_be_visible()
+    page.get_by_label("Go to an identifier").fill(PLAIN)
+    page.get_by_label("Go to an identifier").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rules"), [("light", WCAG), ("dark", ["color-contrast"])], ids=["light", "dark"]
+)
+def test_axe_finds_nothing_on_any_page(
+    open_page: Callable[..., Page], working_copy: str, scheme: str, rules: list[str]
+) -> None:
+    """In the dark only the colours are others."""
+    assert working_copy == PLAIN
+    page = open_page("/records", color_scheme=scheme)
+    for name, path in PAGES.items():
+        page.goto(path)
+        for summary in page.locator("summary").all():
+            summary.click()
+        found = Axe().run(page, options={"runOnly": rules}).response["violations"]
+        told = [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
+        assert told == [], name
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_no_page_is_wider_than_the_window(
+    open_page: Callable[..., Page], silo: Silo, working_copy: str, width: int
+) -> None:
+    silo[working_copy].put_stream("a" * 200 + ".txt", b"x" * 10)
+    page = open_page("/records", viewport={"width": width, "height": 800})
+    for name, path in PAGES.items():
+        page.goto(path)
+        for summary in page.locator("summary").all():
+            summary.click()
+        wide, window = page.evaluate(
+            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert wide <= window, name
+
+
+def test_the_keyboard_reaches_everything_and_focus_is_seen(
+    open_page: Callable[..., Page], working_copy: str
+) -> None:
+    assert working_copy
+    page = open_page(URL)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
+    reachable = page.locator("a[href], button, input:not([type=hidden]), summary, pre").all()
+    expected = sum(element.is_visible() for element in reachable)
+    seen = 1
+    while True:
+        page.keyboard.press("Tab")
+        focused = page.locator(":focus")
+        if focused.count() == 0 or focused.evaluate("e => e.matches('.skip, body')"):
+            break
+        outline = focused.evaluate("e => getComputedStyle(e).outlineStyle")
+        width = focused.evaluate("e => parseFloat(getComputedStyle(e).outlineWidth)")
+        assert (outline, width >= 2) == ("solid", True), focused.evaluate("e => e.outerHTML")
+        seen += 1
+    assert seen == expected
+
+
+def test_stored_script_does_not_run(open_page: Callable[..., Page]) -> None:
+    page = open_page("/records")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.goto(PAGES["hostile"])
+    expect(page.get_by_role("heading", level=1)).to_contain_text("<script>alert(1)</script>")
+    assert page.locator("main script, main img").count() == 0
+    assert asked == []
+
+
+def test_a_stored_page_is_shown_in_a_sandbox(
+    open_page: Callable[..., Page], silo: Silo, working_copy: str
+) -> None:
+    markup = (
+        b'<html xmlns="http://www.w3.org/1999/xhtml"><head><title>before</title></head><body>'
+        b'<script>document.title = "run"</script></body></html>'
+    )
+    silo[working_copy].put_stream("page.xml", markup)
+    page = open_page("/records")
+    with page.context.expect_page() as opened:
+        page.evaluate(f"window.open('{COPY}/files/page.xml', '_blank', 'noopener')")
+    shown = opened.value
+    shown.wait_for_load_state()
+    assert shown.title() == "before"
+    shown.close()

@@ -1,0 +1,272 @@
+"""`silo serve` and `silo demo`, as their users meet them."""
+
+import functools
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from oaipmhprovider.server import SampleServer
+from recordsilo import Silo
+from webui import cli, demo
+from webui.server import CannotListen, PageServer, PortTaken
+from webui.site import Site
+
+PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
+
+
+@pytest.fixture
+def run() -> Iterator[Callable[..., Any]]:
+    """Start `silo` with arguments; what still runs after the test is ended."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*PYTHON, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def url_of(process: subprocess.Popen[str]) -> str:
+    """The address that the command says it serves at."""
+    assert process.stdout
+    for line in process.stdout:
+        if match := re.search(r"is at http://([^/]+)/ \(stop with Ctrl-C\)", line):
+            return match[1]
+    raise AssertionError(process.stderr.read() if process.stderr else "")
+
+
+def status(address: str, path: str) -> int:
+    connection = http.client.HTTPConnection(address, timeout=10)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_shows_the_silo_until_it_is_asked_to_stop(
+    run: Callable[..., Any], harvested: str, number: int
+) -> None:
+    process = run("serve", harvested, "--port", "0")
+    address = url_of(process)
+    assert status(address, "/records/oai+example,org+1") == 200
+    assert status(address.replace("127.0.0.1", "localhost"), "/records") == 200
+    process.send_signal(number)
+    assert process.wait(timeout=20) == 0
+    output, errors = process.communicate()
+    assert output.endswith("Stopped.\n")
+    assert errors == ""
+
+
+def test_a_taken_port_that_was_asked_for_is_a_sentence(
+    run: Callable[..., Any], harvested: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = run("serve", harvested, "--port", str(port))
+        assert process.wait(timeout=20) == 2
+    output, errors = process.communicate()
+    assert errors == (
+        f"silo: port {port} of 127.0.0.1 is taken by another program; name another --port\n"
+    )
+    assert output == ""
+
+
+def test_without_a_port_another_free_one_is_taken_and_said(
+    run: Callable[..., Any], harvested: str
+) -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", 8080))
+            taken.listen()
+        except OSError:
+            pass  # taken already, which is as good
+        process = run("serve", harvested)
+        line = process.stdout.readline()
+        address = url_of(process)
+    port = address.rpartition(":")[2]
+    assert line == f"Port 8080 is taken by another program; {port} is free.\n"
+    assert status(address, "/records") == 200
+
+
+def test_listening_beyond_loopback_has_to_be_meant(harvested: str) -> None:
+    result = CliRunner().invoke(cli.serve, [harvested, "--host", "0.0.0.0", "--port", "0"])
+    assert result.exit_code == 2
+    assert "there are no accounts" in result.output
+    assert "--allow-remote" in result.output
+
+
+def test_listening_beyond_loopback_is_warned_of(run: Callable[..., Any], harvested: str) -> None:
+    process = run("serve", harvested, "--host", "0.0.0.0", "--port", "0", "--allow-remote")
+    address = url_of(process).replace("0.0.0.0", "127.0.0.1")
+    assert status(address, "/records") == 200
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 0
+    assert "whoever reaches 0.0.0.0 can change and delete records" in process.communicate()[1]
+
+
+@pytest.mark.parametrize("name", ["missing", "other"])
+def test_what_is_no_silo_is_a_sentence_and_nothing_is_made(tmp_path: Any, name: str) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("x")
+    before = sorted(os.listdir(tmp_path))
+    process = subprocess.run(
+        [*PYTHON, "serve", str(tmp_path / name)], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 2
+    assert process.stderr.count("\n") == 1
+    assert "Traceback" not in process.stderr
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_an_address_that_is_not_this_machines_is_a_sentence() -> None:
+    with pytest.raises(CannotListen, match="cannot listen on"):
+        PageServer(lambda _environ, _start: [], "192.0.2.1", 0)
+
+
+def test_a_port_is_taken_once() -> None:
+    with PageServer(lambda _environ, _start: []) as server, pytest.raises(PortTaken):
+        PageServer(lambda _environ, _start: [], port=server.port)
+
+
+def test_stopping_finishes_the_request_that_is_being_answered() -> None:
+    reached = threading.Event()
+
+    def slow(_environ: object, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        reached.set()
+        time.sleep(0.5)
+        start_response("200 OK", [("Content-Length", "4")])
+        return [b"done"]
+
+    answers: list[bytes] = []
+
+    def ask(port: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/")
+        answers.append(connection.getresponse().read())
+        connection.close()
+
+    with PageServer(slow) as server:
+        asking = threading.Thread(target=ask, args=(server.port,))
+        asking.start()
+        assert reached.wait(10)
+    asking.join(10)
+    assert answers == [b"done"]
+
+
+def test_commands_have_help_with_an_example() -> None:
+    for command in cli.commands:
+        result = CliRunner().invoke(command, ["--help"])
+        assert result.exit_code == 0
+        assert f"silo {command.name}" in result.output
+
+
+# -- the demo ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_sample(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The sample repository with 40 records; its size is 3,200 elsewhere."""
+    monkeypatch.setattr(demo, "SampleServer", functools.partial(SampleServer, size=40))
+    return 40
+
+
+def run_demo(directory: str) -> Any:
+    return CliRunner().invoke(cli.demo, ["--no-serve", directory])
+
+
+def test_the_demo_harvests_every_live_record_and_prints_a_receipt(
+    tmp_path: Any, small_sample: int
+) -> None:
+    directory = str(tmp_path / "myrepo")
+    result = run_demo(directory)
+    assert result.exit_code == 0, result.output
+    for word in ("listed", "new", "updated", "unchanged", "deleted", "stored", "Whole"):
+        assert word in result.output
+    assert re.search(r"listed in [\d.]+ s", result.output)
+    with Silo(directory, create=False) as silo:
+        assert len(silo) == small_sample
+        live = [
+            record for record in silo.iteritems() if "deleted_at_version" not in record.metadata
+        ]
+        assert live
+        assert all("oai_dc" in record.files for record in live)
+        site = Site.of(silo)
+        assert site.name == "Wexcombe Research Repository"
+        assert any(site.set_name(spec) != spec for spec in silo.set_counts())
+
+
+def test_a_second_demo_changes_nothing_also_at_another_port(
+    tmp_path: Any, small_sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = str(tmp_path / "myrepo")
+    run_demo(directory)
+    with Silo(directory, create=False) as silo:
+        before = {record.item_id: record.revision for record in silo.iteritems()}
+        first_url = silo.state["base_oai_url"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(demo, "SAMPLE_PORT", taken.getsockname()[1])
+        result = run_demo(directory)
+    assert result.exit_code == 0, result.output
+    assert "Nothing changed" in result.output
+    with Silo(directory, create=False) as silo:
+        assert {record.item_id: record.revision for record in silo.iteritems()} == before
+        assert silo.state["base_oai_url"] != first_url
+    assert len(before) == small_sample
+
+
+def test_the_demo_leaves_a_silo_of_another_repository_alone(
+    tmp_path: Any, small_sample: int, harvested: str
+) -> None:
+    assert small_sample
+    elsewhere = str(tmp_path / "elsewhere")
+    run_demo(elsewhere)
+    state = tmp_path / "elsewhere" / "oaipmh_harvester.json"
+    state.write_text(state.read_text().replace("Wexcombe Research Repository", "Real Archive"))
+    result = run_demo(elsewhere)
+    assert result.exit_code == 2
+    assert "not from the sample repository" in result.output
+    assert len(result.output.strip().splitlines()) == 2
+    never_harvested = run_demo(harvested)
+    assert never_harvested.exit_code == 2
+
+
+def test_the_demo_serves_the_page_afterwards(tmp_path: Any) -> None:
+    small = (
+        "import functools; from webui import demo; from oaipmhprovider.server import SampleServer;"
+        "demo.SampleServer = functools.partial(SampleServer, size=40);"
+        "from recordsilo.cli import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", small, "demo", "--port", "0", str(tmp_path / "myrepo")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert status(url_of(process), "/records") == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+    finally:
+        process.kill()
+        process.communicate()
