@@ -67,7 +67,8 @@ class Curator:
         self.record: HarvestedRecord = call.record
         self._silo = call.site.silo
         self._agent = call.site.settings.agent
-        self._message = call.field("message") or call.request.query.get("message", "").strip()
+        message = call.field("message") or call.request.query.get("message", "")
+        self._message = " ".join(message.split())  # one line of a log
         self._if_revision = expected_revision(call, self.record.revision)
 
     @property

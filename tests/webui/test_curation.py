@@ -132,6 +132,8 @@ def test_a_body_is_stored_as_a_file_by_put(client: Any, silo: Silo, working_copy
     assert client.ask("PUT", url, payload + b"2").status == 200
     assert content(silo, "data/a.bin", "workingcopy") == payload + b"2"
     assert "because" in "".join(silo[working_copy].version_log("workingcopy"))
+    assert client.ask("PUT", COPY + "/files/mods?metadata=yes", b"<mods/>").status == 201
+    assert silo[working_copy].metadata_files["workingcopy"] == ["oai_dc", "mods"]
 
 
 def test_an_upload_that_breaks_off_leaves_the_old_content(
@@ -246,6 +248,21 @@ def test_a_record_is_made_by_its_identifier(client: Any, silo: Silo) -> None:
     again = client.post("/records", {"id": "local:new thing"})
     assert (again.status, again.error["code"]) == (409, "conflict")
     assert client.post("/records", {"id": "\0"}).error["code"] == "bad_identifier"
+
+
+def test_a_message_is_one_line_of_the_log(client: Any, silo: Silo) -> None:
+    fields = {"name": "x", "clone_of": "1", "message": " two\r\nlines "}
+    assert client.post(URL + "/versions", fields).status == 201
+    assert silo[PLAIN].origin("x").message == "two lines"
+
+
+def test_a_record_named_like_a_page_is_curated_under_records(client: Any, silo: Silo) -> None:
+    for identifier in ("records", "static", "sets"):
+        assert client.post("/records", {"id": identifier}).status == 201
+        assert client.json(f"/records/{identifier}.json")["identifier"] == identifier
+        put = client.ask("PUT", f"/records/{identifier}/versions/1/files/a", b"x")
+        assert put.status == 201
+        assert silo[identifier].paths() == ["a"]
 
 
 # -- revisions -----------------------------------------------------------------------------

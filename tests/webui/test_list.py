@@ -9,6 +9,7 @@ import pytest
 
 from recordsilo import Silo
 from webui.server import PageServer
+from webui.site import SetCounts
 
 PLAIN = "oai:example.org:1"
 DELETED = "oai:example.org:2"
@@ -177,6 +178,24 @@ def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> 
     with open(f"{silo.path}/oaipmh_harvester.json", "w", encoding="utf-8") as file:
         json.dump({"sets": {SET: "Another name"}}, file)
     assert client.json("/sets.json")["sets"][0]["name"] == "Another name"
+
+
+def test_slow_counts_of_sets_are_kept_for_a_while(silo: Silo) -> None:
+    now = [0.0]
+    counted: list[float] = []
+    count = silo.set_counts
+
+    def slow() -> dict[str, int]:
+        counted.append(now[0])
+        now[0] += 0.5
+        return count()
+
+    silo.set_counts = slow  # type: ignore[method-assign]  # a clock that goes while it counts
+    counts = SetCounts(silo, lambda: now[0])
+    assert counts() == {SET: 60}
+    for now[0] in (1.0, 50.4, 50.5, 60.0):
+        assert counts() == {SET: 60}
+    assert counted == [0.0, 50.5]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"sets": [], "identify": 5}'])

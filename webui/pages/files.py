@@ -134,12 +134,16 @@ def put_upload(
 
 
 def put(call: Call) -> Response:
-    """Store the body as a file, streamed; one of that path is replaced."""
+    """Store the body as a file, streamed; one of that path is replaced.
+
+    The query may say why (``message``) and that it is metadata (``metadata=yes``).
+    """
     body = open_body(call.request, call.site.settings.max_upload)
     curator = Curator(call)
     path = call.params["path"]
     is_new = path not in curator.record.paths(call.version)
-    curator.put(call.version, path, body)  # type: ignore[arg-type]  # the store only reads
+    metadata = True if call.request.query.get("metadata") else None
+    curator.put(call.version, path, body, metadata=metadata)  # type: ignore[arg-type]  # only read
     location = _done(call, curator.record, "file-added")
     return changed(call, curator.record, location, 201 if is_new else 200)
 

@@ -174,7 +174,7 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
 
 def set_choices(site: Site) -> list[tuple[str, str, int]]:
     """(spec, name, number of records) of every set, by name."""
-    counted = ((spec, site.set_name(spec), count) for spec, count in site.silo.set_counts().items())
+    counted = ((spec, site.set_name(spec), count) for spec, count in site.set_counts().items())
     return sorted(counted, key=lambda choice: (choice[1].casefold(), choice[0]))
 
 
