@@ -79,7 +79,9 @@ class RecordEdit:
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to commit."""
+        """Whether there is anything to commit; a record begins with its first version."""
+        if self.before is None:
+            return bool(self.manifest.versions)
         return self.manifest != self.before or self._retyped
 
     def discard(self) -> None:
