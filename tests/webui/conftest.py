@@ -80,7 +80,10 @@ def sample_records() -> dict[str, bytes | None]:
         ),
         DELETED: None,
         RIGHT_TO_LEFT: dublin_core(
-            ("title", "مقدمة ابن خلدون"), ("language", "ara"), ("creator", "ابن خلدون")
+            ("title", "مقدمة ابن خلدون"),
+            ("language", "ara"),
+            ("creator", "ابن خلدون"),
+            ("description", "كتاب في التاريخ (OAI-PMH)."),
         ),
         HOSTILE: dublin_core(
             *((name, ATTACK) for name in ("title", "creator", "description", "subject"))

@@ -202,6 +202,13 @@ def test_the_keyboard_reaches_everything_and_focus_is_seen(
     assert seen == expected
 
 
+def test_a_right_to_left_abstract_runs_from_the_right(open_page: Callable[..., Page]) -> None:
+    page = open_page(PAGES["right to left"])
+    abstract = page.get_by_text("كتاب في التاريخ")
+    assert abstract.evaluate("e => getComputedStyle(e).direction") == "rtl"
+    assert abstract.evaluate("e => [e.localName, e.lang]") == ["dd", "ar"]
+
+
 def test_stored_script_does_not_run(open_page: Callable[..., Page]) -> None:
     page = open_page("/records")
     asked: list[str] = []

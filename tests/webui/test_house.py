@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from webui.rendering import STATIC, _lookup, static_content
+from webui.routes import ROUTES
 
 TEMPLATES = sorted(Path(str(files("webui") / "templates")).glob("*.mako"))
 STATIC_DIR = Path(str(files("webui") / "static"))
@@ -60,3 +61,10 @@ def test_every_static_file_that_is_served_exists_and_every_style_is_served() -> 
         assert static_content(name)
     styles = {str(path.relative_to(STATIC_DIR)) for path in STATIC_DIR.rglob("*.css")}
     assert styles <= set(STATIC)
+
+
+def test_the_documentation_names_every_address() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    own = {"/", "/favicon.ico", "/robots.txt", "/static/{path...}"}
+    for route in ROUTES:
+        assert route.pattern in own or f"`{route.pattern}`" in page, route.pattern

@@ -17,6 +17,17 @@ ${text}\
 % endif
 </%def>
 
+## The direction is the block's: a dir=auto passes over children with a dir of their own.
+<%def name="paragraph(v)">\
+<dd dir="auto"${lang(v.lang)}>\
+% if v.href:
+<a href="${v.href}" rel="noopener noreferrer">${v.text}</a>\
+% else:
+${v.text}\
+% endif
+</dd>
+</%def>
+
 <%def name="lang(tag)">\
 % if tag:
  lang="${tag}"\

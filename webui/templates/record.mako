@@ -49,7 +49,11 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
     <div class="${field.name}">
       <dt>${field.label}</dt>
 % for v in field.values:
-      <dd${block(field.name == "descriptions")}>${parts.value(v)}</dd>
+% if field.name == "descriptions":
+      ${parts.paragraph(v)}
+% else:
+      <dd>${parts.value(v)}</dd>
+% endif
 % endfor
     </div>
 % endfor
@@ -168,8 +172,10 @@ ${clone_form(view, shown, clone_name)}
 % if version.made and version.curated:
       <p class="when">made ${parts.date(version.made)}</p>
 % endif
-% if version.message:
+% if version.message and version.curated:
       <p class="why" dir="auto">“${version.message}”</p>
+% elif version.message:
+      <p class="when" dir="auto">${version.message}</p>
 % endif
 % if version.log:
       <details>
@@ -198,11 +204,6 @@ ${clone_form(view, shown, clone_name)}
 % endif
 </aside>
 </div>
-<%def name="block(yes)">\
-% if yes:
- dir="auto"\
-% endif
-</%def>
 <%def name="here(yes)">\
 % if yes:
  aria-current="true"\
