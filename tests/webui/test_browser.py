@@ -204,7 +204,7 @@ def test_the_keyboard_reaches_everything_and_focus_is_seen(
 
 def test_a_right_to_left_abstract_runs_from_the_right(open_page: Callable[..., Page]) -> None:
     page = open_page(PAGES["right to left"])
-    abstract = page.get_by_text("كتاب في التاريخ")
+    abstract = page.locator("dd", has_text="كتاب في التاريخ")
     assert abstract.evaluate("e => getComputedStyle(e).direction") == "rtl"
     assert abstract.evaluate("e => [e.localName, e.lang]") == ["dd", "ar"]
 
