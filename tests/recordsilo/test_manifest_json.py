@@ -1,0 +1,180 @@
+"""The bytes of a manifest: there and back, and never anything but a manifest or a named fault."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recordsilo import Digest, Manifest, Origin, Version
+from recordsilo.errors import ManifestUnreadable
+from recordsilo.manifest import FORMAT, Pending
+from recordsilo.manifest_json import from_json, to_2010, to_json
+
+text = st.text(max_size=12)
+plain = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+names = st.from_regex(r"[^/\0\ud800-\udfff]{1,10}", fullmatch=True)
+paths = st.lists(names.filter(lambda n: n not in {".", ".."}), min_size=1, max_size=3).map("/".join)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | plain,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(plain, inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+digests = st.builds(Digest, st.from_regex("[0-9a-f]{64}", fullmatch=True), st.integers(0, 2**60))
+origins = st.builds(
+    Origin,
+    kind=st.sampled_from(["harvest", "clone", "local"]),
+    of=st.none() | names,
+    prefixes=st.dictionaries(plain, plain, max_size=2),
+    agent=plain,
+    message=plain,
+    date=plain,
+)
+versions = st.builds(
+    Version,
+    name=names,
+    date=plain,
+    origin=origins,
+    files=st.lists(paths, max_size=3).map(tuple),
+    subdir=st.lists(plain, max_size=2).map(tuple),
+    metadata_files=st.lists(plain, max_size=2).map(tuple),
+    log=st.lists(plain, max_size=2).map(tuple),
+    digests=st.dictionaries(paths, st.none() | digests, max_size=3),
+)
+inside = st.builds(lambda name, path: f"__{name}/{path}", names, paths).filter(
+    lambda path: not path.startswith("__manifest.json")
+)
+pending = st.builds(
+    Pending,
+    renames=st.lists(st.tuples(inside, inside), max_size=2).map(tuple),
+    unlinks=st.lists(st.tuples(inside, st.integers(-1), st.integers(-1)), max_size=2).map(tuple),
+)
+
+
+@st.composite
+def manifests(draw: st.DrawFn) -> Manifest:
+    made = draw(st.lists(versions, max_size=3, unique_by=lambda version: version.name))
+    return Manifest(
+        item_id=draw(plain.filter(bool)),
+        date=draw(plain),
+        current_version=draw(st.sampled_from(made)).name if made else "",
+        versions=tuple(made),
+        metadata=draw(st.dictionaries(plain, values, max_size=3)),
+        revision=draw(st.integers(0, 10**9)),
+        format=draw(st.integers(1, 3)),
+        pending=draw(pending),
+        extra=draw(st.dictionaries(st.sampled_from(["rdffilename", "später"]), values)),
+    )
+
+
+@given(manifests())
+def test_manifest_is_the_same_after_writing_and_reading(manifest: Manifest) -> None:
+    content = to_json(manifest)
+    assert from_json(content, "x") == manifest
+    assert json.loads(content.decode("utf-8"))["item_id"] == manifest.item_id
+
+
+@given(manifests())
+def test_keys_of_2010_come_first_and_in_their_order(manifest: Manifest) -> None:
+    members = json.loads(to_json(manifest))
+    assert list(members)[:10] == list(to_2010(manifest))
+
+
+@given(manifests())
+def test_manifest_has_a_line_for_each_key(manifest: Manifest) -> None:
+    lines = to_json(manifest).split(b"\n")
+    assert len(lines) == len(json.loads(to_json(manifest))) + 3
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_manifest_or_a_named_fault(content: bytes) -> None:
+    sentence = ""
+    try:
+        from_json(content, "/some/where")
+    except ManifestUnreadable as error:
+        sentence = str(error)
+    assert not sentence or sentence.startswith("the manifest /some/where cannot be read (")
+
+
+KEYS = [
+    "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
+    "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
+    "pending",
+]  # fmt: skip
+anything = values | st.dictionaries(st.just("1"), values, max_size=1)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), anything), st.booleans())
+def test_any_json_is_a_manifest_or_a_named_fault(found: dict[str, object], sound: bool) -> None:
+    if sound:
+        found |= {"item_id": "a", "versions": ["1"], "currentversion": "1"}
+    try:
+        manifest = from_json(json.dumps(found).encode(), "x")
+    except ManifestUnreadable:
+        return
+    assert manifest.item_id
+    assert from_json(to_json(manifest), "x").item_id == manifest.item_id
+
+
+def with_key(key: str, value: object) -> bytes:
+    sound = json.loads(to_json(Manifest("a", "", "1", (Version("1", "", Origin("local")),))))
+    return json.dumps(sound | {key: value}).encode()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("item_id", ""),
+        ("item_id", 7),
+        ("versions", ["1", "1"]),
+        ("versions", ["1", "../x"]),
+        ("versions", ["1", ""]),
+        ("versions", {"1": 1}),
+        ("currentversion", "2"),
+        ("revision", -1),
+        ("revision", True),
+        ("format", "1"),
+        ("files", {"1": "oai_dc"}),
+        ("files", {"1": [7]}),
+        ("files", {"1": ["../../etc"]}),
+        ("metadata", []),
+        ("digests", {"1": {"../../../x": None}}),
+        ("digests", {"1": {"/etc/passwd": None}}),
+        ("digests", {"1": {"f": {"sha256": "x", "size": 1}}}),
+        ("digests", {"1": {"f": {"sha256": "0" * 64}}}),
+        ("origins", {"1": {"kind": "found"}}),
+        ("origins", {"1": {"kind": []}}),
+        ("origins", {"1": {"kind": "harvest", "prefixes": []}}),
+        ("pending", {"renames": [["__1/a"]], "unlinks": []}),
+        ("pending", {"renames": [["__1/a", "../b"]], "unlinks": []}),
+        ("pending", {"renames": [["__1/a", "__1/../../b"]], "unlinks": []}),
+        ("pending", {"renames": [], "unlinks": [["__manifest.json", 1, 1]]}),
+        ("pending", {"renames": [], "unlinks": [["__/ab/__1", -1, -1]]}),
+        ("pending", {"renames": [], "unlinks": [["/etc/passwd", 1, 1]]}),
+        ("pending", {"renames": []}),
+        ("pending", []),
+    ],
+)
+def test_wrong_key_is_named(key: str, value: object) -> None:
+    with pytest.raises(ManifestUnreadable, match=f"its '{key}'"):
+        from_json(with_key(key, value), "x")
+
+
+def test_deeply_nested_json_is_a_named_fault() -> None:
+    with pytest.raises(ManifestUnreadable):
+        from_json(b"[" * 100_000, "x")
+
+
+def test_manifest_of_2010_has_no_digests_and_format_0() -> None:
+    old = b'{"item_id": "a", "versions": [3], "currentversion": 3, "files": {"3": ["f"]}}'
+    manifest = from_json(old, "x")
+    assert (manifest.format, manifest.revision) == (0, 0)
+    assert manifest.versions[0].digests is None
+    assert (manifest.current_version, manifest.versions[0].files) == ("3", ("f",))
+    assert FORMAT == 1
+
+
+def test_infinity_is_never_written() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        to_json(Manifest("a", "", metadata={"x": float("inf")}))
