@@ -3,6 +3,7 @@
 The keys of 2010 keep their names, order and meaning; those of this format stand beside them.
 """
 
+import hashlib
 import json
 import re
 from typing import cast
@@ -18,7 +19,7 @@ _KNOWN_KEYS = frozenset(
     {
         "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
         "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
-        "pending",
+        "pending", "checksum",
     }
 )  # fmt: skip
 
@@ -41,7 +42,11 @@ def to_2010(manifest: Manifest) -> dict[str, Json]:
 
 
 def to_json(manifest: Manifest) -> bytes:
-    """The manifest's bytes: one JSON object, one line for each key, UTF-8."""
+    """The manifest's bytes: one JSON object, one line for each key, UTF-8.
+
+    The last line is ``checksum``, the SHA-256 of all bytes before that line: by it an
+    audit tells a flipped bit; readers go without it.
+    """
     members = {
         **to_2010(manifest),
         **manifest.extra,
@@ -57,7 +62,8 @@ def to_json(manifest: Manifest) -> bytes:
         }
     lines = (f"{_encode(key)}: {_encode(value)}" for key, value in members.items())
     # Half a surrogate pair, which UTF-8 cannot hold, is written as JSON's own escape for it.
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "backslashreplace")
+    body = ("{\n" + ",\n".join(lines) + ",\n").encode("utf-8", "backslashreplace")
+    return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
 
 
 def from_json(content: bytes, path: str) -> Manifest:
