@@ -138,8 +138,9 @@ class Index:
 
     def note_problem(self, path: str, sentence: str) -> None:
         """Keep what was found unreadable, until the next rebuild."""
+        shown = [text.encode("utf-8", "backslashreplace").decode() for text in (path, sentence)]
         with self.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", (path, sentence))
+            connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", shown)
 
     def end_rebuild(self) -> int:
         """Drop the rows of records that are gone; the index is complete now.

@@ -1,6 +1,7 @@
 """Identifiers ↔ paths: bijective, as Pairtree 0.1 has it, and independent of each other."""
 
 import logging
+import os
 import subprocess
 import sys
 from urllib.parse import unquote
@@ -106,6 +107,9 @@ def test_longest_identifier_is_stored_cloned_and_read(silo: Silo) -> None:
     record.clone_version("1", "v" * 240)
     with silo[identifier].get_stream(path) as stream:
         assert stream.read() == b"content"
+    assert silo.reindex() == 1
+    silo.del_item(identifier)  # pytest's own clean-up, being recursive, could not
+    assert os.listdir(f"{silo.path}/pairtree_root") == []
 
 
 def test_composed_and_decomposed_letters_are_different_records(silo: Silo) -> None:
