@@ -97,17 +97,24 @@ def check_site(request: Request) -> None:
     """See `check`. Browsers that send neither header are older than 2020."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
-    if site is not None:
-        allowed = site in {"same-origin", "none"}
-    elif origin is not None:
-        allowed = origin.lower() == f"{request.scheme}://{request.headers['host'].strip()}".lower()
-    else:
-        allowed = is_loopback(request.remote_addr)
-    if not allowed:
+    if site is None and origin is None:
+        if not is_loopback(request.remote_addr):
+            raise CrossSite(
+                "A program on another machine has to say that it means this page: "
+                "send its address in an Origin header."
+            )
+    elif not _is_own(request, site, origin):
         raise CrossSite(
             "This change was asked for from another site, and was refused; "
             "open the record here and make the change on its own page."
         )
+
+
+def _is_own(request: Request, site: str | None, origin: str | None) -> bool:
+    if site is not None:
+        return site in {"same-origin", "none"}
+    own = f"{request.scheme}://{request.headers['host'].strip()}"
+    return (origin or "").lower() == own.lower()
 
 
 def _is_address(name: str) -> bool:

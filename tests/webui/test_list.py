@@ -105,6 +105,8 @@ def test_jumping_leads_to_a_record_in_every_form_of_its_identifier(client: Any, 
     answer = client.get("/records?find=" + quote(typed))
     assert answer.status == 303
     assert answer.headers["Location"] == "/records/oai+example,org+1"
+    twin = client.get("/records.json?find=" + quote(typed))
+    assert twin.headers["Location"] == "/records/oai+example,org+1.json"
 
 
 def test_jumping_to_no_record_begins_where_it_would_stand(client: Any) -> None:

@@ -1,6 +1,7 @@
 """Attacks: other sites, other hosts, stored and reflected script, paths, sizes, methods."""
 
 import html.parser
+import io
 import re
 import socket
 from collections.abc import Callable
@@ -12,8 +13,9 @@ import pytest
 from recordsilo import Silo
 from recordsilo.identifier import url_segment
 from webui import routes
-from webui.errors import UNFORESEEN
-from webui.security import LOOPBACK_ONLY, Policy, check_host, is_loopback
+from webui.errors import UNFORESEEN, CrossSite
+from webui.http_values import Request
+from webui.security import LOOPBACK_ONLY, Policy, check, check_host, is_loopback
 from webui.server import PageServer
 from webui.site import Settings
 
@@ -196,7 +198,24 @@ def test_no_changing_address_is_open_to_other_sites(
     assert silo[working_copy].revision == before
 
 
-def test_a_program_elsewhere_must_say_where_it_comes_from() -> None:
+@pytest.mark.parametrize(
+    ("headers", "passes"),
+    [({}, False), ({"origin": "http://archive.example"}, True), ({"origin": "http://evil"}, False)],
+)
+def test_a_program_elsewhere_must_say_that_it_means_this_page(
+    headers: dict[str, str], passes: bool
+) -> None:
+    sent = {"host": "archive.example", **headers}
+    request = Request("POST", "/", sent, io.BytesIO(), remote_addr="192.0.2.1")
+    policy = Policy(frozenset({"archive.example"}), remote=True)
+    if passes:
+        check(request, policy)
+    else:
+        with pytest.raises(CrossSite):
+            check(request, policy)
+
+
+def test_loopback_is_known_by_name_and_by_address() -> None:
     assert is_loopback("127.0.0.1")
     assert is_loopback("::1")
     assert is_loopback("localhost")

@@ -129,7 +129,8 @@ def show(call: Call) -> View | Response:
     wanted = fields.pop("find", "").strip()
     if wanted:
         try:
-            return redirect(urls.record(call.site.identifier(wanted)))
+            url = urls.record(call.site.identifier(wanted))
+            return redirect(urls.twin(url) if call.is_twin else url)
         except RecordNotFound:
             fields |= {"from": wanted}
     query = Query.of(fields)
