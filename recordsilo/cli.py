@@ -62,6 +62,10 @@ def open_silo(path: str) -> Iterator[Silo]:
         yield silo
 
 
+class _ReaderGone(Exception):
+    """Nobody reads our output any more, say `head`."""
+
+
 class _Commands(click.Group):
     """The group; the commands of other packages are loaded when one is asked for."""
 
@@ -84,6 +88,13 @@ class _Commands(click.Group):
         """A command by its name."""
         self._load()
         return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click itself would turn a broken pipe into exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGone from error
 
 
 _HELP = """Take records out of a repository, keep them as plain files, improve them, push them out.
@@ -128,7 +139,7 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except BrokenPipeError:  # the reader of our output, say `head`, has seen enough
+    except (_ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except (ManifestUnreadable, StateUnreadable) as error:

@@ -239,14 +239,15 @@ def put(*,
     metadata: bool | None, agent: str, message: str,
 ) -> None:  # fmt: skip
     """Put a file into a curated version of a record, over one of that name."""
-    if name is None and source.name in {"-", "<stdin>"}:
+    given = getattr(source, "name", "-")
+    if name is None and (not isinstance(given, str) or given in {"-", "<stdin>"}):
         fail("say with --as what the file is called in the version")
     with open_silo(silo_dir) as silo:
         record = silo.get_item(item) if new and item not in silo else silo[silo.resolve(item)]
         target = version or record.currentversion
         if record.exists and not record.is_curated(target):
             raise VersionFrozen(record.item_id, target)
-        stored = name or source.name.rsplit("/", 1)[-1]
+        stored = name or given.rsplit("/", 1)[-1]
         record.put_stream(stored, source, target, metadata, agent=agent, message=message)
         click.echo(f"{record.item_id}: {stored} is in version {target}")
 

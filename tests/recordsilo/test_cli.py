@@ -1,0 +1,386 @@
+"""The store's own commands: what they print, what they refuse, and how they exit."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, _run, example, fail, silo_command
+from recordsilo.commands import commands
+from recordsilo.errors import StateUnreadable
+
+Harvest = Callable[..., str]
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    def call(*arguments: str, stdin: bytes = b"") -> Result:
+        monkeypatch.setattr(sys, "argv", ["silo", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = _run()
+        captured = capfdbinary.readouterr()
+        return Result(int(code), captured.out.decode(), captured.err.decode())
+
+    return call
+
+
+@pytest.fixture
+def myrepo(tmp_path: Path, harvest: Harvest) -> str:
+    path = str(tmp_path / "myrepo")
+    with Silo(path, identifier_uri_prefix="oai:x:") as silo:
+        harvest(silo, "oai:x:1", sets=("a:b",), title="Möwen")
+        harvest(silo, "oai:x:2", sets=("ab",), title="Terns")
+        harvest(silo, "oai:x:3/4", title="Auks")
+        silo["2"].clone_version("1", "workingcopy")
+        silo.get_item("local").put_stream("note.txt", "x")
+    return path
+
+
+def only_sentence(result: Result, code: ExitCode) -> str:
+    assert result.code == code
+    assert result.out == ""
+    assert result.err.startswith("silo: ")
+    assert result.err.count("\n") == 1
+    return result.err
+
+
+# -- help -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
+def test_help_of_every_command_has_an_example(command: click.Command, run: Run) -> None:
+    result = run(str(command.name), "--help")
+    assert result.code == 0
+    assert "For example:" in result.out
+    assert f"  silo {command.name} " in result.out or f"silo {command.name} " in result.out
+    assert command.help
+
+
+def test_help_of_the_group_lists_the_commands_and_the_exit_codes(run: Run) -> None:
+    result = run("--help")
+    for command in commands:
+        assert f"\n  {command.name} " in result.out
+    assert "75  stopped early" in result.out
+    assert run("--version").out.startswith("silo")
+
+
+def test_commands_of_other_packages_arrive_by_entry_points() -> None:
+    context = click.Context(silo_command)
+    assert {"ls", "harvest"} <= set(silo_command.list_commands(context))
+
+
+def test_unknown_command_and_option_are_usage_errors(run: Run, myrepo: str) -> None:
+    for arguments in (("nope",), ("ls",), ("ls", myrepo, "--nope"), ("ls", myrepo, "-n", "0")):
+        result = run(*arguments)
+        assert result.code == ExitCode.USAGE
+        assert "Error: " in result.err
+
+
+# -- ls ---------------------------------------------------------------------------------
+
+
+def test_ls_lists_identifier_datestamp_marks_and_title(run: Run, myrepo: str) -> None:
+    result = run("ls", myrepo)
+    lines = [line.split("\t") for line in result.out.splitlines()]
+    assert result.code == 0
+    assert [line[0] for line in lines] == ["local", "oai:x:1", "oai:x:2", "oai:x:3/4"]
+    assert lines[1] == ["oai:x:1", "2004-06-24T00:00:00", "---", "Möwen"]
+    assert lines[2][2] == "-C-"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--set", "a"], ["oai:x:1"]),
+        (["--curated"], ["local", "oai:x:2"]),
+        (["--not-curated"], ["oai:x:1", "oai:x:3/4"]),
+        (["--deleted"], []),
+        (["--live", "-n", "2"], ["local", "oai:x:1"]),
+        (["--from", "oai:x:2"], ["oai:x:2", "oai:x:3/4"]),
+        (["--upstream-newer"], []),
+    ],
+)
+def test_ls_filters(run: Run, myrepo: str, options: list[str], expected: list[str]) -> None:
+    result = run("ls", myrepo, "--json", *options)
+    assert [json.loads(line)["identifier"] for line in result.out.splitlines()] == expected
+
+
+def test_ls_of_the_silo_of_2010(run: Run, path_of_2010: str) -> None:
+    assert len(run("ls", path_of_2010).out.splitlines()) == 5
+
+
+def test_ls_pages_through_everything(
+    run: Run, myrepo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Silo.page
+    monkeypatch.setattr(Silo, "page", lambda self, *, limit, **k: real(self, limit=2, **k))
+    assert len(run("ls", myrepo).out.splitlines()) == 4
+
+
+def test_title_with_tabs_and_line_ends_stays_in_its_field(
+    run: Run, myrepo: str, harvest: Harvest
+) -> None:
+    with Silo(myrepo) as silo:
+        harvest(silo, "oai:x:0", title="two\nlines\tand a tab")
+    assert run("ls", myrepo, "--set", "nope").out == ""
+    assert "oai:x:0\t2004-06-24T00:00:00\t---\ttwo lines and a tab\n" in run("ls", myrepo).out
+
+
+def test_reader_that_has_seen_enough_is_no_error(myrepo: str, harvest: Harvest) -> None:
+    with Silo(myrepo) as silo, silo.batch([f"n{n}" for n in range(600)]) as batch:
+        for number in range(600):
+            edit = batch.edit(f"n{number}")
+            origin = silo["1"].origin()
+            edit.add_version("1", date="2004-06-24", origin=origin)
+            edit.put(
+                "1", "oai_dc", b"<dc><title>" + b"long " * 40 + b"</title></dc>", metadata=True
+            )
+    silo = '"$1" -c "from recordsilo.cli import main; main()" ls "$2"'
+    script = silo + ' | head -1; echo "${PIPESTATUS[0]}"'
+    result = subprocess.run(
+        ["bash", "-c", script, "bash", sys.executable, myrepo],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = result.stdout.splitlines()
+    assert (len(lines), lines[1], result.stderr) == (2, "0", "")
+
+
+# -- show, cat, path --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["oai:x:3/4", "3/4", "oai+x+3=4", "3=4"])
+@pytest.mark.parametrize("command", ["show", "cat", "path"])
+def test_identifier_is_taken_in_full_short_and_url_form(
+    run: Run, myrepo: str, command: str, form: str
+) -> None:
+    result = run(command, myrepo, form)
+    assert (result.code, result.err) == (0, "")
+    assert result.out
+
+
+def test_show_tells_versions_files_and_origins(run: Run, myrepo: str) -> None:
+    text = run("show", myrepo, "2").out
+    for part in (
+        "identifier  oai:x:2", "title       Terns", "sets        ab", "version 1  2004-06-24T",
+        "harvest by harvester", "version workingcopy", "clone of 1", "← current", "oai_dc",
+        "metadata",
+    ):  # fmt: skip
+        assert part in text
+    found = json.loads(run("show", myrepo, "2", "--json").out)
+    assert found["identifier"] == "oai:x:2"
+    assert [v["name"] for v in found["version_list"]] == ["1", "workingcopy"]
+    assert found["version_list"][0]["frozen"] is True
+    assert found["version_list"][1]["files"][0]["metadata"] is True
+    assert found["metadata"]["setSpec"] == ["ab"]
+
+
+def test_show_names_a_dangling_link_and_goes_on(run: Run, path_of_2010: str) -> None:
+    result = run("show", path_of_2010, "6")
+    assert result.code == 0
+    assert "PROBLEM: 'oai_dc' in version 'delta'" in result.out
+    found = json.loads(run("show", path_of_2010, "6", "--json").out)
+    assert "symbolic link" in found["version_list"][1]["files"][0]["problem"]
+    assert "deleted     at the source" in run("show", path_of_2010, "gone").out
+    assert "(no files)" in run("show", path_of_2010, "gone").out
+
+
+def test_show_names_a_file_that_is_a_directory_now(run: Run, myrepo: str) -> None:
+    with Silo(myrepo) as silo:
+        place = silo["1"].to_dirpath("oai_dc")
+    os.unlink(place)
+    os.mkdir(place)
+    assert "PROBLEM" in run("show", myrepo, "1").out
+
+
+def test_cat_prints_bytes(run: Run, myrepo: str) -> None:
+    assert "<dc:title>Möwen</dc:title>" in run("cat", myrepo, "1").out
+    assert run("cat", myrepo, "local", "note.txt").out == "x"
+    assert run("cat", myrepo, "2", "oai_dc", "--version", "1").out.startswith("<metadata")
+
+
+def test_cat_without_metadata_says_what_there_is(run: Run, myrepo: str) -> None:
+    sentence = only_sentence(run("cat", myrepo, "local"), ExitCode.USAGE)
+    assert "has no metadata; it has note.txt" in sentence
+
+
+def test_path_is_where_the_version_lies(run: Run, myrepo: str) -> None:
+    place = run("path", myrepo, "2").out.rstrip("\n")
+    assert place.endswith("/__workingcopy")
+    assert os.listdir(place) == ["oai_dc"]
+    assert run("path", myrepo, "2", "1").out.endswith("/__1\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["show", "nope"], "has no record 'nope'"),
+        (["cat", "1", "nope"], "has no file 'nope'"),
+        (["cat", "1", "-v", "7"], "has no version '7'; it has 1"),
+        (["path", "1", "7"], "has no version '7'"),
+        (["clone", "1", "7"], "has no version '7'"),
+        (["clone", "2", "1"], "has a version 'workingcopy' already"),
+        (["clone", "1", "1", "a/b"], "cannot name a version"),
+        (["rm", "nope"], "has no record 'nope'"),
+        (["rm", "1", "-v", "1"], "is the only version"),
+        (["rm", "2", "-v", "1"], "is as harvested and stays so"),
+        (["rm", "2", "-f", "nope"], "has no file 'nope'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    run: Run, myrepo: str, arguments: list[str], words: str
+) -> None:
+    command, *rest = arguments
+    assert words in only_sentence(run(command, myrepo, *rest), ExitCode.USAGE)
+
+
+@pytest.mark.parametrize("command", ["ls", "show", "cat", "path", "clone", "rm", "reindex"])
+def test_directory_that_is_no_silo_is_one_sentence_and_stays_as_it_is(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "letters").mkdir()
+    more = [] if command in {"ls", "reindex"} else ["x"]
+    where = str(tmp_path / "none")
+    assert "there is no Silo at" in only_sentence(run(command, where, *more), ExitCode.USAGE)
+    where = str(tmp_path / "letters")
+    assert "is not a Silo" in only_sentence(run(command, where, *more), ExitCode.USAGE)
+    assert os.listdir(tmp_path) == ["letters"]
+
+
+def test_damage_exits_with_losses(run: Run, myrepo: str) -> None:
+    with Silo(myrepo) as silo:
+        Path(silo["1"].path_to_item(), "__manifest.json").write_bytes(b"")
+    assert "it is empty" in only_sentence(run("show", myrepo, "1"), ExitCode.LOSSES)
+    result = run("reindex", myrepo)
+    assert result.code == ExitCode.LOSSES
+    assert "it is empty" in result.err
+    assert result.out == "3 records indexed, 1 not\n"
+    Path(myrepo, "persisted_state.json").write_bytes(b"{")
+    assert "JSON" in only_sentence(run("ls", myrepo), ExitCode.LOSSES)
+
+
+# -- put, clone, rm ---------------------------------------------------------------------
+
+
+def test_put_into_a_curated_version(run: Run, myrepo: str, tmp_path: Path) -> None:
+    (tmp_path / "licence.txt").write_text("CC BY")
+    result = run(
+        "put", myrepo, "2", str(tmp_path / "licence.txt"), "-m", "cleared", "--agent", "Ada"
+    )
+    assert result == (0, "oai:x:2: licence.txt is in version workingcopy\n", "")
+    assert run("put", myrepo, "2", "-", "--as", "d/text.txt", stdin=b"piped").code == 0
+    with Silo(myrepo) as silo:
+        record = silo["2"]
+        assert record.paths() == ["oai_dc", "licence.txt", "d/text.txt"]
+        assert "Ada: cleared" in record.versionlog[-2]
+        with record.get_stream("d/text.txt") as stream:
+            assert stream.read() == b"piped"
+
+
+def test_put_says_what_it_needs(run: Run, myrepo: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    file = str(tmp_path / "f")
+    assert "--as" in only_sentence(run("put", myrepo, "2", "-"), ExitCode.USAGE)
+    assert "clone it first" in only_sentence(run("put", myrepo, "1", file), ExitCode.USAGE)
+    assert "no record" in only_sentence(run("put", myrepo, "new", file), ExitCode.USAGE)
+    bad = run("put", myrepo, "2", file, "--as", "../x")
+    assert "cannot name a file" in only_sentence(bad, ExitCode.USAGE)
+    assert run("put", myrepo, "2", str(tmp_path / "none")).code == ExitCode.USAGE
+
+
+def test_put_makes_a_record_if_told(run: Run, myrepo: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    assert run("put", myrepo, "new", str(tmp_path / "f"), "--new", "--metadata").code == 0
+    assert run("put", myrepo, "2", str(tmp_path / "f"), "--new").code == 0
+    with Silo(myrepo) as silo:
+        assert silo["new"].metadata_files == {"1": ["f"]}
+        assert silo["2"].files == ["oai_dc", "f"]
+
+
+def test_clone_tells_where_the_clone_lies(run: Run, myrepo: str) -> None:
+    result = run("clone", myrepo, "1", "-m", "to mend")
+    first, place = result.out.splitlines()
+    assert first == "oai:x:1: version 1 is cloned to workingcopy"
+    assert os.listdir(place) == ["oai_dc"]
+    assert run("clone", myrepo, "1", "1", "second").code == 0
+    with Silo(myrepo) as silo:
+        assert silo["1"].versions == ["1", "workingcopy", "second"]
+        assert silo["1"].origin("workingcopy").message == "to mend"
+
+
+def test_rm_deletes_a_file_a_version_or_a_record_and_remembers_that(run: Run, myrepo: str) -> None:
+    assert run("clone", myrepo, "2", "workingcopy", "x").code == 0
+    assert run("rm", myrepo, "2", "-f", "oai_dc").out == "deleted file oai_dc of oai:x:2\n"
+    assert run("rm", myrepo, "2", "-v", "x").out == "deleted version x of oai:x:2\n"
+    assert run("rm", myrepo, "2", "-m", "a test").out == "deleted oai:x:2\n"
+    with Silo(myrepo) as silo:
+        assert silo.removed() == {"oai:x:2"}
+        assert "2" not in silo
+    assert only_sentence(run("rm", myrepo, "2"), ExitCode.USAGE)
+
+
+def test_rm_asks_at_a_terminal(run: Run, myrepo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    for answer, code in ((b"n\n", ExitCode.INTERRUPTED), (b"y\n", ExitCode.OK)):
+        with monkeypatch.context() as patch:
+            patch.setattr(io, "TextIOWrapper", Terminal)
+            result = run("rm", myrepo, "2", stdin=answer)
+        assert "Delete oai:x:2?" in result.out + result.err
+        assert result.code == code
+    with Silo(myrepo) as silo:
+        assert "2" not in silo
+
+
+# -- the frame --------------------------------------------------------------------------
+
+
+def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: list[tuple[BaseException, int, str]] = [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "/x"), 1, "/x: No space left on device"),
+        (OSError("odd"), 1, "odd"),
+        (StateUnreadable("/x", "why"), 1, "cannot be read"),
+        (click.exceptions.Abort(), 130, "interrupted"),
+    ]
+    for error, code, words in errors:
+
+        @click.command("failing")
+        def failing(error: BaseException = error) -> None:
+            raise error
+
+        monkeypatch.setitem(silo_command.commands, "failing", failing)
+        result = run("failing")
+        assert result.code == code
+        assert words in result.err
+
+
+def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command("failing")
+    def failing() -> None:
+        fail("the repository is asleep", ExitCode.ENDPOINT)
+
+    monkeypatch.setitem(silo_command.commands, "failing", failing)
+    assert run("failing") == (3, "", "silo: the repository is asleep\n")
+
+
+def test_example_is_an_epilog() -> None:
+    assert example("silo ls x", "silo ls y").endswith("For example:\n  silo ls x\n  silo ls y")
