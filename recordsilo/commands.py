@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from recordsilo.audit.commands import commands as audit_commands
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.errors import FileNotInVersion, VersionFrozen
 from recordsilo.index import Row
@@ -326,4 +327,4 @@ def reindex(silo_dir: str) -> int:
     return ExitCode.LOSSES if problems else ExitCode.OK
 
 
-commands = [ls, show, cat, path, put, clone, rm, reindex]
+commands = [ls, show, cat, path, put, clone, rm, reindex, *audit_commands]

@@ -348,6 +348,26 @@ class RecordEdit:
         if is_directory or through_file:
             raise FileInTheWay(self.identifier, listed.name, path)
 
+    def accept(self, version: str, path: str) -> None:
+        """Take a file of a curated version as it lies on disk, edited or added by other means.
+
+        Raises:
+            VersionFrozen: The version is a harvested one.
+            FileNotInVersion: There is no such file on disk.
+        """
+        check_path(path)
+        listed = self.manifest.version(version)
+        if not listed.is_curated:
+            raise VersionFrozen(self.identifier, version)
+        if path not in listed.paths:
+            self._check_way(listed, path)
+        accepted = self.manifest.with_version(listed.with_file(path, None, metadata=None))
+        with self.place.open(accepted, version, path) as file:
+            self.barrier.file_written(file.fileno())
+            digest = atomic_file.digest_of(file)
+        self._contents.pop((version, path), None)
+        self.manifest = accepted.with_version(listed.with_file(path, digest, metadata=None))
+
     def delete(self, version: str, path: str) -> None:
         """Take a file, or an empty top-level directory, out of a version.
 

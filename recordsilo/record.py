@@ -266,6 +266,34 @@ class HarvestedRecord(RecordView):
         why = f": {message}" if message else ""
         return f"{text} [{now_text()} {agent or self._silo.agent}{why}]"
 
+    def accept(
+        self,
+        filenames: str | Sequence[str],
+        version: str | None = None,
+        *,
+        agent: str = "",
+        message: str = "",
+        if_revision: int | None = None,
+    ) -> None:
+        """Take files of a curated version as they lie on disk, edited or added by other means.
+
+        Their new digests are recorded; the content is whatever is there now.
+
+        Raises:
+            VersionFrozen: The version is a harvested one: that stays as it was harvested.
+            FileNotInVersion: One of the files is not on disk; nothing is recorded.
+        """
+        name = self._version(version).name
+        paths = [filenames] if isinstance(filenames, str) else list(filenames)
+
+        def act(edit: RecordEdit) -> None:
+            for path in paths:
+                edit.accept(name, path)
+                line = f"Accepted file {path} as edited outside"
+                edit.log(name, self._line(line, agent or self._silo.agent, message))
+
+        self._change(act, if_revision)
+
     def del_stream(
         self,
         filename: str,

@@ -1,0 +1,131 @@
+"""A manifest's keys against each other: what one says, another must not deny. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from recordsilo.audit.findings import Code, shown
+from recordsilo.audit.statement import PER_VERSION, Fault, StatedVersion, Statement
+
+_KINDS = ("harvest", "clone", "local")
+
+
+def disagreements(statement: Statement) -> Iterator[Fault]:
+    """What in a manifest does not fit together.
+
+    A manifest of 2010 is held only to what its library kept.
+    """
+    yield from _about_unknown_versions(statement)
+    yield from _dates(statement)
+    for version in statement.versions:
+        if version.name not in _member(statement, "files"):
+            yield Fault(Code.NO_FILES, f"the files of version {version.name!r}", "nothing")
+        if version.digests is not None:
+            yield from _in_version(statement, version)
+
+
+def _in_version(statement: Statement, version: StatedVersion) -> Iterator[Fault]:
+    name = version.name
+    if name not in _member(statement, "digests"):
+        yield Fault(Code.NO_DIGESTS, f"the digests of version {name!r}", "nothing")
+    elif name in _member(statement, "files"):
+        yield from _files(version)
+    yield from _metadata_files(statement, version)
+    yield from _origin(statement, name)
+
+
+def _member(statement: Statement, key: str) -> dict[str, Any]:
+    found: dict[str, Any] = statement.members.get(key, {})
+    return found
+
+
+def _about_unknown_versions(statement: Statement) -> Iterator[Fault]:
+    names = {version.name for version in statement.versions}
+    for key in PER_VERSION:
+        for stray in sorted(_member(statement, key).keys() - names):
+            expected = "one of " + ", ".join(sorted(names)) if names else "no version"
+            yield Fault(Code.UNKNOWN_VERSION, expected, f"{key} of version {stray!r}")
+
+
+def _files(version: StatedVersion) -> Iterator[Fault]:
+    paths = version.digests or {}
+    tops = {path.partition("/")[0] for path in paths}
+    where = f"in version {version.name!r}"
+    if (listed := set(version.files) - set(version.subdir)) != (tops - set(version.subdir)):
+        expected = ", ".join(sorted(listed)) or "none"
+        found = ", ".join(sorted(tops - set(version.subdir))) or "none"
+        yield Fault(Code.FILES_AND_DIGESTS, f"{shown(expected)} {where}", shown(found))
+        return
+    directories = {path.partition("/")[0] for path in paths if "/" in path}
+    stated = set(version.subdir)
+    if not directories <= stated or stated & set(paths) or not stated <= set(version.files):
+        expected = ", ".join(sorted(directories)) or "none"
+        found = ", ".join(sorted(stated)) or "none"
+        yield Fault(Code.SUBDIR_DISAGREES, f"{shown(expected)} {where}", shown(found))
+
+
+def _metadata_files(statement: Statement, version: StatedVersion) -> Iterator[Fault]:
+    paths = version.digests or {}
+    for path in _member(statement, "metadata_files").get(version.name, ()):
+        if path not in paths:
+            yield Fault(
+                Code.METADATA_FILES_DISAGREE, f"a file of version {version.name!r}", shown(path)
+            )
+
+
+# -- dates ------------------------------------------------------------------------------
+
+
+def _dates(statement: Statement) -> Iterator[Fault]:
+    dates = _member(statement, "version_dates")
+    record_date = statement.members["date"]
+    if not _is_moment(record_date):
+        yield Fault(Code.DATE_UNREADABLE, "the record's date", shown(record_date))
+    for version in statement.versions:
+        date = dates.get(version.name)
+        if not _is_moment(date):
+            yield Fault(Code.DATE_UNREADABLE, f"the date of version {version.name!r}", shown(date))
+    current = str(statement.members.get("currentversion"))
+    if statement.format and (of_current := dates.get(current, record_date)) != record_date:
+        yield Fault(Code.DATE_DISAGREES, shown(of_current), shown(record_date))
+
+
+def _is_moment(text: object) -> bool:
+    if not isinstance(text, str):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+# -- origins ----------------------------------------------------------------------------
+
+
+def _origin(statement: Statement, name: str) -> Iterator[Fault]:
+    origin = _member(statement, "origins").get(name)
+    if origin is None:
+        yield Fault(Code.NO_ORIGIN, f"the origin of version {name!r}", "nothing")
+        return
+    if origin.get("kind") not in _KINDS:
+        expected = f"harvest, clone or local for version {name!r}"
+        yield Fault(Code.ORIGIN_KIND, expected, shown(origin.get("kind")))
+    elif origin["kind"] == "clone":
+        yield from _origin_of(statement, name, origin.get("of"))
+    made = [origin["date"]] if origin.get("date") else []
+    for text in (*made, *origin.get("prefixes", {}).values()):
+        if not _is_moment(text):
+            yield Fault(Code.DATE_UNREADABLE, f"a date in the origin of {name!r}", shown(text))
+
+
+def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Fault]:
+    names = {version.name for version in statement.versions}
+    if of is None or of == name or (of not in names and not _was_any_deleted(statement)):
+        yield Fault(Code.ORIGIN_OF, f"the version that {name!r} was made of", shown(of))
+
+
+def _was_any_deleted(statement: Statement) -> bool:
+    """Each deletion leaves a line in the log of a version that stays."""
+    logs = _member(statement, "versionlog").values()
+    return any(line.startswith("Deleted version ") for log in logs for line in log)

@@ -1,0 +1,188 @@
+"""A Silo, checked: its own files, the pairtree in order, each record, and last the index.
+
+Nothing is changed. What looks wrong is looked at again while no writer is at work on
+it, so that writers beside the audit are never reported.
+"""
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from recordsilo.audit.findings import Code, Finding, shown
+from recordsilo.audit.index_check import PATH as INDEX
+from recordsilo.audit.index_check import IndexCheck
+from recordsilo.audit.reading import look
+from recordsilo.audit.record_check import Checked, RecordCheck, identifier_of
+from recordsilo.audit.sampling import is_drawn
+from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
+from recordsilo.audit.tree_check import Directory, look_again, walk
+from recordsilo.errors import NotASilo, SiloNotFound
+from recordsilo.identifier import ppath
+from recordsilo.locks import STRIPES, Locks
+
+T = TypeVar("T")
+_CANNOT_LOCK = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of the audit that is done.
+
+    Attributes:
+        place: The directory below ``pairtree_root`` up to which all is checked; None
+            before the first.
+        records: How many records this part was about: 0 or 1.
+        hashed: Whether its bytes were read.
+        bytes_read: How many were.
+    """
+
+    findings: tuple[Finding, ...]
+    place: str | None = None
+    records: int = 0
+    hashed: bool = False
+    bytes_read: int = 0
+
+
+class Audit:
+    """The audit of one Silo.
+
+    Args:
+        path: Its directory.
+        share: The share of records whose files are read byte for byte; of the others
+            names and sizes are compared.
+        seed: Draws that share: the same seed, the same records.
+
+    Raises:
+        SiloNotFound: No such directory.
+        NotASilo: It holds something else.
+    """
+
+    def __init__(self, path: str, *, share: float = 1.0, seed: str = "") -> None:
+        if not os.path.isdir(path):
+            raise SiloNotFound(f"there is no Silo at {path}")
+        if not is_silo(path):
+            raise NotASilo(path)
+        self.path = os.path.abspath(path)
+        self._root = f"{self.path}/{ROOT}"
+        self._share, self._seed = share, seed
+        self._locks = Locks(f"{self.path}/.silo/locks")
+
+    def findings(self) -> Iterator[Finding]:
+        """All of them, as they are found."""
+        for step in self.steps():
+            yield from step.findings
+
+    def steps(self, after: str | None = None, *, hashing: bool = True) -> Iterator[Step]:
+        """The audit, a directory at a time, in a fixed order and in bounded memory.
+
+        Args:
+            after: Go on behind the ``place`` of an earlier step.
+            hashing: False compares names and sizes only.
+        """
+        index = IndexCheck(self.path)
+        try:
+            if after is None:
+                yield Step(tuple(check_silo_files(self.path)))
+            if os.path.isdir(self._root) and not os.path.islink(self._root):
+                for directory in walk(self._root, after or ""):
+                    if directory.place or after != "":  # "" was given before
+                        yield self._directory(directory, index, hashing=hashing)
+            yield from self._index(index)
+        finally:
+            index.close()
+
+    # -- directories ------------------------------------------------------------------------
+
+    def _directory(self, directory: Directory, index: IndexCheck, *, hashing: bool) -> Step:
+        place = directory.place
+        findings = directory.findings
+        if findings:
+            findings = look_again(self._root, place).findings
+        if directory.is_empty and place and self._is_left_empty(place):
+            path = f"{ROOT}/{place}"
+            findings = (*findings, Finding(Code.EMPTY_DIRECTORY, path, "a record", "nothing"))
+        if not directory.has_record:
+            return Step(findings, place)
+        drawn = hashing and is_drawn(self._seed, identifier_of(place), self._share)
+        checked = self.record(place, hashing=drawn)
+        findings = (*findings, *checked.findings)
+        if found := self._in_index(checked, index):
+            findings = (*findings, found)
+        return Step(findings, place, int(checked.is_record), drawn, checked.bytes_read)
+
+    def record(self, place: str, *, hashing: bool) -> Checked:
+        """The look at a record's directory.
+
+        What is found is looked for again under the record's lock, and only that counts.
+        """
+        check = RecordCheck(self.path, place)
+        checked = check.run(hashing=hashing)
+        if not checked.findings:
+            return checked
+        return self.under_lock(check.identifier, lambda: check.run(hashing=hashing))
+
+    def under_lock(self, identifier: str, act: Callable[[], T]) -> T:
+        """Do something while no writer is at work on a record; as it is where none can be."""
+        with contextlib.ExitStack() as stack:
+            if identifier:
+                try:
+                    stack.enter_context(self._locks.hold([identifier]))
+                except OSError as error:
+                    if error.errno not in _CANNOT_LOCK:
+                        raise
+            return act()
+
+    def _is_left_empty(self, place: str) -> bool:
+        """Whether an empty directory is nobody's work: the same before and after all writers.
+
+        A writer that makes a record makes its directories first, under a lock that
+        their names do not tell.
+        """
+        path = f"{self._root}/{place}"
+        before = look(path)
+        if before is None:
+            return False
+        try:
+            for stripe in range(STRIPES):
+                with self._locks.hold_name(f"{stripe:02x}"):
+                    pass
+        except OSError as error:
+            if error.errno not in _CANNOT_LOCK:
+                raise
+        after = look(path)
+        return after is not None and (
+            (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
+            and not os.listdir(path)
+        )
+
+    # -- the index --------------------------------------------------------------------------
+
+    def _in_index(self, checked: Checked, index: IndexCheck) -> Finding | None:
+        """A record's row; a fault counts if it is there still when no writer is at work."""
+        if not checked.content or index.of_record(checked.identifier, checked.content) is None:
+            return None
+        check = RecordCheck(self.path, ppath(checked.identifier))
+
+        def again() -> Finding | None:
+            content = check.run(hashing=False).content
+            with contextlib.closing(IndexCheck(self.path)) as newest:
+                return newest.of_record(checked.identifier, content) if content else None
+
+        return self.under_lock(checked.identifier, again)
+
+    def _index(self, index: IndexCheck) -> Iterator[Step]:
+        for identifier in index.surplus():
+            if self.under_lock(identifier, partial(self._is_surplus, identifier)):
+                expected = shown(f"a manifest in {ROOT}/{ppath(identifier)}")
+                found = Finding(Code.INDEX_SURPLUS, INDEX, expected, "none", identifier)
+                yield Step((found,))
+        if index.problem:
+            yield Step((index.problem,))
+
+    def _is_surplus(self, identifier: str) -> bool:
+        with contextlib.closing(IndexCheck(self.path)) as newest:
+            return newest.is_surplus(identifier)

@@ -1,0 +1,315 @@
+"""The commands `silo check`, `silo repair` and `silo accept`."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+
+import click
+
+from recordsilo.audit import passes
+from recordsilo.audit.check import Audit
+from recordsilo.audit.findings import Code, Finding, Severity, printable
+from recordsilo.audit.passes import Pass
+from recordsilo.audit.record_check import RecordCheck
+from recordsilo.audit.repair import Mended, Outcome, Repair
+from recordsilo.audit.sampling import share_of
+from recordsilo.cli import example, fail, open_silo
+from recordsilo.errors import VersionFrozen
+from recordsilo.identifier import ppath
+from recordsilo.names import version_dirname
+from recordsilo.progress import counting
+from recordsilo.record import HarvestedRecord
+
+SECONDS_BETWEEN_NOTES = 10.0
+
+
+class AuditExit(IntEnum):
+    """What the exit of `silo check` and `silo repair` says.
+
+    Wrong input is 2 as well, as for every command: it comes with a sentence on stderr.
+    """
+
+    CLEAN = 0
+    WARNINGS = 1
+    DAMAGE = 2
+    STOPPED = 75
+    """The time was up and no damage was found so far; ``--resume`` goes on."""
+
+
+def _share(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
+    try:
+        return None if value is None else share_of(value)
+    except ValueError:
+        raise click.BadParameter("a share is 10% or 0.1, more than 0 and at most 1") from None
+
+
+# -- check ------------------------------------------------------------------------------
+
+
+@click.command(epilog=example(
+    "silo check myrepo",
+    "silo check myrepo --sample 5%",
+    "silo check myrepo --budget 3600 --resume   # each night a part",
+    "silo check myrepo --json | jq .code | sort | uniq -c",
+))  # fmt: skip
+@click.argument("silo_dir", metavar="DIR")
+@click.option("--sample", metavar="P", callback=_share,
+              help="Read the bytes of a random share of the records: 10% or 0.1 "
+                   "(of the others, names and sizes are compared).")  # fmt: skip
+@click.option("--seed", metavar="TEXT", help="Draws that share: the same text, the same records.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
+              help="Stop after about that long, between two records.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Go on where the last check stopped.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+def check(*,
+    silo_dir: str, sample: float | None, seed: str | None, budget: float | None, resume: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Check a Silo: every file against the manifests, the manifests themselves, the index.
+
+    Nothing is changed. Each finding has a code (docs/audit.md), the path, what was
+    expected and found, and what to do.
+
+    \b
+    Exit codes:
+          0  clean
+          1  warnings
+          2  damage (or wrong input: then there is a sentence on stderr)
+         75  stopped by --budget without damage so far; --resume goes on
+        130  interrupted; --resume goes on
+    """
+    so_far = _begin(silo_dir, sample, seed, resume=resume)
+    audit = Audit(silo_dir, share=so_far.share, seed=so_far.seed)
+    run = _Run(audit, so_far, budget, _printer(as_json))
+    with counting("checking") as show_progress:
+        run.go(show_progress)
+    _print_summary(run, as_json)
+    return _exit_code(run.so_far.warnings, run.so_far.damage, is_finished=run.is_finished)
+
+
+def _begin(silo_dir: str, share: float | None, seed: str | None, *, resume: bool) -> Pass:
+    """The pass to go on with, or a new one."""
+    known = passes.load(silo_dir) if resume else None
+    if known is None:
+        return Pass(seed or secrets.token_hex(4), 1.0 if share is None else share)
+    if share not in (None, known.share) or seed not in (None, known.seed):
+        fail(
+            f"the check that is resumed began with --sample {known.share} --seed {known.seed}; "
+            "leave these out, or begin a new one without --resume"
+        )
+    return known
+
+
+class _Run:
+    """One run of a pass, which notes now and then how far it came.
+
+    Attributes:
+        is_finished: Whether all is checked.
+    """
+
+    def __init__(
+        self, audit: Audit, so_far: Pass, budget: float | None, report: Callable[[Finding], None]
+    ) -> None:
+        self.so_far, self.is_finished = so_far, False
+        self._audit, self._report = audit, report
+        self._end = float("inf") if budget is None else time.monotonic() + budget
+        self._noted = time.monotonic()
+
+    def go(self, show_progress: Callable[[int], None]) -> None:
+        """Check until all is done or the time is up."""
+        try:
+            self._go(show_progress)
+        except BaseException:
+            self._note()
+            raise
+        if self.is_finished:
+            passes.forget(self._audit.path)
+        elif not self._note():
+            fail("the Silo cannot be written, so how far the check came is not noted")
+
+    def _go(self, show_progress: Callable[[int], None]) -> None:
+        for step in self._audit.steps(self.so_far.place):
+            for finding in step.findings:
+                self._report(finding)
+            self.so_far = self.so_far.after(step)
+            show_progress(self.so_far.records)
+            now = time.monotonic()
+            if step.place is not None and now >= self._end:
+                return
+            if now - self._noted > SECONDS_BETWEEN_NOTES:
+                self._note()
+        self.is_finished = True
+
+    def _note(self) -> bool:
+        self._noted = time.monotonic()
+        return passes.save(self._audit.path, self.so_far)
+
+
+def _exit_code(warnings: int, damage: int, *, is_finished: bool = True) -> AuditExit:
+    """Damage is told in any case; whether all was checked comes before warnings."""
+    if damage:
+        return AuditExit.DAMAGE
+    if not is_finished:
+        return AuditExit.STOPPED
+    return AuditExit.WARNINGS if warnings else AuditExit.CLEAN
+
+
+def _printer(as_json: bool) -> Callable[[Finding], None]:
+    if as_json:
+        return lambda finding: click.echo(json.dumps(finding.as_json(), ensure_ascii=False))
+    return lambda finding: click.echo("\n".join(_lines(finding)))
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    told = finding.as_json()
+    yield f"{told['code']} {told['severity']}: {told['meaning']}"
+    yield f"  path      {told['path']}"
+    if told["identifier"]:
+        yield f"  record    {told['identifier']}"
+    yield f"  expected  {told['expected']}"
+    yield f"  found     {told['found']}"
+    yield f"  to do     {told['what_to_do']}"
+
+
+def _print_summary(run: _Run, as_json: bool) -> None:
+    so_far = run.so_far
+    if as_json:
+        summary = {**asdict(so_far), "finished": run.is_finished}
+        click.echo(json.dumps({"summary": summary}, ensure_ascii=False))
+        return
+    read = "" if so_far.share >= 1 else f" ({so_far.hashed:,} of them byte for byte)"
+    counts = _counts(so_far.warnings, so_far.damage)
+    stopped = "" if run.is_finished else "; stopped, --resume goes on"
+    click.echo(f"{so_far.records:,} records checked{read}: {counts}{stopped}")
+
+
+def _counts(warnings: int, damage: int) -> str:
+    if not warnings and not damage:
+        return "all as it should be"
+    words = [(damage, "damage"), (warnings, "warning" if warnings == 1 else "warnings")]
+    return ", ".join(f"{count:,} {word}" for count, word in words if count)
+
+
+# -- repair -----------------------------------------------------------------------------
+
+
+@click.command(epilog=example("silo repair myrepo --dry-run", "silo repair myrepo"))
+@click.argument("silo_dir", metavar="DIR")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
+    """Mend what can be mended without guessing; tell what is left.
+
+    Unfinished writes are finished or swept, a torn manifest is restored from its
+    previous copy, the index is made anew. What no manifest lists is moved to
+    lost+found/ in the Silo. Names and sizes are looked at, not every byte: for that
+    there is `silo check`. Exit codes are those of `silo check`, by what is left.
+    """
+    mended = warnings = damage = 0
+    with counting("repairing") as show_progress:
+        for outcome in Repair(silo_dir, dry_run=dry_run).run():
+            _print_outcome(outcome, as_json, dry_run=dry_run)
+            is_mended = isinstance(outcome, Mended)
+            is_damage = not is_mended and _severity(outcome) is Severity.DAMAGE
+            mended += is_mended
+            damage += is_damage
+            warnings += not is_mended and not is_damage
+            show_progress(mended + warnings + damage)
+    if as_json:
+        summary = {"mended": mended, "warnings": warnings, "damage": damage, "dry_run": dry_run}
+        click.echo(json.dumps({"summary": summary}))
+    else:
+        would = "would be mended" if dry_run else "mended"
+        click.echo(f"{mended:,} {would}, left: {_counts(warnings, damage)}")
+    return _exit_code(warnings, damage)
+
+
+def _severity(outcome: Outcome) -> Severity:
+    return (outcome.finding if isinstance(outcome, Mended) else outcome).severity
+
+
+def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
+    if not isinstance(outcome, Mended):
+        _printer(as_json)(outcome)
+        return
+    finding = outcome.finding
+    if as_json:
+        told = {**finding.as_json(), "done": printable(outcome.done), "dry_run": dry_run}
+        click.echo(json.dumps(told, ensure_ascii=False))
+        return
+    word = "would be mended" if dry_run else "mended"
+    click.echo(f"{finding.code.number} {word}: {finding.code.meaning}")
+    click.echo(f"  path      {printable(finding.path)}")
+    click.echo(f"  done      {printable(outcome.done)}")
+
+
+# -- accept -----------------------------------------------------------------------------
+
+
+@click.command(epilog=example(
+    "silo accept myrepo 6102 -m 'typos corrected with an editor'",
+    "silo accept myrepo 6102 docs/licence.txt --version workingcopy",
+))  # fmt: skip
+@click.argument("silo_dir", metavar="DIR")
+@click.argument("item", metavar="ID")
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@click.option("-v", "--version", help="Only this curated version (default: all of them).")
+@click.option("--agent", default="", help="Who accepts it (default: the user).")
+@click.option("-m", "--message", default="", help="Why, for the record's log.")
+def accept(
+    *, silo_dir: str, item: str, files: tuple[str, ...], version: str | None, agent: str,
+    message: str,
+) -> None:  # fmt: skip
+    """Keep what was edited outside the store in a curated version: record its new digest.
+
+    Without FILE, every file of a curated version that differs from its digest. A FILE
+    that was added outside becomes part of the version. Harvested versions stay as they
+    were harvested.
+    """
+    with open_silo(silo_dir) as silo:
+        record = silo[silo.resolve(item)]
+        edits = _edits(silo.path, record)
+        wanted = [edit for edit in edits if edit.is_wanted(files, version)]
+        if version is not None and not record.is_curated(version):
+            raise VersionFrozen(record.item_id, version)
+        if missing := [name for name in files if name not in {edit.path for edit in wanted}]:
+            fail(f"no curated version of {record.item_id} has an edit of {missing[0]!r}")
+        if not wanted:
+            click.echo(f"{record.item_id}: nothing was edited outside")
+        for name in dict.fromkeys(edit.version for edit in wanted):
+            paths = [edit.path for edit in wanted if edit.version == name]
+            record.accept(paths, name, agent=agent, message=message)
+            click.echo(f"{record.item_id}: accepted in version {name}: {', '.join(paths)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """A file of a curated version that was edited or added outside."""
+
+    version: str
+    path: str
+    is_listed: bool
+
+    def is_wanted(self, files: tuple[str, ...], version: str | None) -> bool:
+        """Whether it is among those asked for; what was added has to be named."""
+        named = self.path in files if files else self.is_listed
+        return named and version in (None, self.version)
+
+
+def _edits(silo: str, record: HarvestedRecord) -> list[_Edit]:
+    place = ppath(record.item_id)
+    checked = RecordCheck(silo, place).run(hashing=True)
+    edits = []
+    for finding in checked.findings:
+        if finding.code in {Code.EDITED_OUTSIDE, Code.ADDED_OUTSIDE}:
+            below = finding.path.removeprefix(f"pairtree_root/{place}/")
+            directory, _, path = below.partition("/")
+            name = next(v for v in record.versions if version_dirname(v) == directory)
+            edits.append(_Edit(name, path, finding.code is Code.EDITED_OUTSIDE))
+    return edits
+
+
+commands: list[click.Command] = [check, repair, accept]

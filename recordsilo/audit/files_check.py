@@ -1,0 +1,247 @@
+"""A record's versions on disk against what its manifest states."""
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from recordsilo.audit.findings import Code, shown
+from recordsilo.audit.reading import UnreadableError, kind_of, look, sha256_of, tree
+from recordsilo.audit.statement import StatedVersion, Statement
+from recordsilo.names import is_staged, is_tag, version_dirname
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A finding at a path relative to the record's directory."""
+
+    code: Code
+    path: str
+    expected: str
+    found: str
+
+
+class Undone:
+    """What of a manifest's pending list is still to be done, by what lies on disk.
+
+    Attributes:
+        moves: (from, to) whose source is still there.
+        leaving: Paths that are still to be removed.
+    """
+
+    def __init__(self, statement: Statement, directory: str) -> None:
+        self.moves = [pair for pair in statement.renames if look(f"{directory}/{pair[0]}")]
+        names = {version_dirname(version.name) for version in statement.versions}
+        self.leaving = {
+            path
+            for path, size, mtime in statement.unlinks
+            if path not in names and _is_still(f"{directory}/{path}", size, mtime)
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self.moves or self.leaving)
+
+    def place_of(self, path: str) -> str:
+        """Where a path of the record lies now."""
+        for source, target in self.moves:
+            if path == target or path.startswith(target + "/"):
+                return source + path.removeprefix(target)
+        return path
+
+    def explains(self, path: str) -> bool:
+        """Whether an entry is there only because something is still to be done."""
+        return path in self.leaving or any(path in pair for pair in self.moves)
+
+
+def _is_still(path: str, size: int, mtime: int) -> bool:
+    found = look(path)
+    if found is None:
+        return False
+    if kind_of(found.st_mode) != "directory":
+        return (found.st_size, found.st_mtime_ns) == (size, mtime)
+    in_a_version = "/" in path.rpartition("/__")[2]
+    return size == -1 and not (in_a_version and any(e.kind != "directory" for e in tree(path)))
+
+
+class FilesCheck:
+    """The look at one record's files.
+
+    Args:
+        root: The ``pairtree_root``, which links may not lead out of.
+        directory: The record's.
+        left: Paths within the record that a broken-off change left, told elsewhere.
+        hashing: Whether every byte is read.
+
+    Attributes:
+        bytes_read: How many were.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        directory: str,
+        statement: Statement,
+        left: Collection[str],
+        *,
+        hashing: bool,
+    ) -> None:
+        self._root, self._directory, self._left = root, directory, left
+        self._statement, self._hashing = statement, hashing
+        self.undone = Undone(statement, directory)
+        self.bytes_read = 0
+
+    def faults(self) -> Iterator[Fault]:
+        """What is wrong, version by version."""
+        if self.undone:
+            open_ends = [f"{a} → {b}" for a, b in self.undone.moves]
+            found = ", ".join((*open_ends, *sorted(self.undone.leaving)))
+            yield Fault(Code.PENDING_UNDONE, "", "nothing left to do", shown(found))
+        for version in self._statement.versions:
+            yield from self._version(version)
+
+    def _version(self, version: StatedVersion) -> Iterator[Fault]:
+        name = version_dirname(version.name)
+        place = self.undone.place_of(name)
+        try:
+            found = look(f"{self._directory}/{place}")
+        except UnreadableError as error:
+            yield Fault(Code.DIRECTORY_UNREADABLE, place, "a directory", str(error))
+            return
+        if found is None:
+            if version.files:
+                expected = f"a directory with {', '.join(version.files)}"
+                yield Fault(Code.VERSION_MISSING, name, shown(expected), "nothing")
+            elif version.digests is not None:
+                yield Fault(Code.EMPTY_VERSION_MISSING, name, "an empty directory", "nothing")
+            return
+        if (kind := kind_of(found.st_mode)) != "directory":
+            yield Fault(Code.VERSION_NOT_A_DIRECTORY, place, "a directory", f"a {kind}")
+            return
+        for path in self._listed(version):
+            yield from self._file(version, path)
+        try:
+            yield from self._surplus(version, place)
+        except UnreadableError as error:
+            yield Fault(Code.DIRECTORY_UNREADABLE, place, "a directory", str(error))
+
+    @staticmethod
+    def _listed(version: StatedVersion) -> list[str]:
+        if version.digests is not None:
+            return list(version.digests)
+        return [name for name in version.files if name not in version.subdir]
+
+    # -- what is listed -------------------------------------------------------------------
+
+    def _file(self, version: StatedVersion, path: str) -> Iterator[Fault]:
+        place = self.undone.place_of(f"{version_dirname(version.name)}/{path}")
+        digest = (version.digests or {}).get(path)
+        expected = _as_text(digest)
+        absolute = f"{self._directory}/{place}"
+        try:
+            found = look(absolute)
+            if found is not None and self._leads_elsewhere(absolute, path):
+                yield from self._link(version, place, digest)
+                return
+            if found is None:
+                yield Fault(Code.FILE_MISSING, place, expected, "nothing")
+            elif (kind := kind_of(found.st_mode)) == "directory":
+                yield Fault(Code.NOT_A_FILE, place, expected, "a directory")
+            elif kind == "special":
+                yield Fault(Code.SPECIAL_FILE, place, expected, "a pipe, socket or device")
+            else:
+                yield from self._content(version, place, absolute, digest)
+        except UnreadableError as error:
+            yield Fault(Code.FILE_UNREADABLE, place, expected, str(error))
+
+    def _leads_elsewhere(self, absolute: str, path: str) -> bool:
+        """Whether the file, or a directory between the version and it, is a link."""
+        return any(
+            os.path.islink(absolute[: len(absolute) - cut])
+            for cut in (0, *(len(path) - end for end, c in enumerate(path) if c == "/"))
+        )
+
+    def _link(
+        self, version: StatedVersion, place: str, digest: tuple[str, int] | None
+    ) -> Iterator[Fault]:
+        """2010 made delta clones of links; only such as stay within the Silo are followed."""
+        real = os.path.realpath(f"{self._directory}/{place}")
+        is_file = os.path.isfile(real)
+        if is_file and real.startswith(os.path.realpath(self._root) + "/"):
+            yield from self._content(version, place, real, digest)
+            return
+        leads_out = is_file or os.path.lexists(real)
+        codes = {
+            (True, True): Code.LINK_LEADS_OUT,
+            (True, False): Code.LINK_DANGLING,
+            (False, True): Code.OLD_LINK_LEADS_OUT,
+            (False, False): Code.OLD_LINK_DANGLING,
+        }
+        found = f"a link to {real}" + ("" if leads_out else ", where there is nothing")
+        yield Fault(codes[digest is not None, leads_out], place, _as_text(digest), found)
+
+    def _content(
+        self, version: StatedVersion, place: str, absolute: str, digest: tuple[str, int] | None
+    ) -> Iterator[Fault]:
+        if digest is None:  # 2010 recorded none: there is nothing to compare with
+            return
+        found = look(absolute)
+        size = found.st_size if found else 0
+        if size != digest[1]:
+            yield Fault(_changed(version, size < digest[1]), place, _as_text(digest),
+                        f"{size:,} bytes")  # fmt: skip
+        elif self._hashing:
+            read = sha256_of(absolute)
+            self.bytes_read += read[1]
+            if read != digest:
+                yield Fault(_changed(version, False), place, _as_text(digest), _as_text(read))
+
+    # -- what is not listed ---------------------------------------------------------------
+
+    def _surplus(self, version: StatedVersion, place: str) -> Iterator[Fault]:
+        name = version_dirname(version.name)
+        known = {self.undone.place_of(f"{name}/{p}") for p in self._listed(version)}
+        directories = version.directories
+        seen = set()
+        for entry in tree(f"{self._directory}/{place}"):
+            path = f"{place}/{entry.name}"
+            seen.add(entry.name)
+            if path in known or path in self._left or self.undone.explains(path):
+                continue
+            if entry.kind == "special":
+                yield Fault(Code.SPECIAL_FILE, path, "nothing", "a pipe, socket or device")
+            elif entry.kind == "directory":
+                yield from self._surplus_directory(version, path, entry.name)
+            elif is_staged(entry.name.rpartition("/")[2]):
+                yield Fault(Code.STAGED_FILE, path, "nothing", "a file of the store's own")
+            elif not _is_known_to_2010(version, entry.name) and entry.name not in directories:
+                code = Code.ADDED_OUTSIDE if version.is_curated else Code.UNLISTED_FILE
+                yield Fault(code, path, "nothing", f"a {entry.kind}")
+        for directory in sorted(set(version.subdir) - seen):
+            if not any(path.startswith(directory + "/") for path in self._listed(version)):
+                path = f"{place}/{directory}"
+                yield Fault(Code.DIRECTORY_MISSING, path, "a directory", "nothing")
+
+    def _surplus_directory(self, version: StatedVersion, path: str, name: str) -> Iterator[Fault]:
+        """An unlisted directory is told only where it is empty: its files tell the rest."""
+        top = name.partition("/")[0]
+        if top in version.subdir or name in version.directories or version.digests is None:
+            return
+        if next(tree(f"{self._directory}/{path}"), None) is None:
+            yield Fault(Code.UNLISTED_DIRECTORY, path, "nothing", "an empty directory")
+
+
+def _is_known_to_2010(version: StatedVersion, path: str) -> bool:
+    """Tags of 2010; and what its library stored without listing it."""
+    if is_tag(path):
+        return True
+    top = path.partition("/")[0]
+    return version.digests is None and (top in version.subdir or len(top) <= 2)
+
+
+def _changed(version: StatedVersion, shorter: bool) -> Code:
+    if version.is_curated:
+        return Code.EDITED_OUTSIDE
+    return Code.FILE_TRUNCATED if shorter else Code.FILE_CHANGED
+
+
+def _as_text(digest: tuple[str, int] | None) -> str:
+    return "a file" if digest is None else f"{digest[1]:,} bytes, sha256 {digest[0]}"
