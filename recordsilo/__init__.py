@@ -7,6 +7,9 @@
 The store knows no network and no web. docs/format.md says what is on disk.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import RecordSiloError, SiloNotFound
 from recordsilo.granary import Granary
@@ -16,6 +19,11 @@ from recordsilo.record import HarvestedRecord
 from recordsilo.record_view import FileInfo
 from recordsilo.silo import Batch, Silo
 from recordsilo.state import PersistentState
+
+if TYPE_CHECKING:
+    from recordsilo.rdf import RDFManifest as RDFManifest
+    from recordsilo.rdf import RDFRecord as RDFRecord
+    from recordsilo.rdf import RDFSilo as RDFSilo
 
 __all__ = [
     "Batch",
@@ -35,3 +43,10 @@ __all__ = [
     "SiloNotFound",
     "Version",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The classes that need rdflib: imported when asked for, not by ``*``."""
+    if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
+        return getattr(import_module("recordsilo.rdf"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,13 +3,16 @@
 import contextlib
 import os
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recordsilo import atomic_file
 from recordsilo.errors import SiloNotFound, VersionNameError
 from recordsilo.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
 from recordsilo.silo import VERSION_FILE, Silo
 from recordsilo.state import PersistentState
+
+if TYPE_CHECKING:
+    from recordsilo.rdf import RDFSilo
 
 
 class Granary:
@@ -63,6 +66,12 @@ class Granary:
     def get_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> Silo:
         """The Silo of that name, made where there is none."""
         return Silo(self._path_of(name), uri_base, **settings)
+
+    def get_rdf_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> "RDFSilo":
+        """The Silo of that name with `RDFRecord`\\ s, made where there is none; needs rdflib."""
+        from recordsilo.rdf import RDFSilo  # noqa: PLC0415 - rdflib is for those who ask for it
+
+        return RDFSilo(self._path_of(name), uri_base, **settings)
 
     def delete_silo(self, name: str) -> None:
         """Delete a Silo with all its records, and its description.

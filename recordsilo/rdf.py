@@ -1,0 +1,436 @@
+"""RDFSilo and RDFRecord: a Silo whose versions each carry RDF (the 2010 classes of those names).
+
+A version's statements lie in one of its files, ``manifest.rdf``. Among them is the
+record's ORE aggregation, which names the version's other files; it is written in the
+commit that changes those (docs/adr/0007-rdf-in-a-room-of-its-own.md).
+
+Needs rdflib (``pip install recordsilo[rdf]``), which nothing else in this package does.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from recordsilo.atomic_file import Barrier
+from recordsilo.edit import RecordEdit
+from recordsilo.errors import FileNotInVersion
+from recordsilo.manifest import Manifest, is_frozen
+from recordsilo.names import check_path, version_dirname
+from recordsilo.place import RecordPlace
+from recordsilo.rdf_aggregation import (
+    RDFFile,
+    aggregated_in,
+    content_in,
+    digest_of,
+    graph_in,
+    keep_in_step,
+    note_rdf_file,
+    rdf_file_of,
+)
+from recordsilo.rdf_manifest import (
+    RDFConflict,
+    RDFFormatError,
+    RDFManifest,
+    RDFManifestUnreadable,
+    RDFTermError,
+    Triple,
+    check_format,
+    file_uri,
+    keep_aggregation,
+    merged,
+    prefixes_of,
+    read_graph,
+    write_graph,
+)
+from recordsilo.record import HarvestedRecord
+from recordsilo.silo import Silo
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+    from rdflib.term import Node
+
+__all__ = [
+    "RDFConflict",
+    "RDFFile",
+    "RDFFormatError",
+    "RDFManifest",
+    "RDFManifestUnreadable",
+    "RDFRecord",
+    "RDFSilo",
+    "RDFTermError",
+]
+
+T = TypeVar("T")
+
+
+class _VersionManifest(RDFManifest):
+    """The statements of one version, as a handle on its record shows and changes them.
+
+    Attributes:
+        seen: `RDFRecord.rdf_mark` of the version when it was read.
+    """
+
+    def __init__(self, record: "RDFRecord", version: str) -> None:
+        self._record, self._version = record, version
+        self.seen: object = None
+        self._base: frozenset[Triple] = frozenset()
+        self._base_namespaces: dict[str, str] = {}
+        self._stored: bytes | None = None
+        super().__init__(self._path(), record.rdf_file.format, record.uri)
+
+    def _path(self) -> str:
+        return self._record.to_dirpath(self._record.rdf_file.name, self._version)
+
+    def revert(self) -> None:
+        """Read the version's file again; what was not stored is gone."""
+        self.filepath, self.format = self._path(), self._record.rdf_file.format
+        mark = self._record.rdf_mark(self._version)
+        content = self._record.rdf_content(self._version)
+        found = read_graph(content, self.format, self._base_uri, self.filepath)
+        keep_aggregation(found, self._base_uri, self._record.aggregated(self._version))
+        self._show(found)
+        self.seen = mark
+        self._settle(content)
+
+    def sync(self) -> None:
+        """Store the record with these statements: `HarvestedRecord.sync`."""
+        self._record.sync()
+
+    def _settle(self, content: bytes | None) -> None:
+        self._stored = content
+        self._base = frozenset(self._graph)
+        self._base_namespaces = dict(self.namespaces)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether statements or prefixes differ from what was read."""
+        return self._base != set(self._graph) or self._base_namespaces != self.namespaces
+
+    def put_into(self, edit: RecordEdit) -> Callable[[], None] | None:
+        """Put what was changed here into the version's file, merged with what is there now.
+
+        Returns:
+            What to call once the edit is committed; None if there was nothing to put.
+
+        Raises:
+            VersionFrozen: The version is kept as harvested.
+            RDFConflict: See `merged`.
+        """
+        ours, file = set(self._graph), rdf_file_of(edit.manifest)
+        frozen = is_frozen(edit.manifest, self._version)
+        content = content_in(edit, self._version, file)
+        only_prefixes = ours == self._base
+        if not (ours or content) or (only_prefixes and (frozen or content is None)):
+            return None
+        namespaces = self.namespaces
+        if content != self._stored:
+            found = graph_in(edit, self._version, file, self._base_uri)
+            namespaces = {**prefixes_of(found), **namespaces}
+            statements = merged(self._base, ours, set(found), self.filepath)
+        else:
+            statements = ours
+        written = write_graph(statements, namespaces, file.format, self._base_uri)
+        edit.put(self._version, file.name, written)
+        note_rdf_file(edit, file)
+        return lambda: self._settle(written)
+
+
+class RDFRecord(HarvestedRecord):
+    """A record whose versions each carry RDF statements, in a file of the version.
+
+    Among the statements are those by which the record's `uri` aggregates
+    (``ore:aggregates``) the files of the version, each under `file_uri`. They follow the
+    files by themselves and in the same commit; a graph always shows those of the files
+    listed, also where none is stored.
+
+    The methods on statements work on the graph of the cursor's version, or of the
+    one last named to `load_rdf_manifest`. They change it in memory; `sync`, and every
+    other change of the record, stores it. Handles that state different things lose
+    nothing; `RDFTermError` says what RDF cannot hold, before anything is written.
+
+    Cost: each change of a version's list of files reads and writes all its statements.
+
+    Source: the interface of RecordSilo 0.4.16 (2010).
+    """
+
+    def __init__(
+        self,
+        silo: "RDFSilo",
+        place: RecordPlace,
+        found: Manifest | None,
+        *,
+        date: datetime | str | None = None,
+        startversion: str = "1",
+    ) -> None:
+        self._graphs: dict[str, _VersionManifest] = {}
+        self._named: str | None = None
+        self._new_file: RDFFile | None = None
+        super().__init__(silo, place, found, date=date, startversion=startversion)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The keys of 2010, ``rdffilename`` and ``rdffileformat`` among them, as a new dict."""
+        file = self.rdf_file
+        return {**super().manifest, "rdffilename": file.name, "rdffileformat": file.format}
+
+    @property
+    def rdf_file(self) -> RDFFile:
+        """Which file of each version holds its statements."""
+        return self._new_file or rdf_file_of(self._manifest)
+
+    def file_uri(self, path: str) -> str:
+        """The URI by which statements name a file of this record."""
+        return str(file_uri(self.uri, path))
+
+    def set_rdf_manifest_filename(
+        self,
+        filename: str,
+        format: str = "xml",  # noqa: A002 - the name of 2010
+    ) -> None:
+        """Keep the statements in another file of each version from the next change on.
+
+        The file that held them so far stays where it is, as one of the version's files.
+
+        Args:
+            format: ``xml``, ``pretty-xml``, ``turtle``, ``ttl`` or ``nt``.
+
+        Raises:
+            PathNameError: No file can have the name.
+            RDFFormatError: No manifest can be in the format, or one of that name is in
+                another already: take another name.
+        """
+        file = RDFFile(check_path(filename), check_format(format))
+        known = self.rdf_file
+        holders = [v.name for v in self._manifest.versions if filename in v.paths]
+        if file != known and file.name == known.name and holders:
+            raise RDFFormatError(
+                f"{filename!r} in version {holders[0]!r} of record {self.item_id} is kept as "
+                f"{known.format}; to keep statements as {format} take another file name"
+            )
+        self._new_file = file
+
+    def load_rdf_manifest(self, version: str | None = None) -> RDFManifest:
+        """Read a version's statements, and let the methods on statements work on them.
+
+        What was changed in that version's graph and not stored is gone.
+
+        Args:
+            version: By default the cursor's, and from then on where the cursor stands;
+                a version named here is worked on until the cursor moves.
+
+        Raises:
+            VersionNotFound: There is none of that name.
+            RDFManifestUnreadable: See there.
+        """
+        self._named = None if version is None else self._version(version).name
+        name = self._version(version).name
+        if name in self._graphs:
+            self._graphs[name].revert()
+        return self.get_rdf_manifest()
+
+    def get_rdf_manifest(self) -> RDFManifest:
+        """The statements that are worked on, read if they were not yet, or by now are others."""
+        name = self._version(self._named).name
+        found = self._graphs.get(name)
+        if found is None:
+            found = self._graphs[name] = _VersionManifest(self, name)
+        elif found.seen != self.rdf_mark(name) and not found.is_changed:
+            found.revert()
+        return found
+
+    def rdf_mark(self, version: str) -> object:
+        """What changes when a version's statements have to be read again."""
+        listed = self._version(version)
+        return self.rdf_file, listed.paths, digest_of(listed, self.rdf_file.name)
+
+    def rdf_content(self, version: str) -> bytes | None:
+        """The stored statements of a version; None where there are none."""
+        if self.rdf_file.name not in self._version(version).paths:
+            return None
+        with self._open(self.rdf_file.name, version) as file:
+            return file.read()
+
+    def aggregated(self, version: str | None = None) -> list[str]:
+        """The paths of the files that a version aggregates: all but that of its statements."""
+        return aggregated_in(self._version(version), self.rdf_file)
+
+    # -- statements -------------------------------------------------------------------------
+
+    def triple_exists(self, s: Any, p: Any, o: Any) -> bool:
+        """Whether there is such a statement; ``"*"`` stands for any."""
+        return self.get_rdf_manifest().triple_exists(s, p, o)
+
+    def list_rdf_objects(self, s: Any, p: Any) -> "list[Node]":
+        """The objects of such statements, as rdflib's terms, each once; ``"*"`` stands for any."""
+        return self.get_rdf_manifest().list_objects(s, p)
+
+    def add_triple(self, s: Any, p: Any, o: Any) -> None:
+        """State something; see `RDFManifest` for what texts mean."""
+        self.get_rdf_manifest().add_triple(s, p, o)
+
+    def del_triple(self, s: Any, p: Any, o: Any = None) -> None:
+        """Withdraw such statements; ``"*"``, and no object, stand for any."""
+        self.get_rdf_manifest().del_triple(s, p, o)
+
+    def add_namespace(self, prefix: str, uri: str) -> None:
+        """Make a prefix known to the graph worked on; see `RDFManifest.add_namespace`."""
+        self.get_rdf_manifest().add_namespace(prefix, uri)
+
+    def del_namespace(self, prefix: str) -> None:
+        """Forget a prefix; see `RDFManifest.del_namespace`."""
+        self.get_rdf_manifest().del_namespace(prefix)
+
+    def get_graph(self) -> "Graph":
+        """The graph worked on; what is changed in it is stored as if by `add_triple`.
+
+        It stays the version's graph as long as the version keeps its name.
+        """
+        return self.get_rdf_manifest().get_graph()
+
+    def rdf_to_string(self, format: str = "xml") -> str:  # noqa: A002 - the name of 2010
+        """The statements as text; see `RDFManifest.to_string`."""
+        return self.get_rdf_manifest().to_string(format)
+
+    # -- changing ---------------------------------------------------------------------------
+
+    def _change(self, act: Callable[[RecordEdit], T], if_revision: int | None) -> T:
+        """As the base does, with the statements changed here before ``act``: a clone has them."""
+        cursor = self.currentversion
+        settle: list[Callable[[], None] | None] = []
+
+        def act_on_statements(edit: RecordEdit) -> T:
+            if self._new_file is not None:
+                note_rdf_file(edit, self._new_file)
+            changed = [graph for graph in self._graphs.values() if graph.is_changed]
+            settle.extend([graph.put_into(edit) for graph in changed])
+            return act(edit)
+
+        result = super()._change(act_on_statements, if_revision)
+        self._new_file = None
+        for settled in filter(None, settle):
+            settled()
+        self._drop_gone()
+        if self.currentversion != cursor:
+            self._named = None
+        return result
+
+    def _drop_gone(self) -> None:
+        self._graphs = {v: graph for v, graph in self._graphs.items() if self._manifest.has(v)}
+        if self._named not in self._graphs:
+            self._named = None
+
+    def set_version_cursor(self, version: str) -> bool:
+        """Move the cursor, and with it the graph worked on; see `HarvestedRecord`."""
+        moved = super().set_version_cursor(version)
+        if moved:
+            self._named = None
+        return moved
+
+    def revert(self) -> None:
+        """Read the record and its statements again; what was not synced is gone."""
+        self._new_file = None
+        super().revert()
+        self._drop_gone()
+        for graph in self._graphs.values():
+            graph.revert()
+
+    revert_manifest = revert
+
+    def del_dir(
+        self,
+        dirpath: str,
+        *,
+        agent: str = "",
+        message: str = "",
+        if_revision: int | None = None,
+    ) -> None:
+        """Delete a directory of the cursor's version with all that is in it, as one change.
+
+        Raises:
+            FileNotInVersion: The version has no such directory; nothing is deleted.
+            VersionFrozen: It is kept as harvested.
+        """
+        name, directory = self.currentversion, check_path(dirpath.rstrip("/"))
+
+        def act(edit: RecordEdit) -> None:
+            listed = edit.manifest.version(name)
+            inside = [path for path in listed.paths if path.startswith(directory + "/")]
+            if not inside and directory not in listed.subdir:
+                raise FileNotInVersion(self.item_id, name, directory)
+            for path in inside:
+                edit.delete(name, path)
+            if directory in listed.subdir:
+                edit.delete(name, directory)
+            else:
+                edit.removals[f"{version_dirname(name)}/{directory}"] = None
+            edit.log(name, self._line(f"Deleted directory {directory}", agent, message))
+
+        self._change(act, if_revision)
+
+
+class _Place(RecordPlace):
+    """Where a record lies; 2010 listed statements among its files before there were any."""
+
+    __slots__ = ()
+
+    def read_manifest(self) -> Manifest | None:
+        """As the base reads it, without statements that were listed and never written."""
+        manifest = super().read_manifest()
+        if manifest is None:
+            return None
+        name = rdf_file_of(manifest).name
+        for version in manifest.versions:
+            if name in version.paths and digest_of(version, name) is None:
+                place = self.path_on_disk(manifest, version.name, name)
+                if not os.path.lexists(place):
+                    manifest = manifest.with_version(version.without_file(name))
+        return manifest
+
+
+class RDFSilo(Silo):
+    """A Silo whose records are `RDFRecord`\\ s.
+
+    It is a Silo like any other, and may be opened as one; what is changed through a
+    plain `Silo` is aggregated when an RDFSilo next changes that version's files.
+    """
+
+    def __enter__(self) -> "RDFSilo":
+        return self
+
+    def _place(self, identifier: str) -> RecordPlace:
+        plain = super()._place(identifier)
+        return _Place(plain.identifier, plain.dirpath, plain.root)
+
+    def _handle(self, identifier: str, **how: Any) -> RDFRecord:
+        place = self._place(identifier)
+        return RDFRecord(self, place, place.read_manifest(), **how)
+
+    def __getitem__(self, identifier: str) -> RDFRecord:
+        return self._rdf_record(super().__getitem__(identifier))
+
+    def get_item(
+        self,
+        identifier: str,
+        date: datetime | str | None = None,
+        force: bool = False,
+        startversion: str = "1",
+    ) -> RDFRecord:
+        """A handle on a record, which need not exist yet; see `Silo.get_item`."""
+        return self._rdf_record(super().get_item(identifier, date, force, startversion))
+
+    @staticmethod
+    def _rdf_record(record: HarvestedRecord) -> RDFRecord:
+        assert isinstance(record, RDFRecord)
+        return record
+
+    def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
+        try:
+            for edit in edits:
+                if edit.changed:
+                    keep_in_step(edit, f"{self.state.get('uri_base') or ''}{edit.identifier}")
+        except BaseException:
+            for edit in edits:
+                edit.discard()
+            raise
+        super()._commit(edits, barrier, durable=durable)
