@@ -216,15 +216,18 @@ class Silo:
         raise RecordNotFound(text, self.storage_dir)
 
     def __getitem__(self, identifier: str) -> HarvestedRecord:
-        found = self._find(identifier)
-        if found is None:
-            raise RecordNotFound(identifier, self.storage_dir)
-        return self._handle(found)
+        if (found := self._find(identifier)) is not None:
+            record = self._handle(found)
+            if record.exists:  # else it was deleted since it was found
+                return record
+        raise RecordNotFound(identifier, self.storage_dir)
 
     def get(self, identifier: str, default: Any = None) -> Any:
         """The record, or ``default`` where there is none."""
-        found = self._find(identifier)
-        return default if found is None else self._handle(found)
+        try:
+            return self[identifier]
+        except RecordNotFound:
+            return default
 
     def get_item(
         self,

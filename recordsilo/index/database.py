@@ -179,7 +179,7 @@ class Index:
         """The index never stops a write: what goes wrong makes it start anew, and is logged."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, IndexProblem) as error:
             logger.warning("the index %s failed (%s); it will be made anew", self.path, error)
             self._set_aside()
 
@@ -191,7 +191,9 @@ class Index:
         """
         if isinstance(error, sqlite3.ProgrammingError):
             raise error
-        if getattr(error, "sqlite_errorname", "").startswith(_NOT_DAMAGE):
+        name = getattr(error, "sqlite_errorname", "")
+        no_room = name.startswith("SQLITE_CANTOPEN") and not os.path.isdir(self.path)
+        if name.startswith(_NOT_DAMAGE) or no_room:  # too many open files, say
             raise IndexProblem(self.path, str(error)) from error
         logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
         self._set_aside()

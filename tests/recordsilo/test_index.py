@@ -315,6 +315,34 @@ def test_fault_of_the_program_is_not_taken_for_damage(
         three.page()
 
 
+def test_index_that_cannot_be_opened_for_lack_of_descriptors_is_kept(
+    three: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three.close()
+    limit = sqlite3.OperationalError("unable to open database file")
+    limit.sqlite_errorname = "SQLITE_CANTOPEN"
+
+    def fail(*arguments: object, **keywords: object) -> None:
+        raise limit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", fail)
+        with pytest.raises(IndexProblem, match="try again later"):
+            len(three)
+        assert os.path.exists(f"{three.path}/.silo/index.sqlite")
+        three.get_item("d").sync()
+    assert list(three) == ["a", "b", "c", "d"]
+
+
+def test_directory_in_the_place_of_the_index_is_no_hindrance(three: Silo) -> None:
+    three.close()
+    path = Path(three.path, ".silo", "index.sqlite")
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    path.mkdir()
+    assert list(three) == ["a", "b", "c"]
+
+
 def test_index_never_stops_a_write(
     three: Silo, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,6 +1,7 @@
 """The settled readings of the 2010 interface: what goes in, what comes out, what is refused."""
 
 import ast
+import inspect
 import io
 import json
 import os
@@ -9,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from recordsilo import HarvestedRecord, Silo
+from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.errors import (
     FileInTheWay,
     FileNotInVersion,
     RecordNotFound,
+    RecordSiloError,
     VersionFrozen,
     VersionNotFound,
 )
+from recordsilo.place import RecordPlace
 
 Harvest = Callable[..., str]
 
@@ -435,3 +438,76 @@ def test_unknown_versions_are_told_with_those_there_are(record: HarvestedRecord)
             ask("nope")
     with pytest.raises(KeyError):
         record.version_log("nope")
+
+
+# -- the interface ----------------------------------------------------------------------
+
+MUTATIONS = (
+    "sync", "put_stream", "del_stream", "rename_stream", "copy_file_between_versions",
+    "create_new_version", "increment_version", "increment_version_delta", "clone_version",
+    "clone_version_delta", "rename_version", "del_version", "del_versions", "set_version_date",
+    "move_directory_as_new_version",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_every_mutation_takes_who_why_and_at_which_revision(name: str) -> None:
+    parameters = inspect.signature(getattr(HarvestedRecord, name)).parameters
+    for keyword in ("agent", "message", "if_revision"):
+        assert parameters[keyword].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_no_method_takes_only_some_of_them() -> None:
+    wanted = {"agent", "message", "if_revision"}
+    for name in (name for name in dir(HarvestedRecord) if not name.startswith("_")):
+        method = getattr(HarvestedRecord, name)
+        if callable(method):
+            assert wanted & set(inspect.signature(method).parameters) in (set(), wanted), name
+
+
+def test_record_deleted_between_finding_and_reading_it_is_not_found(
+    silo: Silo, record: HarvestedRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.sync()
+    monkeypatch.setattr(RecordPlace, "read_manifest", lambda self: None)
+    with pytest.raises(RecordNotFound):
+        silo["a"]
+    assert silo.get("a", "nothing") == "nothing"
+    assert list(silo.iteritems()) == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc to count them in")
+def test_no_operation_leaves_a_descriptor_open(
+    silo: Silo, record: HarvestedRecord, tmp_path: Path
+) -> None:
+    def everything(number: int) -> None:
+        name = f"v{number}"
+        record.put_stream("f", str(number))
+        record.clone_version("1", name)
+        record.clone_version_delta(name, name + "d")
+        with record.get_stream("f", writeable=True) as stream:
+            stream.write(b"more")
+        record.rename_stream("f", "g")
+        record.del_stream("g")
+        record.del_versions([name, name + "d"])
+        record.set_version_cursor("1")
+        for bad in (
+            lambda: record.get_stream("nope"),
+            lambda: record.put_stream("f/x", "y"),
+            lambda: record.clone_version("1", "1"),
+            lambda: record.put_stream("f", 7),
+            lambda: record.put_stream("f", "x", if_revision=99999),
+            lambda: silo["nope"],
+        ):
+            with pytest.raises(RecordSiloError):
+                bad()
+        with silo.batch(["b"]) as batch:
+            batch.edit("b").add_version(name, date="2010-01-01", origin=Origin("local"))
+        assert len(silo) == 2
+
+    everything(0)
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(1, 8):
+        everything(number)
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert os.listdir(silo.staging.directory()) == []
