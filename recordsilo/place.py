@@ -44,11 +44,13 @@ class RecordPlace:
                 beside versions.
         """
         path = f"{self.dirpath}/{MANIFEST_NAME}"
-        content = self._read_whole(path)
-        while content is None:
+        for _ in range(100):
+            if (content := self._read_whole(path)) is not None:
+                break
             if not self._was_created_meanwhile(path):
                 return None
-            content = self._read_whole(path)
+        else:
+            raise ManifestUnreadable(path, "it is a link that leads nowhere")
         manifest = from_json(content, path)
         if manifest.item_id != self.identifier:
             raise ManifestUnreadable(path, f"it is that of {manifest.item_id!r}")

@@ -1,11 +1,15 @@
 """Walking the pairtree: every record, whatever the index says (Pairtree 0.1, "Pairtree paths")."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 
 from recordsilo.errors import IdentifierError
 from recordsilo.identifier import ppath, unclean
 from recordsilo.names import MANIFEST_NAME
+
+_DAMAGE = {errno.EACCES, errno.EIO}
+"""What listing a directory says when it is the directory's fault, and not that of this process."""
 
 
 def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str]:
@@ -30,6 +34,11 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
                     elif len(entry.name) <= 2 and entry.is_dir(follow_symlinks=False):
                         stack.append(entry.path)
         except FileNotFoundError:  # pruned meanwhile
+            continue
+        except OSError as error:
+            if error.errno not in _DAMAGE:
+                raise
+            problem(directory, f"{directory} cannot be listed: {error.strerror}")
             continue
         if is_record:
             place = os.path.relpath(directory, root)

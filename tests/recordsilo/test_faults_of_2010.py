@@ -263,6 +263,21 @@ def test_missing_manifest_beside_a_broken_off_change_is_an_error_too(
     assert sorted(os.listdir(f"{place}/__1")) == ["f", "g"]
 
 
+def test_manifest_that_is_a_link_to_nowhere_is_an_error(
+    silo: Silo, record: HarvestedRecord
+) -> None:
+    path = f"{record.path_to_item()}/__manifest.json"
+    os.unlink(path)
+    os.symlink("nowhere", path)
+    with pytest.raises(ManifestUnreadable, match="leads nowhere"):
+        silo["a"]
+    with pytest.raises(ManifestUnreadable):
+        silo.get_item("a").put_stream("g", "x")
+    assert silo.reindex() == 0
+    assert len(silo.index_problems()) == 1
+    assert os.listdir(record.to_dirpath()) == ["f"]
+
+
 def test_manifest_that_is_a_directory_is_an_error_that_reindexing_reports(
     silo: Silo, record: HarvestedRecord
 ) -> None:

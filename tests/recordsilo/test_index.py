@@ -424,6 +424,27 @@ def test_manifest_at_the_wrong_place_is_reported(three: Silo, tmp_path: Path) ->
     assert list(three) == ["a", "b", "c"]
 
 
+def test_directory_that_cannot_be_listed_is_reported(
+    three: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.scandir
+
+    def refuse(path: str, code: int = 13) -> Any:
+        if path.endswith("pairtree_root/b"):
+            raise OSError(code, os.strerror(code), path)
+        return real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("recordsilo.walk.os.scandir", refuse)
+        assert three.reindex() == 2
+        ((path, sentence),) = three.index_problems()
+        assert path.endswith("pairtree_root/b")
+        assert sentence.endswith("Permission denied")
+        patch.setattr("recordsilo.walk.os.scandir", lambda path: refuse(path, 24))
+        with pytest.raises(OSError, match="Too many open files"):
+            three.reindex()
+
+
 def test_loop_of_links_is_not_followed(three: Silo) -> None:
     os.symlink(".", f"{three.path}/pairtree_root/xx")
     assert three.reindex() == 3
