@@ -144,9 +144,7 @@ def run(records: int, directory: str) -> None:
         first = milliseconds(lambda: silo.page(limit=50))
         later = milliseconds(lambda: silo.page(limit=50, after=middle))
         length = milliseconds(lambda: len(silo))
-        print(
-            f"list     first page {first:.2f} ms, from the middle {later:.2f} ms, len {length:.2f} ms"
-        )
+        print(f"list     page {first:.2f} ms, in the middle {later:.2f} ms; len {length:.2f} ms")
 
 
 def main() -> None:
