@@ -147,7 +147,23 @@ def read_graph(content: bytes | None, name: str, uri: str, path: str) -> Graph:
     except Exception as error:  # the parsers raise whatever they stumble over
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise RDFManifestUnreadable(path, f"it is not RDF as {name}: {reason}") from error
+    if uri != iri(uri):
+        _encode_names(graph, uri)
     return graph
+
+
+def _encode_names(graph: Graph, uri: str) -> None:
+    """2010 wrote the URIs of a record and its files as they were, even where they are no URIs."""
+
+    def encoded(node: Node) -> Node:
+        if not isinstance(node, URIRef) or not f"{node}/".startswith(f"{uri}/"):
+            return node
+        return URIRef(iri(uri) + _NO_IRI.sub(_percent, node.removeprefix(uri)))
+
+    for s, p, o in list(graph):
+        if (named := (encoded(s), p, encoded(o))) != (s, p, o):
+            graph.remove((s, p, o))
+            graph.add(named)
 
 
 def _refuse_doctype(content: bytes) -> None:
@@ -195,11 +211,9 @@ def _serialize(triples: Set[Triple], namespaces: Mapping[str, str], name: str) -
     for triple in sorted(triples, key=_shown):
         graph.add(triple)
     try:
-        content = graph.serialize(format=name, encoding="utf-8")
+        return graph.serialize(format=name, encoding="utf-8")
     except Exception as error:  # what the serializers raise is as manifold
         raise RDFTermError(f"the statements cannot be written as {name}: {error}") from error
-    # XML reads a bare carriage return as a line feed; rdflib writes it bare, and only in literals.
-    return content.replace(b"\r", b"&#13;") if name == "xml" else content
 
 
 def _shown(triple: Triple) -> str:
@@ -218,8 +232,8 @@ def keep_aggregation(graph: Graph, uri: str, paths: Iterable[str]) -> bool:
         Whether the graph was changed.
     """
     record = URIRef(iri(uri))
-    own = (f"{record}/", f"{uri}/")
-    stated = {node for node in graph.objects(record, AGGREGATES) if str(node).startswith(own)}
+    below = f"{record}/"
+    stated = {node for node in graph.objects(record, AGGREGATES) if str(node).startswith(below)}
     files = {file_uri(uri, path) for path in paths}
     for node in stated - files:
         graph.remove((record, AGGREGATES, node))

@@ -435,6 +435,9 @@ def test_a_harvest_gets_no_file_the_repository_did_not_give(
     assert record.paths("1") == record.paths("2") == ["oai_dc"]
     assert record.triple_exists(record.uri, "ore:aggregates", f"{record.uri}/oai_dc")
     revision = record.revision
+    record.add_namespace("x", "http://x.example/")
+    record.sync()
+    record.del_triple(record.uri, "ore:aggregates")
     record.sync()
     assert record.revision == revision, "what is only shown is not stored"
 
@@ -484,7 +487,11 @@ def test_statements_survive_the_round_trip_through(fmt: str, rdf_silo: RDFSilo) 
     assert len(again.get_graph()) == 8
     again.put_stream("b.txt", "b")
     assert len(rdf_silo["oai:x:1"].get_graph()) == 9
-    assert isomorphic(Graph().parse(data=again.rdf_to_string("turtle")), again.get_graph())
+    for shown in ("xml", "pretty-xml", "turtle", "nt"):
+        text = again.rdf_to_string(shown)
+        as_read = Graph().parse(data=text, format=shown.removeprefix("pretty-"))
+        assert len(as_read) == len(again.get_graph())
+        assert any(o == Literal("Un titre", lang="fr") for o in as_read.objects())
 
 
 @settings(max_examples=150, deadline=None)
@@ -569,6 +576,15 @@ def test_what_xml_cannot_hold_stops_the_commit(
     record.del_triple(record.uri, predicate)
     record.put_stream("c.txt", "c")
     assert_in_step(rdf_silo.path)
+
+
+@pytest.mark.parametrize("fmt", ["xml", "turtle"])
+def test_a_statement_that_would_be_read_as_another_is_refused(tmp_path: Path, fmt: str) -> None:
+    manifest = RDFManifest(str(tmp_path / "m"), format=fmt, uri="http://x.example/y")
+    manifest.add_triple("http://x.example/y", "dc:relation", URIRef("relative"))
+    with pytest.raises(RDFTermError, match=f"kept as {fmt}.*relative.*would be altered"):
+        manifest.sync()
+    assert not os.listdir(tmp_path)
 
 
 def test_wildcards_stand_for_any(record: RDFRecord) -> None:
@@ -676,6 +692,18 @@ def test_loading_again_forgets_what_was_not_stored(record: RDFRecord) -> None:
     assert not record.triple_exists(record.uri, "dc:title", "*")
 
 
+def test_the_graph_follows_the_cursor_once_it_moves(record: RDFRecord) -> None:
+    record.clone_version("1", "wc")
+    record.load_rdf_manifest("1")
+    record.put_stream("c.txt", "c", "1")
+    assert record.triple_exists(record.uri, "ore:aggregates", f"{record.uri}/c.txt")
+    record.increment_version()
+    assert len(record.get_graph()) == 0
+    record.load_rdf_manifest("wc")
+    record.del_version("wc")
+    assert len(record.get_graph()) == 0
+
+
 def test_set_version_cursor_says_whether_it_moved_and_moves_the_graph(
     record: RDFRecord, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -713,7 +741,7 @@ def test_move_directory_returns_the_version_and_keeps_its_statements(
     source.mkdir()
     (source / "new.txt").write_text("x")
     (source / "manifest.rdf").write_bytes(
-        RDF_OF_2010.replace(b"doi:1", b"info:oai:x:1").replace(b"A title", b"Moved in")
+        RDF_OF_2010.replace(b"info:1", b"info:oai:x:1").replace(b"A title", b"Moved in")
     )
     assert record.move_directory_as_new_version(str(source)) == "2"
     assert record.triple_exists(record.uri, "dc:title", "Moved in")
@@ -772,7 +800,7 @@ def test_statements_are_listed_among_the_files_only_once_they_exist(rdf_silo: RD
 
 
 def test_putting_the_statements_as_a_file_is_taken_up(rdf_silo: RDFSilo, record: RDFRecord) -> None:
-    record.put_stream("manifest.rdf", RDF_OF_2010.replace(b"doi:1", b"info:oai:x:1"))
+    record.put_stream("manifest.rdf", RDF_OF_2010.replace(b"info:1", b"info:oai:x:1"))
     assert record.triple_exists(record.uri, "dc:title", "A title")
     assert_in_step(rdf_silo.path)
 
@@ -849,6 +877,7 @@ def test_another_file_name_begins_anew_and_leaves_the_old_file(record: RDFRecord
 def test_statements_not_yet_stored_go_to_the_new_file(record: RDFRecord) -> None:
     record.add_triple(record.uri, "dc:title", "T")
     record.set_rdf_manifest_filename("new.nt", "nt")
+    assert record.triple_exists(record.uri, "dc:title", "T")
     record.sync()
     assert (None, DC_TITLE, Literal("T")) in stored(record)
     assert b"dc:title" not in content(record, "manifest.rdf")
@@ -865,6 +894,7 @@ def test_names_and_formats_that_cannot_be_are_refused(record: RDFRecord) -> None
     with pytest.raises(RDFFormatError):
         record.rdf_to_string("nonsense")
     assert json.loads(record.rdf_to_string("json-ld"))
+    assert record.rdf_to_string("n3").startswith("@prefix")
 
 
 def test_a_manifest_that_names_a_file_outside_is_not_followed(
@@ -1143,10 +1173,10 @@ RDF_OF_2010 = b"""<?xml version="1.0" encoding="utf-8"?>
    xmlns:oxds="http://vocab.ox.ac.uk/dataset/schema#"
    xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 >
-  <rdf:Description rdf:about="doi:1">
-    <ore:aggregates rdf:resource="doi:1/a file.txt"/>
-    <ore:aggregates rdf:resource="doi:1/deleted from another version.txt"/>
-    <ore:aggregates>doi:1/as text.txt</ore:aggregates>
+  <rdf:Description rdf:about="info:1">
+    <ore:aggregates rdf:resource="info:1/a file.txt"/>
+    <ore:aggregates rdf:resource="info:1/deleted from another version.txt"/>
+    <ore:aggregates>info:1/as text.txt</ore:aggregates>
     <dc:title>A title</dc:title>
     <oxds:isEmbargoed>True</oxds:isEmbargoed>
   </rdf:Description>
@@ -1161,8 +1191,8 @@ def silo_of_2010(top: Path, files: dict[str, bytes], **keys: Any) -> str:
     version = path / "pairtree_root/1/__1"
     version.mkdir(parents=True)
     (path / "pairtree_version0_1").write_text("This directory conforms to Pairtree Version 0.1.")
-    (path / "pairtree_prefix").write_text("doi:")
-    state = {"storage_dir": "data", "uri_base": "doi:"}
+    (path / "pairtree_prefix").write_text("info:")
+    state = {"storage_dir": "data", "uri_base": "info:"}
     (path / "persisted_state.json").write_text(json.dumps(state))
     for name, octets in files.items():
         (version / name).write_bytes(octets)
@@ -1184,15 +1214,30 @@ def test_statements_of_2010_are_read_and_brought_into_step(tmp_path: Path) -> No
     path = silo_of_2010(tmp_path, files)
     with RDFSilo(path, create=False) as silo:
         record = silo["1"]
-        assert record.uri == "doi:1"
-        assert record.triple_exists("doi:1", "dc:title", "A title")
-        assert record.triple_exists("doi:1", "oxds:isEmbargoed", "True")
-        assert record.triple_exists("doi:1", "ore:aggregates", "doi:1/a file.txt")
+        assert record.uri == "info:1"
+        assert record.triple_exists("info:1", "dc:title", "A title")
+        assert record.triple_exists("info:1", "oxds:isEmbargoed", "True")
+        assert record.triple_exists("info:1", "ore:aggregates", "info:1/a file.txt")
         assert aggregated(record.get_graph(), record) == expected(record)
         assert content(record) == RDF_OF_2010, "reading writes nothing"
         record.put_stream("b.txt", "b")
-        assert record.list_rdf_objects("doi:1", "dc:title") == [Literal("A title")]
+        assert record.list_rdf_objects("info:1", "dc:title") == [Literal("A title")]
     assert_in_step(path, "1")
+
+
+def test_names_that_2010_wrote_unencoded_are_found(tmp_path: Path) -> None:
+    raw = RDF_OF_2010.replace(b"info:1", b"info: odd/1")
+    path = silo_of_2010(tmp_path, {"a file.txt": b"a", "manifest.rdf": raw})
+    state = {"storage_dir": "data", "uri_base": "info: odd/"}
+    Path(path, "persisted_state.json").write_text(json.dumps(state))
+    with RDFSilo(path, create=False) as silo:
+        record = silo["1"]
+        assert record.triple_exists(record.uri, "dc:title", "A title")
+        assert record.triple_exists(record.uri, "ore:aggregates", "info: odd/1/a file.txt")
+        record.put_stream("b.txt", "b")
+        found = record.list_rdf_objects(record.uri, "ore:aggregates")
+        files = {record.file_uri(name) for name in ("a file.txt", "b.txt")}
+        assert {str(node) for node in found if isinstance(node, URIRef)} == files
 
 
 def test_statements_that_2010_listed_and_never_wrote_are_not_listed(tmp_path: Path) -> None:
@@ -1202,7 +1247,7 @@ def test_statements_that_2010_listed_and_never_wrote_are_not_listed(tmp_path: Pa
     with RDFSilo(path, create=False) as silo:
         record = silo["1"]
         assert record.files == record.paths() == ["a.txt"]
-        assert aggregated(record.get_graph(), record) == {"doi:1/a.txt"}
+        assert aggregated(record.get_graph(), record) == {"info:1/a.txt"}
         record.sync()
         assert record.revision == 0
         record.clone_version("1", "wc")
@@ -1228,7 +1273,7 @@ def test_the_empty_graph_of_2010_is_empty(tmp_path: Path, fmt: str) -> None:
     with RDFSilo(path, create=False) as silo:
         record = silo["1"]
         assert len(record.get_graph()) == 0
-        record.add_triple("doi:1", "dc:title", "T")
+        record.add_triple("info:1", "dc:title", "T")
         record.put_stream("a", "a")
         assert len(stored(record)) == 2
 
@@ -1238,7 +1283,7 @@ def test_keys_of_2010_decide_where_the_statements_are(tmp_path: Path) -> None:
     path = silo_of_2010(tmp_path, files, rdffilename="about.rdf")
     with RDFSilo(path, create=False) as silo:
         record = silo["1"]
-        assert record.triple_exists("doi:1", "dc:title", "A title")
+        assert record.triple_exists("info:1", "dc:title", "A title")
         record.put_stream("b", "b")
         assert silo["1"].manifest["rdffilename"] == "about.rdf"
     assert_in_step(path, "1")
