@@ -16,7 +16,7 @@ from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.index_check import IndexCheck
 from recordsilo.audit.reading import look
-from recordsilo.audit.record_check import Checked, RecordCheck, identifier_of
+from recordsilo.audit.record_check import Checked, RecordCheck
 from recordsilo.audit.sampling import is_drawn
 from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
 from recordsilo.audit.tree_check import Directory, look_again, walk
@@ -107,19 +107,19 @@ class Audit:
             findings = (*findings, Finding(Code.EMPTY_DIRECTORY, path, "a record", "nothing"))
         if not directory.has_record:
             return Step(findings, place)
-        drawn = hashing and is_drawn(self._seed, identifier_of(place), self._share)
-        checked = self.record(place, hashing=drawn)
+        check = RecordCheck(self.path, place)
+        drawn = hashing and is_drawn(self._seed, check.identifier, self._share)
+        checked = self.record(check, hashing=drawn)
         findings = (*findings, *checked.findings)
-        if found := self._in_index(checked, index):
+        if found := self._in_index(check, checked, index):
             findings = (*findings, found)
         return Step(findings, place, int(checked.is_record), drawn, checked.bytes_read)
 
-    def record(self, place: str, *, hashing: bool) -> Checked:
+    def record(self, check: RecordCheck, *, hashing: bool) -> Checked:
         """The look at a record's directory.
 
         What is found is looked for again under the record's lock, and only that counts.
         """
-        check = RecordCheck(self.path, place)
         checked = check.run(hashing=hashing)
         if not checked.findings:
             return checked
@@ -161,16 +161,15 @@ class Audit:
 
     # -- the index --------------------------------------------------------------------------
 
-    def _in_index(self, checked: Checked, index: IndexCheck) -> Finding | None:
+    def _in_index(self, check: RecordCheck, checked: Checked, index: IndexCheck) -> Finding | None:
         """A record's row; a fault counts if it is there still when no writer is at work."""
-        if not checked.content or index.of_record(checked.identifier, checked.content) is None:
+        if checked.manifest is None or index.of_record(checked.manifest) is None:
             return None
-        check = RecordCheck(self.path, ppath(checked.identifier))
 
         def again() -> Finding | None:
-            content = check.run(hashing=False).content
+            manifest = check.run(hashing=False).manifest
             with contextlib.closing(IndexCheck(self.path)) as newest:
-                return newest.of_record(checked.identifier, content) if content else None
+                return newest.of_record(manifest) if manifest else None
 
         return self.under_lock(checked.identifier, again)
 

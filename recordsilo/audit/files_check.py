@@ -164,18 +164,18 @@ class FilesCheck:
     ) -> Iterator[Fault]:
         """2010 made delta clones of links; only such as stay within the Silo are followed."""
         real = os.path.realpath(f"{self._directory}/{place}")
-        is_file = os.path.isfile(real)
-        if is_file and real.startswith(os.path.realpath(self._root) + "/"):
+        is_inside = real.startswith(os.path.realpath(self._root) + "/")
+        if is_inside and os.path.isfile(real):
             yield from self._content(version, place, real, digest)
             return
-        leads_out = is_file or os.path.lexists(real)
+        leads_out = os.path.exists(real) and not is_inside
         codes = {
             (True, True): Code.LINK_LEADS_OUT,
             (True, False): Code.LINK_DANGLING,
             (False, True): Code.OLD_LINK_LEADS_OUT,
             (False, False): Code.OLD_LINK_DANGLING,
         }
-        found = f"a link to {real}" + ("" if leads_out else ", where there is nothing")
+        found = f"a link to {real}" + ("" if leads_out else ", where there is no file")
         yield Fault(codes[digest is not None, leads_out], place, _as_text(digest), found)
 
     def _content(

@@ -10,12 +10,11 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from recordsilo.audit.findings import Code, Finding, shown
-from recordsilo.errors import ManifestUnreadable
 from recordsilo.identifier import ppath
 from recordsilo.index import Row, project
 from recordsilo.index.query import row
 from recordsilo.index.schema import VERSION
-from recordsilo.manifest_json import from_json
+from recordsilo.manifest import Manifest
 
 PATH = ".silo/index.sqlite"
 _PAGE = 1000
@@ -63,18 +62,12 @@ class IndexCheck:
                     self.problem = Finding(Code.INDEX_DAMAGED, PATH, "an SQLite database", found)
         return None
 
-    def of_record(self, identifier: str, content: bytes) -> Finding | None:
-        """What the index says wrongly of a record, by the bytes of its manifest.
+    def of_record(self, manifest: Manifest) -> Finding | None:
+        """What the index says wrongly of a record.
 
         Titles are not compared: they come from the files, not from the manifest.
         """
-        try:
-            manifest = from_json(content, "")
-        except ManifestUnreadable:
-            return None
-        if manifest.item_id != identifier:
-            return None
-        stated = project(manifest, "")
+        identifier, stated = manifest.item_id, project(manifest, "")
 
         def compare(connection: sqlite3.Connection) -> Finding | None:
             found = row(connection, identifier)

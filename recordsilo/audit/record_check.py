@@ -10,6 +10,7 @@ from recordsilo.audit.reading import UnreadableError, entries, look, read_whole
 from recordsilo.audit.statement import Statement, read_statement
 from recordsilo.errors import IdentifierError, ManifestUnreadable
 from recordsilo.identifier import check_identifier, ppath, unclean
+from recordsilo.manifest import Manifest
 from recordsilo.manifest_json import from_json
 from recordsilo.names import (
     DELETED_MANIFEST,
@@ -32,14 +33,14 @@ class Checked:
     Attributes:
         identifier: As its path says; empty where the path is no identifier's.
         is_record: Whether there is a manifest.
-        content: The manifest's bytes, where it could be read.
+        manifest: As the store reads it; None where it does not, or it is another record's.
         bytes_read: Of files that were hashed.
     """
 
     findings: tuple[Finding, ...]
     identifier: str
     is_record: bool
-    content: bytes | None = None
+    manifest: Manifest | None = None
     bytes_read: int = 0
 
 
@@ -56,10 +57,12 @@ class RecordCheck:
         self.root = f"{silo}/pairtree_root"
         self.directory = f"{self.root}/{place}"
         self.identifier = identifier_of(place)
+        self._manifest: Manifest | None = None
         self._bytes_read = 0
 
     def run(self, *, hashing: bool) -> Checked:
         """Look; ``hashing`` reads every byte of its files."""
+        self._manifest, self._bytes_read = None, 0
         try:
             own = {
                 entry.name: entry.kind for entry in entries(self.directory) if is_own(entry.name)
@@ -76,7 +79,7 @@ class RecordCheck:
             fault = self._at(Code.MANIFEST_UNREADABLE, MANIFEST_NAME, "a manifest", str(error))
             return Checked((fault,), self.identifier, is_record)
         found = tuple(self._findings(own, content, hashing))
-        return Checked(found, self.identifier, is_record, content, self._bytes_read)
+        return Checked(found, self.identifier, is_record, self._manifest, self._bytes_read)
 
     def _at(self, code: Code, path: str, expected: str, found: str) -> Finding:
         full = f"pairtree_root/{self.place}" + (f"/{path}" if path else "")
@@ -152,16 +155,26 @@ class RecordCheck:
             expected, found = shown(self.identifier), shown(statement.item_id)
             yield self._at(Code.OTHER_RECORD, MANIFEST_NAME, expected, found)
             return
-        if not reading.faults and (refusal := _refusal(content)):
-            yield self._at(Code.STORE_REFUSES, MANIFEST_NAME, "a manifest", refusal)
-        for fault in disagreements(statement):
+        disputed = list(disagreements(statement))
+        for fault in disputed:
             yield self._at(fault.code, MANIFEST_NAME, fault.expected, fault.found)
+        refusal = self._read_as_the_store(content)
+        if refusal and not reading.faults and not disputed:
+            yield self._at(Code.STORE_REFUSES, MANIFEST_NAME, "a manifest", refusal)
         left = self.left_of_a_change(statement)
         check = FilesCheck(self.root, self.directory, statement, left, hashing=hashing)
         for one in check.faults():
             yield self._at(one.code, one.path, one.expected, one.found)
         self._bytes_read = check.bytes_read
         yield from self._beside(own, statement, check.undone, left)
+
+    def _read_as_the_store(self, content: bytes) -> str:
+        """Why the store's own reader refuses the manifest; empty where it takes it."""
+        try:
+            self._manifest = from_json(content, MANIFEST_NAME)
+        except ManifestUnreadable as error:
+            return error.reason
+        return ""
 
     def _beside(
         self, own: dict[str, str], statement: Statement, undone: Undone, left: Collection[str]
@@ -198,15 +211,6 @@ class RecordCheck:
 
 def _is_staged_place(path: str) -> bool:
     return is_staged(path.rpartition("/")[2].removeprefix("__"))
-
-
-def _refusal(content: bytes) -> str:
-    """Why the store's own reader refuses a manifest that the audit could read."""
-    try:
-        from_json(content, MANIFEST_NAME)
-    except ManifestUnreadable as error:
-        return error.reason
-    return ""
 
 
 def identifier_of(place: str) -> str:

@@ -18,5 +18,7 @@ def share_of(text: str) -> float:
 
 def is_drawn(seed: str, identifier: str, share: float) -> bool:
     """Whether a record belongs to the share; each does with the same chance."""
+    if share >= 1:
+        return True
     drawn = hashlib.sha256(f"{seed}\0{identifier}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(drawn[:8]) < share * 2**64

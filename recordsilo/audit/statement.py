@@ -111,7 +111,8 @@ def read_statement(content: bytes) -> Reading:
     if _is_newer(members):
         found = str(members["format"])
         newer = Fault(Code.FORMAT_TOO_NEW, f"at most {KNOWN_FORMAT}", found)
-        return Reading(None if shape else _statement(members), (newer,))
+        broken = seal if _LAST_LINE.fullmatch(content[-_LAST_LINE_SIZE:]) else ()
+        return Reading(None if shape else _statement(members), (newer, *broken))
     if any(fault.code.severity.value == "damage" for fault in shape):
         return Reading(None, (*seal, *shape))
     return Reading(_statement(members), (*seal, *shape))
@@ -126,7 +127,7 @@ def _parsed(content: bytes) -> Json:
         found = dict(pairs)
         if len(found) != len(pairs):
             keys = [key for key, _ in pairs]
-            raise _TwiceError(shown(next(key for key in keys if keys.count(key) > 1)))
+            raise _TwiceError(shown(next(key for key in found if keys.count(key) > 1)))
         return found
 
     def no_constant(name: str) -> None:
