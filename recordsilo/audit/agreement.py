@@ -1,5 +1,6 @@
 """A manifest's keys against each other: what one says, another must not deny. Pure."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -8,6 +9,7 @@ from recordsilo.audit.findings import Code, shown
 from recordsilo.audit.statement import PER_VERSION, Fault, StatedVersion, Statement
 
 _KINDS = ("harvest", "clone", "local")
+_FIRST_LINE = re.compile("Created new (data package|version)|Version number incremented")
 
 
 def disagreements(statement: Statement) -> Iterator[Fault]:
@@ -111,7 +113,7 @@ def _origin(statement: Statement, name: str) -> Iterator[Fault]:
     if origin.get("kind") not in _KINDS:
         expected = f"harvest, clone or local for version {name!r}"
         yield Fault(Code.ORIGIN_KIND, expected, shown(origin.get("kind")))
-    elif origin["kind"] == "clone":
+    elif origin["kind"] == "clone" and origin.get("date"):  # 2010 told no deletion
         yield from _origin_of(statement, name, origin.get("of"))
     made = [origin["date"]] if origin.get("date") else []
     for text in (*made, *origin.get("prefixes", {}).values()):
@@ -121,11 +123,18 @@ def _origin(statement: Statement, name: str) -> Iterator[Fault]:
 
 def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Fault]:
     names = {version.name for version in statement.versions}
-    if of is None or of == name or (of not in names and not _was_any_deleted(statement)):
+    if of is None or of == name or (of not in names and not _may_be_deleted(statement)):
         yield Fault(Code.ORIGIN_OF, f"the version that {name!r} was made of", shown(of))
 
 
-def _was_any_deleted(statement: Statement) -> bool:
-    """Each deletion leaves a line in the log of a version that stays."""
-    logs = _member(statement, "versionlog").values()
-    return any(line.startswith("Deleted version ") for log in logs for line in log)
+def _may_be_deleted(statement: Statement) -> bool:
+    """Whether some version may have been deleted.
+
+    Each deletion leaves a line in the log of a version that stays, and that line is
+    lost only where a directory takes the place of that version.
+    """
+    logs = _member(statement, "versionlog")
+    if any(line.startswith("Deleted version ") for log in logs.values() for line in log):
+        return True
+    local = [logs.get(version.name) for version in statement.versions if version.kind == "local"]
+    return any(log and not _FIRST_LINE.match(log[0]) for log in local)

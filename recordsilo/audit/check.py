@@ -15,7 +15,7 @@ from typing import TypeVar
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.index_check import IndexCheck
-from recordsilo.audit.reading import look
+from recordsilo.audit.reading import UnreadableError, entries, look
 from recordsilo.audit.record_check import Checked, RecordCheck
 from recordsilo.audit.sampling import is_drawn
 from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
@@ -143,9 +143,7 @@ class Audit:
         their names do not tell.
         """
         path = f"{self._root}/{place}"
-        before = look(path)
-        if before is None:
-            return False
+        before = _identity(path)
         try:
             for stripe in range(STRIPES):
                 with self._locks.hold_name(f"{stripe:02x}"):
@@ -153,11 +151,7 @@ class Audit:
         except OSError as error:
             if error.errno not in _CANNOT_LOCK:
                 raise
-        after = look(path)
-        return after is not None and (
-            (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
-            and not os.listdir(path)
-        )
+        return before is not None and before == _identity(path)
 
     # -- the index --------------------------------------------------------------------------
 
@@ -185,3 +179,12 @@ class Audit:
     def _is_surplus(self, identifier: str) -> bool:
         with contextlib.closing(IndexCheck(self.path)) as newest:
             return newest.is_surplus(identifier)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What an empty directory changes with anything that is done in it; None for any other."""
+    try:
+        found = look(path)
+        return None if found is None or entries(path) else (found.st_ino, found.st_ctime_ns)
+    except UnreadableError:
+        return None

@@ -34,7 +34,7 @@ class Undone:
         self.leaving = {
             path
             for path, size, mtime in statement.unlinks
-            if path not in names and _is_still(f"{directory}/{path}", size, mtime)
+            if path not in names and _is_still(directory, path, size, mtime)
         }
 
     def __bool__(self) -> bool:
@@ -52,14 +52,15 @@ class Undone:
         return path in self.leaving or any(path in pair for pair in self.moves)
 
 
-def _is_still(path: str, size: int, mtime: int) -> bool:
+def _is_still(directory: str, path: str, size: int, mtime: int) -> bool:
+    """Whether what was to be removed is there; what somebody else put there since stays."""
+    in_version, path = "/" in path, f"{directory}/{path}"
     found = look(path)
     if found is None:
         return False
     if kind_of(found.st_mode) != "directory":
         return (found.st_size, found.st_mtime_ns) == (size, mtime)
-    in_a_version = "/" in path.rpartition("/__")[2]
-    return size == -1 and not (in_a_version and any(e.kind != "directory" for e in tree(path)))
+    return size == -1 and not (in_version and any(e.kind != "directory" for e in tree(path)))
 
 
 class FilesCheck:

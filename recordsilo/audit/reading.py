@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 CHUNK = 1 << 20
 _GONE = {errno.ENOENT, errno.ENOTDIR}
+_NO_NAME = UnicodeEncodeError
+"""Half of a surrogate pair, as JSON may hold one: no file has such a name."""
 _FAULTS = {errno.EACCES, errno.EPERM, errno.EIO, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG}
 """What the disk says of the one file; anything else is trouble of this process, and stops it."""
 
@@ -42,6 +44,8 @@ def look(path: str) -> os.stat_result | None:
     """
     try:
         return os.lstat(path)
+    except _NO_NAME:
+        return None
     except OSError as error:
         if error.errno in _GONE:
             return None
@@ -57,6 +61,8 @@ def entries(path: str) -> list[Entry]:
     try:
         with os.scandir(path) as found:
             return sorted((_entry(one) for one in found), key=lambda entry: entry.name)
+    except _NO_NAME:
+        return []
     except OSError as error:
         if error.errno in _GONE:
             return []

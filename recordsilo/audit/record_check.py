@@ -78,8 +78,12 @@ class RecordCheck:
         except UnreadableError as error:
             fault = self._at(Code.MANIFEST_UNREADABLE, MANIFEST_NAME, "a manifest", str(error))
             return Checked((fault,), self.identifier, is_record)
-        found = tuple(self._findings(own, content, hashing))
-        return Checked(found, self.identifier, is_record, self._manifest, self._bytes_read)
+        found: list[Finding] = []
+        try:
+            found.extend(self._findings(own, content, hashing))
+        except UnreadableError as error:
+            found.append(self._at(Code.DIRECTORY_UNREADABLE, "", "a directory", str(error)))
+        return Checked(tuple(found), self.identifier, is_record, self._manifest, self._bytes_read)
 
     def _at(self, code: Code, path: str, expected: str, found: str) -> Finding:
         full = f"pairtree_root/{self.place}" + (f"/{path}" if path else "")
@@ -120,8 +124,15 @@ class RecordCheck:
         return staged is None or staged.revision <= 1
 
     def _staged(self) -> Statement | None:
-        content = read_whole(f"{self.directory}/{STAGED_MANIFEST}")
+        content = self._read(STAGED_MANIFEST)
         return None if content is None else read_statement(content).statement
+
+    def _read(self, name: str) -> bytes | None:
+        """A manifest's bytes; one that the disk refuses is as good as none."""
+        try:
+            return read_whole(f"{self.directory}/{name}")
+        except UnreadableError:
+            return None
 
     def _previous(self, own: dict[str, str]) -> Iterator[Finding]:
         if PREVIOUS_MANIFEST in own and self.previous() is None:
@@ -130,7 +141,7 @@ class RecordCheck:
 
     def previous(self) -> bytes | None:
         """The bytes of the previous manifest's copy; None where it could not be restored."""
-        content = read_whole(f"{self.directory}/{PREVIOUS_MANIFEST}")
+        content = self._read(PREVIOUS_MANIFEST)
         if content is None:
             return None
         reading = read_statement(content)

@@ -27,6 +27,13 @@ _OLD_ENOUGH = 60.0
 
 def check_silo_files(silo: str) -> Iterator[Finding]:
     """What is wrong with the files beside the records."""
+    try:
+        yield from _silo_files(silo)
+    except UnreadableError as error:
+        yield Finding(Code.DIRECTORY_UNREADABLE, ".", "a directory", str(error))
+
+
+def _silo_files(silo: str) -> Iterator[Finding]:
     yield from _version_file(silo)
     root = look(f"{silo}/{ROOT}")
     if root is None or kind_of(root.st_mode) != "directory":

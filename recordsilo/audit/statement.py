@@ -217,9 +217,8 @@ def _per_version_faults(
 def _path_faults(members: dict[str, Json]) -> Iterator[Fault]:
     for version in _names_of(members):
         listed = (_listed(members, "files", version), _listed(members, "digests", version))
-        for path in dict.fromkeys(path for paths in listed for path in paths):
-            if not isinstance(path, str):
-                continue
+        named = (path for paths in listed for path in paths if isinstance(path, str))
+        for path in dict.fromkeys(named):
             if _leads_out(path):
                 yield Fault(Code.FILE_LEADS_OUT, f"a path within version {version!r}", shown(path))
             elif any(map(_is_refused, path.split("/"))):
