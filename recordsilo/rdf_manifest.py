@@ -147,8 +147,7 @@ def read_graph(content: bytes | None, name: str, uri: str, path: str) -> Graph:
     except Exception as error:  # the parsers raise whatever they stumble over
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise RDFManifestUnreadable(path, f"it is not RDF as {name}: {reason}") from error
-    if uri != iri(uri):
-        _encode_names(graph, uri)
+    _encode_names(graph, uri)
     return graph
 
 

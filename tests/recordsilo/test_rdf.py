@@ -1180,6 +1180,9 @@ RDF_OF_2010 = b"""<?xml version="1.0" encoding="utf-8"?>
     <dc:title>A title</dc:title>
     <oxds:isEmbargoed>True</oxds:isEmbargoed>
   </rdf:Description>
+  <rdf:Description rdf:about="info:1/a file.txt">
+    <dc:title>About a file</dc:title>
+  </rdf:Description>
 </rdf:RDF>
 
 """
@@ -1218,6 +1221,8 @@ def test_statements_of_2010_are_read_and_brought_into_step(tmp_path: Path) -> No
         assert record.triple_exists("info:1", "dc:title", "A title")
         assert record.triple_exists("info:1", "oxds:isEmbargoed", "True")
         assert record.triple_exists("info:1", "ore:aggregates", "info:1/a file.txt")
+        assert record.triple_exists(record.file_uri("a file.txt"), "dc:title", "About a file")
+        assert record.triple_exists("info:1/a file.txt", "dc:title", "About a file")
         assert aggregated(record.get_graph(), record) == expected(record)
         assert content(record) == RDF_OF_2010, "reading writes nothing"
         record.put_stream("b.txt", "b")
