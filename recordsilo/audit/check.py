@@ -165,7 +165,10 @@ class Audit:
             with contextlib.closing(IndexCheck(self.path)) as newest:
                 return newest.of_record(manifest) if manifest else None
 
-        return self.under_lock(checked.identifier, again)
+        found = self.under_lock(checked.identifier, again)
+        if found is None:  # a writer was at work: its rows are seen on a new connection
+            index.close()
+        return found
 
     def _index(self, index: IndexCheck) -> Iterator[Step]:
         for identifier in index.surplus():

@@ -143,7 +143,8 @@ class FilesCheck:
                 yield from self._link(version, place, digest)
                 return
             if found is None:
-                yield Fault(Code.FILE_MISSING, place, expected, "nothing")
+                if digest or not self._is_unwritten_rdf(path):
+                    yield Fault(Code.FILE_MISSING, place, expected, "nothing")
             elif (kind := kind_of(found.st_mode)) == "directory":
                 yield Fault(Code.NOT_A_FILE, place, expected, "a directory")
             elif kind == "special":
@@ -152,6 +153,10 @@ class FilesCheck:
                 yield from self._content(version, place, absolute, digest)
         except UnreadableError as error:
             yield Fault(Code.FILE_UNREADABLE, place, expected, str(error))
+
+    def _is_unwritten_rdf(self, path: str) -> bool:
+        """Whether it is the RDF manifest, which 2010 listed before there was one."""
+        return path == self._statement.members.get("rdffilename")
 
     def _leads_elsewhere(self, absolute: str, path: str) -> bool:
         """Whether the file, or a directory between the version and it, is a link."""

@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.identifier import ppath
-from recordsilo.index import Row, project
+from recordsilo.index import Row
+from recordsilo.index.projection import project_row
 from recordsilo.index.query import row
 from recordsilo.index.schema import VERSION
 from recordsilo.manifest import Manifest
@@ -67,7 +68,7 @@ class IndexCheck:
 
         Titles are not compared: they come from the files, not from the manifest.
         """
-        identifier, stated = manifest.item_id, project(manifest, "")
+        identifier, stated = manifest.item_id, project_row(manifest, "")
 
         def compare(connection: sqlite3.Connection) -> Finding | None:
             found = row(connection, identifier)

@@ -1215,3 +1215,17 @@ def test_the_silo_of_2010_has_no_finding_once_it_is_written(box_2010: Box) -> No
             record.metadata["seen"] = True
             record.sync()
     assert codes_of(box_2010.silo) == []
+
+
+def test_an_rdf_manifest_of_2010_that_was_listed_and_never_written_is_no_finding(
+    box_2010: Box,
+) -> None:
+    members = box_2010.members
+    members["rdffilename"] = "manifest.rdf"
+    members["files"]["1"].append("manifest.rdf")
+    box_2010.manifest.write_text(json.dumps(members))
+    assert codes_of(box_2010.silo) == []
+    with Silo(str(box_2010.silo), create=False) as silo:
+        silo[box_2010.identifier].sync(message="written anew")
+        silo[box_2010.identifier].create_new_version("new")
+    assert codes_of(box_2010.silo) == []
