@@ -10,8 +10,10 @@ import click
 from recordsilo.audit.commands import commands as audit_commands
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.errors import FileNotInVersion, VersionFrozen
-from recordsilo.index import Row
+from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
+from recordsilo.index.columns import FLAGS
 from recordsilo.index.projection import metadata_paths
+from recordsilo.index.search import SORTS
 from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord
 from recordsilo.silo import Silo
@@ -93,6 +95,100 @@ def _line(row: Row) -> str:
         for letter, flag in (("D", row.deleted), ("C", row.curated), ("U", row.upstream_newer))
     )
     return "\t".join((row.identifier, row.datestamp, marks, row.title))
+
+
+@click.command(
+    epilog=example(
+        "silo search myrepo solar cells",
+        "silo search myrepo 'creator:adeyemi -wind' --filter year=2019 --facet type",
+        "silo search myrepo --filter deleted=true --sort newest --json",
+    )
+)
+@directory
+@click.argument("words", nargs=-1)
+@click.option(
+    "--filter",
+    "filters",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Only records with this value; repeatable (one field twice: either value).",
+)
+@click.option(
+    "--facet",
+    "facets",
+    metavar="FIELD",
+    multiple=True,
+    help="Count the values of a field; repeatable.",
+)
+@click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD.")
+@click.option("--until", metavar="DATE", help="Latest datestamp, inclusive.")
+@click.option("--sort", type=click.Choice(SORTS), help="Default: relevance, or identifier.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
+@click.option("--after", metavar="CURSOR", help="Go on from a page: the `next` that --json gave.")
+@as_json
+def search(
+    *,
+    silo_dir: str,
+    words: tuple[str, ...],
+    filters: tuple[str, ...],
+    facets: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    sort: str | None,
+    limit: int,
+    after: str | None,
+    as_json: bool,
+) -> None:
+    """Find records by words and filters; docs/search.md has the syntax.
+
+    Put -- before words that begin with a minus. Fields: set, year, type, language,
+    publisher, format, subject, creator, deleted, curated, upstream_newer, has_file.
+    """
+    wanted = _search_filters(filters, since, until)
+    with open_silo(silo_dir) as silo:
+        page = PageRequest(limit=limit, after=after, sort=sort)
+        result = silo.search(" ".join(words), wanted, facets, page)
+        if as_json:
+            click.echo(json.dumps(_result_as_json(result), ensure_ascii=False, indent=1))
+            return
+        for row in result.rows:
+            click.echo(_line(row))
+        click.echo(f"{result.total:,} found" + (f", {limit} shown" if result.next_page else ""))
+        for name, values in result.facets.items():
+            click.echo(f"\n{name}")
+            for value in values:
+                click.echo(f"  {value.count:>9,}  {value.value}")
+
+
+def _search_filters(
+    filters: tuple[str, ...], since: str | None, until: str | None
+) -> SearchFilters:
+    flags: dict[str, bool] = {}
+    values: dict[str, list[str]] = {}
+    for one in filters:
+        name, equals, value = one.partition("=")
+        if not equals:
+            fail(f"{one!r} is no filter; write FIELD=VALUE, e.g. year=2019")
+        if name not in FLAGS:
+            values.setdefault(name, []).append(value)
+        elif value in {"true", "false"}:
+            flags[name] = value == "true"
+        else:
+            fail(f"{name} is true or false, not {value!r}")
+    return SearchFilters(flags, values, since, until)
+
+
+def _result_as_json(result: SearchResult) -> dict[str, Any]:
+    return {
+        "total": result.total,
+        "sort": result.sort,
+        "next": result.next_page,
+        "records": [row_as_json(row) for row in result.rows],
+        "facets": {
+            name: [{"value": value.value, "count": value.count} for value in values]
+            for name, values in result.facets.items()
+        },
+    }
 
 
 @click.command(epilog=example("silo show myrepo 6102", "silo show myrepo 6102 --json"))
@@ -327,4 +423,4 @@ def reindex(silo_dir: str) -> int:
     return ExitCode.LOSSES if problems else ExitCode.OK
 
 
-commands = [ls, show, cat, path, put, clone, rm, reindex, *audit_commands]
+commands = [ls, search, show, cat, path, put, clone, rm, reindex, *audit_commands]

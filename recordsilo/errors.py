@@ -228,3 +228,7 @@ class IndexProblem(RecordSiloError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"the index {path} cannot be used now ({reason}); try again later")
+
+
+class SearchError(RecordSiloError, ValueError):
+    """A search asks for something there is not; its words alone are never an error."""

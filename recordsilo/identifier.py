@@ -16,6 +16,9 @@ from urllib.parse import quote
 from recordsilo.errors import IdentifierError
 
 _FROM_CLEANED = str.maketrans("=+,", "/:.")
+_TO_CLEANED = str.maketrans("/:.", "=+,")
+_PLAIN = re.compile(r"[!#-)\-./0-;@-\[\]_`a-{}~]+")
+"""An identifier without a character that becomes ``^hh``: nearly all there are."""
 _HEX = re.compile(rb"\^([0-9a-f]{2})")
 _STRAY_CARET = re.compile(r"\^(?![0-9a-f]{2})")
 MAX_PPATH = 3000
@@ -74,6 +77,8 @@ def clean(identifier: str) -> str:
 
     Source: Pairtree 0.1, "Identifier string cleaning".
     """
+    if _PLAIN.fullmatch(identifier):
+        return identifier.translate(_TO_CLEANED)
     return str(_pairtree.id_encode(identifier))
 
 
@@ -93,6 +98,7 @@ def unclean(cleaned: str) -> str:
     return found
 
 
+@lru_cache(maxsize=4096)
 def ppath(identifier: str) -> str:
     """The record's directory below ``pairtree_root``, ``/``-separated: ``oa/i+/ep/…/02``.
 

@@ -2,11 +2,9 @@
 
 import contextlib
 import getpass
-import itertools
 import logging
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -20,28 +18,33 @@ from recordsilo.atomic_file import (
     make_directory,
     replace_file,
 )
-from recordsilo.commit import commit, delete_record, sweep_absent
+from recordsilo.catalogue import Catalogue, entry_of
+from recordsilo.commit import commit, delete_record
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import (
     IdentifierError,
     NotASilo,
     RecordGone,
     RecordNotFound,
-    RecordSiloError,
     RevisionConflict,
     SiloNotFound,
     SiloSettingConflict,
 )
 from recordsilo.identifier import check_identifier, ppath, unclean
-from recordsilo.index import Filters, Index, Page, Row, project
-from recordsilo.index.projection import title_of
-from recordsilo.index.query import count, page, row, set_counts
+from recordsilo.index import (
+    Filters,
+    Page,
+    PageRequest,
+    Row,
+    SearchFilters,
+    SearchResult,
+    project,
+)
+from recordsilo.index.query import count, set_counts
 from recordsilo.locks import Locks
-from recordsilo.manifest import Manifest
 from recordsilo.place import RecordPlace
 from recordsilo.record import HarvestedRecord
 from recordsilo.state import PersistentState
-from recordsilo.walk import walk_records
 
 logger = logging.getLogger("RecordSilo")
 T = TypeVar("T")
@@ -55,7 +58,6 @@ _HALF_MADE = re.compile(
     r"pairtree_root|\.silo|(pairtree_prefix|persisted_state\.json|pairtree_version0_1)(\..+\.tmp)?"
 )
 """What a killed creation of a Silo may leave."""
-_REINDEX_CHUNK = 200
 _LIST_CHUNK = 1000
 
 
@@ -105,7 +107,7 @@ class Silo:
         self.agent = agent or _user()
         self.staging = Staging(f"{self.path}/.silo/tmp")
         self._locks = Locks(f"{self.path}/.silo/locks")
-        self._index = Index(f"{self.path}/.silo/index.sqlite", self._holds_nothing)
+        self._catalogue = Catalogue(self.path, self._root, self._place, self._locks, self.staging)
 
     # -- opening ------------------------------------------------------------------------
 
@@ -156,7 +158,7 @@ class Silo:
 
     def close(self) -> None:
         """Close the index and remove this process's staging directory; use opens them again."""
-        self._index.close()
+        self._catalogue.close()
         self.staging.close()
 
     def __enter__(self) -> "Silo":
@@ -310,11 +312,12 @@ class Silo:
                 edit.discard()
         if not changed:
             return
-        titles = [title_of(edit.manifest, edit.read) for edit in changed]
-        self._index.note_unsettled((edit.identifier for edit in changed), durable=durable)
+        entries = [project(edit.manifest, edit.read) for edit in changed]
+        self._catalogue.before_write((edit.identifier for edit in changed), durable=durable)
         commit(changed, barrier)
-        self._index.settle(
-            project(edit.manifest, title) for edit, title in zip(changed, titles, strict=True)
+        self._catalogue.after_write(
+            entry.at_revision(edit.manifest.revision)
+            for edit, entry in zip(changed, entries, strict=True)
         )
 
     def del_item(
@@ -347,7 +350,7 @@ class Silo:
                 raise RecordGone(found, self.storage_dir)
             if if_revision is not None and manifest.revision != if_revision:
                 raise RevisionConflict(found, if_revision, manifest.revision)
-            self._index.note_unsettled([found], durable=True)
+            self._catalogue.before_write([found], durable=True)
             try:
                 if remember:
                     with self._locks.hold_name("removed"):
@@ -358,7 +361,7 @@ class Silo:
                     with contextlib.suppress(OSError):
                         self.restore_removed([found])
                 raise
-            self._index.settle([], gone=[found])
+            self._catalogue.after_delete(found)
 
     __delitem__ = del_item
 
@@ -425,21 +428,46 @@ class Silo:
             from_identifier: Only this identifier and those behind it.
             filters: Fields of `recordsilo.index.Filters`.
         """
-        wanted = Filters(**filters)
-        return self._ask(
-            lambda connection: page(
-                connection, wanted, limit, after=after, before=before, starting=from_identifier
-            )
+        return self._catalogue.page(
+            Filters(**filters), limit, after=after, before=before, starting=from_identifier
+        )
+
+    def search(
+        self,
+        query: str = "",
+        filters: SearchFilters | None = None,
+        facets: Sequence[str] = (),
+        page: PageRequest | None = None,
+    ) -> SearchResult:
+        """Find records by words and filters, with counts of what they have in common.
+
+        Args:
+            query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
+                any text is a query, none is an error (docs/search.md).
+            filters: What else a record needs.
+            facets: Fields to count, of `recordsilo.index.search.FACETS`.
+            page: Which part, in which order.
+
+        Raises:
+            SearchError: A facet, filter, order or page there is not.
+            IndexProblem: The index cannot be asked now.
+
+        Cost: tens of milliseconds over a million records; the first search of a process
+            loads the facet columns (a few seconds there), and again for subjects and
+            creators.
+        """
+        return self._catalogue.search(
+            query, filters or SearchFilters(), facets, page or PageRequest()
         )
 
     def count(self, **filters: Any) -> int:
         """How many records pass the filters (fields of `recordsilo.index.Filters`)."""
         wanted = Filters(**filters)
-        return self._ask(lambda connection: count(connection, wanted))
+        return self._catalogue.ask(lambda connection: count(connection, wanted))
 
     def set_counts(self) -> dict[str, int]:
         """setSpec → how many records name it, in the order of setSpecs."""
-        return self._ask(set_counts)
+        return self._catalogue.ask(set_counts)
 
     def row(self, identifier: str) -> Row:
         """A record as lists show it.
@@ -450,118 +478,31 @@ class Silo:
         found = self._find(identifier)
         if found is None:
             raise RecordNotFound(identifier, self.storage_dir)
-        if listed := self._ask(lambda connection: row(connection, found)):
+        if listed := self._catalogue.row(found):
             return listed
         place = self._place(found)  # just made: its writer has yet to note it in the index
         manifest = place.read_manifest()
         if manifest is None:
             raise RecordGone(found, self.storage_dir)
-        return self._row_of(place, manifest)
-
-    # -- the index ----------------------------------------------------------------------
-
-    def _holds_nothing(self) -> bool:
-        with os.scandir(self._root) as entries:
-            return next(entries, None) is None
-
-    def _ask(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """What the index says, complete and in step; a damaged one is made anew first."""
-        try:
-            with self._ready_index().reading() as connection:
-                return query(connection)
-        except sqlite3.DatabaseError as error:
-            self._index.set_aside_if_damaged(error)
-        with self._ready_index().reading() as connection:
-            return query(connection)
-
-    def _ready_index(self) -> Index:
-        """The index, complete and in step with every write that was finished."""
-        if not self._index.complete:
-            with self._hold_for_reindex():
-                if not self._index.complete:  # else somebody else did it while we waited
-                    logger.info("indexing %s", self.path)
-                    self._rebuild_index(None)
-        for identifier in self._index.unsettled():
-            with self._locks.hold_if_free(identifier) as free:
-                if free:  # its writer is gone
-                    self._index_one(identifier)
-        return self._index
-
-    def _index_one(self, identifier: str) -> None:
-        place = self._place(identifier)
-        manifest: Manifest | None = None
-        try:
-            manifest = place.read_manifest()
-            if manifest is None:
-                with contextlib.suppress(OSError):
-                    sweep_absent(place, self.staging)
-        except RecordSiloError as error:
-            self._index.note_problem(place.dirpath, str(error))
-        if manifest is None:
-            self._index.settle([], gone=[identifier])
-        else:
-            self._index.settle([self._row_of(place, manifest)])
-
-    @staticmethod
-    def _row_of(place: RecordPlace, manifest: Manifest) -> Row:
-        def read(version: str, path: str) -> bytes:
-            with place.open(manifest, version, path) as file:
-                return file.read()
-
-        return project(manifest, title_of(manifest, read))
+        return entry_of(place, manifest).row
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make the index anew from the manifests; what cannot be read is kept as a problem.
+        """Bring the index in step with the manifests; what cannot be read is kept as a problem.
 
-        Readers and writers go on meanwhile; memory does not grow with the Silo.
+        Needed only after files were changed by other means than this library. Records
+        whose manifests are as the index has them are not read again.
 
         Args:
-            progress: Called with how many records were indexed so far.
+            progress: Called with how many records were looked at so far.
 
         Returns:
             How many records the index holds.
         """
-        with self._hold_for_reindex():
-            try:
-                return self._rebuild_index(progress)
-            except sqlite3.DatabaseError as error:
-                self._index.set_aside_if_damaged(error)
-            return self._rebuild_index(progress)
-
-    def _hold_for_reindex(self) -> contextlib.AbstractContextManager[None]:
-        """One rebuild at a time; an index in memory is this object's own, and no file is needed."""
-        if self._index.in_memory:
-            return contextlib.nullcontext()
-        return self._locks.hold_name("reindex")
-
-    def _rebuild_index(self, progress: Callable[[int], None] | None) -> int:
-        self._index.begin_rebuild()
-        done = 0
-        for chunk in _chunks(walk_records(self._root, self._index.note_problem), _REINDEX_CHUNK):
-            done += self._index_chunk(chunk)
-            if progress:
-                progress(done)
-        return self._index.end_rebuild()
-
-    def _index_chunk(self, identifiers: Sequence[str]) -> int:
-        rows = []
-        in_memory = self._index.in_memory
-        with contextlib.nullcontext() if in_memory else self._locks.hold(identifiers):
-            for identifier in identifiers:
-                place = self._place(identifier)
-                try:
-                    manifest = place.read_manifest()
-                    if manifest is not None:
-                        rows.append(self._row_of(place, manifest))
-                except RecordSiloError as error:
-                    self._index.note_problem(place.dirpath, str(error))
-            self._index.settle(rows)
-        return len(rows)
+        return self._catalogue.reindex(progress)
 
     def index_problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""
-        self._ready_index()
-        return self._index.problems()
+        return self._catalogue.problems()
 
 
 class Batch:
@@ -597,11 +538,6 @@ class Batch:
         if identifier not in self._edits:
             self._edits[identifier] = self._begin(identifier)
         return self._edits[identifier]
-
-
-def _chunks(identifiers: Iterator[str], size: int) -> Iterator[list[str]]:
-    while chunk := list(itertools.islice(identifiers, size)):
-        yield chunk
 
 
 def _user() -> str:

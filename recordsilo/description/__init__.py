@@ -5,11 +5,13 @@ each format; to add one, write a module with a function ``read(root) ->
 Description`` and name its root element in `_READERS`.
 """
 
+import threading
 from collections.abc import Callable
 
 from lxml import etree
 
 from recordsilo.description import dublin_core, generic, jats
+from recordsilo.description.collect import local_name
 from recordsilo.description.values import Description, Value
 
 __all__ = ["Description", "Value", "describe"]
@@ -48,22 +50,30 @@ def describe(name: str, content: bytes) -> Description | None:
     return _READERS.get(local_name(root), generic.read)(root)
 
 
-def local_name(element: etree._Element) -> str:
-    """An element's name without its namespace."""
-    return str(etree.QName(element).localname)
+class _Parsers(threading.local):
+    """One parser for each thread: making one costs as much as reading a record."""
+
+    made: etree.XMLParser | None = None
+
+    def parser(self) -> etree.XMLParser:
+        if self.made is None:
+            self.made = etree.XMLParser(
+                resolve_entities=False,
+                no_network=True,
+                load_dtd=False,
+                huge_tree=True,
+                remove_comments=True,
+                remove_pis=True,
+            )
+        return self.made
+
+
+_parsers = _Parsers()
 
 
 def _parse(content: bytes) -> etree._Element | None:
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
     try:
-        root = etree.fromstring(content, parser)
+        root = etree.fromstring(content, _parsers.parser())
     except (etree.XMLSyntaxError, ValueError):
         return None
     return None if root.getroottree().docinfo.internalDTD is not None else root

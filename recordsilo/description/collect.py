@@ -33,11 +33,19 @@ class Collector:
 _BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break", "div", "br"})
 
 
+def local_name(element: etree._Element) -> str:
+    """An element's name without its namespace."""
+    tag = str(element.tag)
+    return tag[tag.rfind("}") + 1 :]
+
+
 def text_of(element: etree._Element) -> str:
     """All text within an element; what stands in a block of its own is set off by blanks."""
+    if not len(element):
+        return element.text or ""
     parts = [element.text or ""]
     for child in element.iterchildren(etree.Element):
-        blank = " " if etree.QName(child).localname in _BLOCKS else ""
+        blank = " " if local_name(child) in _BLOCKS else ""
         parts += [blank, text_of(child), blank, child.tail or ""]
     return "".join(parts)
 

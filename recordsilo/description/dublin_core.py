@@ -6,7 +6,7 @@ whose elements are Dublin Core terms and refinements of them.
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector
+from recordsilo.description.collect import Collector, local_name
 from recordsilo.description.values import FIELD_OF_ELEMENT, Description
 
 FIELD_OF_REFINEMENT = {
@@ -47,7 +47,7 @@ def read(root: etree._Element) -> Description:
     """Describe a Dublin Core document; elements of other names are left out."""
     found = Collector()
     for element in root.iterdescendants(etree.Element):
-        field = _FIELDS.get(etree.QName(element).localname)
+        field = _FIELDS.get(local_name(element))
         if field and not len(element):
             found.add_element(field, element)
     return found.description()

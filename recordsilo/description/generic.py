@@ -7,7 +7,7 @@ taken, and for ``dim:field`` the element attribute names it.
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector
+from recordsilo.description.collect import Collector, local_name
 from recordsilo.description.values import FIELD_OF_ELEMENT, Description
 
 _ALIASES = {
@@ -31,7 +31,7 @@ def read(root: etree._Element) -> Description:
     for element in root.iterdescendants(etree.Element):
         if len(element):
             continue
-        name = etree.QName(element).localname
+        name = local_name(element)
         if name == "field":
             name = element.get("element", "")
         if field := _FIELDS.get(name):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector, language_of, text_of
+from recordsilo.description.collect import Collector, language_of, local_name, text_of
 from recordsilo.description.values import Description
 
 _DOI = "https://doi.org/"
@@ -78,7 +78,7 @@ def _identifiers(found: Collector, meta: etree._Element) -> None:
 
 
 def _date(element: etree._Element) -> str:
-    parts = {etree.QName(part).localname: text_of(part).strip() for part in element if part.tag}
+    parts = {local_name(part): text_of(part).strip() for part in element if part.tag}
     year = parts.get("year", "")
     rest = [parts[key].zfill(2) for key in ("month", "day") if parts.get(key, "").isdigit()]
     return "-".join([year, *rest]) if year else ""
@@ -86,5 +86,5 @@ def _date(element: etree._Element) -> str:
 
 def _within(element: etree._Element, name: str) -> Iterator[etree._Element]:
     for child in element.iterdescendants(etree.Element):
-        if etree.QName(child).localname == name:
+        if local_name(child) == name:
             yield child

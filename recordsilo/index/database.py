@@ -8,16 +8,17 @@ schema, or damaged is made anew from the manifests.
 """
 
 import contextlib
-import json
 import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from recordsilo import atomic_file
 from recordsilo.errors import IndexProblem
-from recordsilo.index.projection import Row
+from recordsilo.index.columns import Columns
+from recordsilo.index.projection import Entry, ManifestStamp
+from recordsilo.index.rows import RowWriter
 from recordsilo.index.schema import SCHEMA, VERSION
 
 logger = logging.getLogger("RecordSilo")
@@ -27,17 +28,12 @@ _INHERITED: list[sqlite3.Connection] = []
 """Connections of the parent process: closing them here could undo its locks (SQLite, "How To
 Corrupt", 2.7), and so could forgetting them."""
 
-_UPSERT = """
-INSERT INTO record (identifier, datestamp, title, sets, deleted, curated, upstream_newer,
-                    current_version, versions, revision, generation)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT value FROM about WHERE key = 'generation'))
-ON CONFLICT (identifier) DO UPDATE SET
-    datestamp = excluded.datestamp, title = excluded.title, sets = excluded.sets,
-    deleted = excluded.deleted, curated = excluded.curated,
-    upstream_newer = excluded.upstream_newer, current_version = excluded.current_version,
-    versions = excluded.versions, revision = excluded.revision,
-    generation = excluded.generation
-"""
+
+class OtherSchema(sqlite3.DatabaseError):
+    """Another release made the index."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"its schema has number {number}, this release's {VERSION}")
 
 
 class Index:
@@ -58,6 +54,8 @@ class Index:
         self._pid = 0
         self._inode: int | None = None
         self._in_memory = False
+        self._writer = RowWriter()
+        self._columns: Columns | None = None
 
     @property
     def _lock(self) -> threading.RLock:
@@ -93,10 +91,19 @@ class Index:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                self._writer.forget()
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
+
+    def columns(self, connection: sqlite3.Connection, *, large: bool) -> Columns:
+        """The facet columns, in step with the snapshot of a `reading` that is open."""
+        if self._columns is None or (large and not self._columns.large):
+            self._columns = Columns(connection, large=large)
+        self._columns.refresh(connection)
+        return self._columns
 
     # -- keeping in step ------------------------------------------------------------------
 
@@ -107,15 +114,44 @@ class Index:
                 "INSERT OR IGNORE INTO unsettled VALUES (?)", ((i,) for i in identifiers)
             )
 
-    def settle(self, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
-        """Write the rows of records just written or deleted, and take their notes back."""
+    def settle(
+        self,
+        entries: Iterable[tuple[Entry, ManifestStamp]],
+        gone: Iterable[str] = (),
+        *,
+        keep_notes: bool = False,
+    ) -> None:
+        """Write the rows of records just written or deleted, and take their notes back.
+
+        Args:
+            keep_notes: For one who does not hold the records' locks.
+        """
         with self._not_in_the_way(), self.writing() as connection:
-            for row in rows:
-                _write_row(connection, row)
-                connection.execute("DELETE FROM unsettled WHERE identifier = ?", (row.identifier,))
+            self._writer.begin(connection)
+            for entry, stamp in entries:
+                self._writer.write(connection, entry, stamp)
+                if not keep_notes:
+                    _take_note_back(connection, entry.row.identifier)
             for identifier in gone:
-                _delete_row(connection, identifier)
-                connection.execute("DELETE FROM unsettled WHERE identifier = ?", (identifier,))
+                self._writer.delete(connection, identifier)
+                _take_note_back(connection, identifier)
+
+    def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
+        """Which records the index has as their manifests are; a rebuild keeps their rows."""
+        marks = ",".join("?" * len(stamps))
+        with self.writing() as connection:
+            found = connection.execute(
+                f"SELECT identifier, mtime_ns, size, inode FROM record "  # noqa: S608 - marks
+                f"WHERE identifier IN ({marks})",
+                list(stamps),
+            ).fetchall()
+            same = {i for i, *stamp in found if ManifestStamp(*stamp) == stamps[i]}
+            connection.executemany(
+                "UPDATE record SET generation = "
+                "(SELECT value FROM about WHERE key = 'generation') WHERE identifier = ?",
+                ((identifier,) for identifier in same),
+            )
+        return same
 
     def unsettled(self) -> list[str]:
         """Records whose writer has not, or not yet, written their rows."""
@@ -153,8 +189,9 @@ class Index:
                 "SELECT identifier FROM record "
                 "WHERE generation < (SELECT value FROM about WHERE key = 'generation')"
             ).fetchall()
+            self._writer.begin(connection)
             for (identifier,) in gone:
-                _delete_row(connection, identifier)
+                self._writer.delete(connection, identifier)
             connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
             return _about(connection, "records")
 
@@ -170,7 +207,8 @@ class Index:
                 self._connection.close()
             elif self._connection is not None:
                 _INHERITED.append(self._connection)
-            self._connection = self._inode = None
+            self._connection = self._inode = self._columns = None
+            self._writer.forget()
 
     # -- the file -------------------------------------------------------------------------
 
@@ -195,7 +233,10 @@ class Index:
         no_room = name.startswith("SQLITE_CANTOPEN") and not os.path.isdir(self.path)
         if name.startswith(_NOT_DAMAGE) or no_room:  # too many open files, say
             raise IndexProblem(self.path, str(error)) from error
-        logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
+        if isinstance(error, OtherSchema):
+            logger.info("the index %s is of another release; making it anew", self.path)
+        else:
+            logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
         self._set_aside()
 
     def _set_aside(self) -> None:
@@ -250,7 +291,7 @@ class Index:
             connection.execute("PRAGMA journal_mode = WAL")
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             if found not in {0, VERSION}:
-                raise sqlite3.DatabaseError(f"its schema has number {found}, not {VERSION}")
+                raise OtherSchema(found)
             connection.execute("BEGIN IMMEDIATE")
             if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
                 self._create(connection)
@@ -281,27 +322,5 @@ def _about(connection: sqlite3.Connection, key: str) -> int:
     return int(found[0])
 
 
-def _write_row(connection: sqlite3.Connection, row: Row) -> None:
-    sets = json.dumps(row.sets, ensure_ascii=False)
-    old = connection.execute(
-        "SELECT sets FROM record WHERE identifier = ?", (row.identifier,)
-    ).fetchone()
-    connection.execute(
-        _UPSERT,
-        (
-            row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
-            row.upstream_newer, row.current_version, row.versions, row.revision,
-        ),
-    )  # fmt: skip
-    if old is not None and old[0] != sets:
-        connection.execute("DELETE FROM record_set WHERE identifier = ?", (row.identifier,))
-    if old is None or old[0] != sets:
-        connection.executemany(
-            "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-            ((spec, row.identifier) for spec in row.sets),
-        )
-
-
-def _delete_row(connection: sqlite3.Connection, identifier: str) -> None:
-    connection.execute("DELETE FROM record WHERE identifier = ?", (identifier,))
-    connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))
+def _take_note_back(connection: sqlite3.Connection, identifier: str) -> None:
+    connection.execute("DELETE FROM unsettled WHERE identifier = ?", (identifier,))

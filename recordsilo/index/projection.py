@@ -1,17 +1,28 @@
-"""What the index holds of a record: manifest (and metadata file) → `Row`. Pure but for reading."""
+"""What the index holds of a record: manifest and metadata file → `Entry`. Pure but for reading."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from recordsilo.description import describe
+from recordsilo.description import Description, Value, describe
 from recordsilo.errors import RecordSiloError
+from recordsilo.index.query_syntax import spaced
 from recordsilo.manifest import Manifest, Version, upstream_newer
+
+Values = tuple[Value, ...]
 
 Read = Callable[[str, str], bytes]
 """(version, path) → content."""
 
 PREFERRED = ("oai_dc", "oai_dc.xml")
+MAX_TEXT = 100_000
+"""Characters of a field that can be searched."""
+MAX_FACET = 500
+_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
+_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +53,88 @@ class Row:
     revision: int
 
 
-def project(manifest: Manifest, title: str) -> Row:
-    """The row of a record."""
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a full-text search finds a record by, column by column."""
+
+    title: str = ""
+    creators: str = ""
+    subjects: str = ""
+    abstract: str = ""
+    identifiers: str = ""
+    harvested_title: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The texts, in the order of the columns."""
+        return (
+            self.title, self.creators, self.subjects, self.abstract, self.identifiers,
+            self.harvested_title,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestStamp:
+    """By which an index knows whether a manifest was replaced since it was read."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: str) -> "ManifestStamp":
+        """The stamp of a manifest file."""
+        found = os.stat(path)
+        return cls(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """All that the index holds of a record.
+
+    Attributes:
+        seconds: The datestamp as seconds since 0001-01-01, for ranges and order.
+        facets: Field → values, each once; see `recordsilo.index.columns`.
+        has_file: Whether the current version has a file that is not metadata.
+    """
+
+    row: Row
+    text: Text
+    seconds: int
+    facets: Mapping[str, tuple[str, ...]]
+    has_file: bool
+
+    def at_revision(self, revision: int) -> "Entry":
+        """The entry once the manifest was written."""
+        return replace(self, row=replace(self.row, revision=revision))
+
+
+def project(manifest: Manifest, read: Read) -> Entry:
+    """What the index holds of a record.
+
+    The description is that of the current version; a version without one (a deletion)
+    lends the title of the newest that has. While a curated version is the current one,
+    the title of the newest harvested one stays searchable beside its own.
+    """
+    described = _description(manifest, read)
+    title = _storable(described.title) or _title_of_others(manifest, read)
+    row = project_row(manifest, title)
+    harvested = _harvested_title(manifest, read) if row.curated else ""
+    return Entry(
+        row=row,
+        text=_text(manifest, described, title, harvested),
+        seconds=_seconds(row.datestamp),
+        facets=_facets(manifest, row, described),
+        has_file=_has_file(manifest),
+    )
+
+
+def project_row(manifest: Manifest, title: str) -> Row:
+    """What a list shows of a record."""
     return Row(
         identifier=manifest.item_id,
         datestamp=_storable(datestamp_of(manifest)),
-        title=_storable(title),
+        title=title,
         sets=tuple(dict.fromkeys(map(_storable, sets_of(manifest)))),
         deleted="deleted_at_version" in manifest.metadata,
         curated=bool(manifest.versions) and manifest.current.is_curated,
@@ -58,9 +145,74 @@ def project(manifest: Manifest, title: str) -> Row:
     )
 
 
+def _text(manifest: Manifest, described: Description, title: str, harvested: str) -> Text:
+    titles = " ".join(value.text for value in described.titles)
+    identifiers = " ".join(value.text for value in described.identifiers)
+    return Text(
+        title=_searchable(titles or title),
+        creators=_searchable(_joined(described.creators + described.contributors)),
+        subjects=_searchable(_joined(described.subjects)),
+        abstract=_searchable(" ".join(value.text for value in described.descriptions)),
+        identifiers=_searchable(f"{manifest.item_id} {identifiers}"),
+        harvested_title=_searchable(harvested) if harvested != title else "",
+    )
+
+
+def _joined(values: Values) -> str:
+    return "; ".join(value.text for value in values)
+
+
+def _searchable(text: str) -> str:
+    return spaced(_storable(text[:MAX_TEXT]).replace("\0", " "))
+
+
+def _facets(manifest: Manifest, row: Row, described: Description) -> Mapping[str, tuple[str, ...]]:
+    current = manifest.current if manifest.versions else None
+    formats = current.metadata_files if current else ()
+    found = {
+        "set": row.sets,
+        "year": _years(described.dates),
+        "type": _each(described.types),
+        "language": _each(described.languages),
+        "publisher": _each(described.publishers),
+        "format": tuple(_storable(f) for f in formats if not f.endswith(".about")),
+        "subject": _each(described.subjects),
+        "creator": _each(described.creators),
+    }
+    return {field: values for field, values in found.items() if values}
+
+
+def _each(values: Values) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_storable(value.text[:MAX_FACET]) for value in values))
+
+
+def _years(dates: Values) -> tuple[str, ...]:
+    """The year of the first date that has one."""
+    for value in dates:
+        if match := _YEAR.search(value.text):
+            return (match[0],)
+    return ()
+
+
+def _has_file(manifest: Manifest) -> bool:
+    if not manifest.versions:
+        return False
+    current = manifest.current
+    metadata = set(current.metadata_files)
+    return any(path not in metadata and not path.endswith(".about") for path in current.paths)
+
+
+def _seconds(datestamp: str) -> int:
+    """0 for a date that is none."""
+    try:
+        return seconds_of(datetime.fromisoformat(datestamp).replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return 0
+
+
 def _storable(text: str) -> str:
     """The text as SQLite, and a page, can hold it: without halves of surrogate pairs."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def datestamp_of(manifest: Manifest) -> str:
@@ -87,30 +239,52 @@ def sets_of(manifest: Manifest) -> tuple[str, ...]:
     return tuple(dict.fromkeys(spec for spec in found if isinstance(spec, str)))
 
 
-def title_of(manifest: Manifest, read: Read) -> str:
-    """The title of the current version, else of the newest version that has one, else ``""``."""
+def _description(manifest: Manifest, read: Read) -> Description:
+    """What the current version says; empty where it says nothing."""
     if not manifest.versions:
-        return ""
-    others = [v for v in reversed(manifest.versions) if v.name != manifest.current_version]
-    for version in (manifest.current, *others):
-        if title := _title_of_version(version, read):
-            return title
+        return Description()
+    return _description_of(manifest.current, read)
+
+
+def _title_of_others(manifest: Manifest, read: Read) -> str:
+    """The title of the newest version that has one, the current one aside."""
+    for version in reversed(manifest.versions):
+        if version.name == manifest.current_version:
+            continue
+        if title := _description_of(version, read).title:
+            return _storable(title)
     return ""
 
 
-def _title_of_version(version: Version, read: Read) -> str:
+def _harvested_title(manifest: Manifest, read: Read) -> str:
+    for version in reversed(manifest.versions):
+        if version.origin.kind == "harvest" and version.metadata_files:
+            return _storable(_description_of(version, read).title)
+    return ""
+
+
+def _description_of(version: Version, read: Read) -> Description:
+    """The description of a version's plainest metadata file that has a title, else of any."""
+    found = Description()
     for path in metadata_paths(version):
         try:
-            content = read(version.name, path)
+            described = describe(path, read(version.name, path))
         except (OSError, RecordSiloError):  # reading the file itself will say what is wrong
             continue
-        described = describe(path, content)
-        if described and described.title:
-            return described.title
-    return ""
+        if described is not None:
+            found = described
+            if described.title:
+                break
+    return found
 
 
 def metadata_paths(version: Version) -> list[str]:
     """A version's metadata files, the plainest (Dublin Core) first."""
     listed = [path for path in version.metadata_files if path in version.paths]
     return sorted(listed, key=lambda path: (path not in PREFERRED, path.endswith(".about")))
+
+
+def seconds_of(moment: datetime) -> int:
+    """Whole seconds from 0001-01-01 to an aware moment."""
+    elapsed = moment - _EPOCH
+    return elapsed.days * 86_400 + elapsed.seconds

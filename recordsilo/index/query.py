@@ -2,9 +2,10 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recordsilo.index.projection import Row
+from recordsilo.index.projection import ManifestStamp, Row
 
 COLUMNS = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, "
@@ -159,3 +160,14 @@ def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
     sql = f"SELECT {COLUMNS} FROM record WHERE identifier = ?"  # noqa: S608 - constants
     found = connection.execute(sql, (identifier,)).fetchone()
     return None if found is None else row_of(found)
+
+
+def stamps(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
+    """Record → the stamp of its manifest as it was read."""
+    marks = ",".join("?" * len(identifiers))
+    found = connection.execute(
+        f"SELECT identifier, mtime_ns, size, inode FROM record "  # noqa: S608 - marks
+        f"WHERE identifier IN ({marks})",
+        identifiers,
+    )
+    return {identifier: ManifestStamp(*stamp) for identifier, *stamp in found}

@@ -38,6 +38,19 @@ _UNSEARCHABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
+class TextQuery:
+    """A query as FTS5 expressions.
+
+    Attributes:
+        wanted: What records have to match; None: anything does.
+        excluded: What they must not match; None: nothing.
+    """
+
+    wanted: str | None
+    excluded: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Term:
     expression: str
     excluded: bool
@@ -45,11 +58,11 @@ class _Term:
 
 def spaced(text: str) -> str:
     """Text as it goes into the index: characters of unspaced scripts stand alone."""
-    return _UNSPACED.sub(r" \1 ", text)
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
-def fts_expression(query: str) -> str | None:
-    """The FTS5 expression of a query; None for one without a word (which finds everything)."""
+def parse_query(query: str) -> TextQuery:
+    """Read a query as typed; whatever it is, what comes out is sound FTS5."""
     groups: list[list[str]] = []
     excluded: list[str] = []
     either = False
@@ -63,14 +76,8 @@ def fts_expression(query: str) -> str | None:
             either = False
         else:
             groups.append([term.expression])
-    if not groups:
-        return None if not excluded else f"({_EVERYTHING}) NOT ({' OR '.join(excluded)})"
     wanted = " AND ".join(f"({' OR '.join(group)})" for group in groups)
-    return f"({wanted}) NOT ({' OR '.join(excluded)})" if excluded else wanted
-
-
-_EVERYTHING = 'marker : "all"'
-"""Finds every record: each has this word in a column that nothing else searches."""
+    return TextQuery(wanted or None, " OR ".join(excluded) or None)
 
 
 def _terms(query: str) -> Iterator[_Term | None]:
@@ -84,16 +91,13 @@ def _terms(query: str) -> Iterator[_Term | None]:
             continue
         if field and field not in COLUMN_OF_FIELD:
             word, phrase, field = match[0].lstrip("-"), None, None
-        expression = _quoted(phrase if phrase is not None else word, phrase is None)
+        expression = _quoted(word if phrase is None else phrase, may_be_prefix=phrase is None)
         if expression:
-            columns = COLUMN_OF_FIELD[field] if field else _ALL_COLUMNS
-            yield _Term(f"{columns} : {expression}", bool(match["minus"]))
+            column = f"{COLUMN_OF_FIELD[field]} : " if field else ""
+            yield _Term(column + expression, bool(match["minus"]))
 
 
-_ALL_COLUMNS = "{title creators subjects abstract identifiers harvested_title}"
-
-
-def _quoted(text: str, may_be_prefix: bool) -> str | None:
+def _quoted(text: str, *, may_be_prefix: bool) -> str | None:
     """An FTS5 string; None where there is nothing in it to search for."""
     prefix = may_be_prefix and len(text) > 1 and text.endswith("*")
     plain = _UNSEARCHABLE.sub(" ", spaced(text.rstrip("*") if may_be_prefix else text))

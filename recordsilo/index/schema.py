@@ -1,12 +1,12 @@
 """The tables of the index. Another number, and the index is made anew."""
 
-VERSION = 1
+VERSION = 2
 
 SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE record (
-    id              INTEGER PRIMARY KEY,
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice
     identifier      TEXT NOT NULL UNIQUE,
     datestamp       TEXT NOT NULL,
     title           TEXT NOT NULL,
@@ -17,11 +17,25 @@ CREATE TABLE record (
     current_version TEXT NOT NULL,
     versions        INTEGER NOT NULL,
     revision        INTEGER NOT NULL,
+    title_key       TEXT NOT NULL,     -- the title, folded for sorting
+    seconds         INTEGER NOT NULL,  -- the datestamp, since 0001-01-01
+    flags           INTEGER NOT NULL,  -- see columns.FLAGS
+    facets          BLOB NOT NULL,     -- numbers of facet values, native 32 bits each
+    facets_large    BLOB NOT NULL,     -- the same of columns.LARGE_FIELDS
+    text_digest     BLOB NOT NULL,     -- of what the table text holds
+    mtime_ns        INTEGER NOT NULL,  -- of the manifest that was read
+    size            INTEGER NOT NULL,
+    inode           INTEGER NOT NULL,
+    change          INTEGER NOT NULL,  -- number of the change that wrote the row
     generation      INTEGER NOT NULL   -- of the last reindex that saw it
 );
 CREATE INDEX record_deleted ON record (identifier) WHERE deleted;
 CREATE INDEX record_curated ON record (identifier) WHERE curated;
 CREATE INDEX record_upstream_newer ON record (identifier) WHERE upstream_newer;
+CREATE INDEX record_change ON record (change);
+CREATE INDEX record_title ON record (title_key, id);
+
+CREATE TABLE gone (id INTEGER PRIMARY KEY, change INTEGER NOT NULL);
 
 CREATE TABLE record_set (
     set_spec   TEXT NOT NULL,
@@ -29,6 +43,18 @@ CREATE TABLE record_set (
     PRIMARY KEY (set_spec, identifier)
 ) WITHOUT ROWID;
 CREATE INDEX record_set_identifier ON record_set (identifier, set_spec);
+
+CREATE TABLE facet_value (
+    id    INTEGER PRIMARY KEY,
+    field TEXT NOT NULL,
+    value TEXT NOT NULL,
+    UNIQUE (field, value)
+);
+
+CREATE VIRTUAL TABLE text USING fts5 (
+    title, creators, subjects, abstract, identifiers, harvested_title,
+    tokenize = "unicode61 remove_diacritics 2"
+);
 
 CREATE TABLE unsettled (identifier TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE problem (path TEXT PRIMARY KEY, sentence TEXT NOT NULL) WITHOUT ROWID;
@@ -40,5 +66,5 @@ CREATE TRIGGER record_uncounted AFTER DELETE ON record BEGIN
     UPDATE about SET value = value - 1 WHERE key = 'records';
 END;
 
-INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0);
+INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0);
 """

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Origin, Row, Silo, atomic_file
+from recordsilo.catalogue import Catalogue
 from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordNotFound
-from recordsilo.index import Index, database
-from recordsilo.index.projection import project
+from recordsilo.index import Entry, Index, ManifestStamp, database
+from recordsilo.index.projection import Text, project_row
 from recordsilo.manifest import Manifest, Version
 
 Harvest = Callable[..., str]
@@ -39,8 +40,14 @@ def rows(draw: st.DrawFn) -> Row:
     )
 
 
+def as_entry(row: Row) -> tuple[Entry, ManifestStamp]:
+    return Entry(row, Text(row.title), 0, {"set": row.sets}, False), ManifestStamp(0, 0, 0)
+
+
 @pytest.fixture
-def empty(tmp_path: Path) -> Any:
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A Silo whose index may hold rows without records."""
+    monkeypatch.setattr(Catalogue, "_catch_up", lambda _self, _rows: False)
     with Silo(str(tmp_path / "silo")) as silo:
         yield silo
 
@@ -67,10 +74,10 @@ def test_pages_are_those_of_a_filtered_and_sorted_list(
     bound: str | None,
     point: str,
 ) -> None:
-    with empty._index.writing() as connection:
+    with empty._catalogue._index.writing() as connection:
         for table in ("record", "record_set"):
             connection.execute(f"DELETE FROM {table}")
-    empty._index.settle(listed)
+    empty._catalogue._index.settle(map(as_entry, listed))
     names = ("deleted", "curated", "upstream_newer")
     filters: dict[str, Any] = {"set_spec": spec, **dict(zip(names, flags, strict=True))}
     wanted = sorted(
@@ -149,7 +156,7 @@ def test_sets_in_any_shape_do_not_break_a_row(found: object) -> None:
     manifest = Manifest(
         "a", "", "1", (Version("1", "", Origin("local")),), metadata={"setSpec": found}
     )
-    assert project(manifest, "").sets in ((), ("a",))
+    assert project_row(manifest, "").sets in ((), ("a",))
 
 
 def test_list_goes_on_where_it_was_while_records_come_and_go(silo: Silo, harvest: Harvest) -> None:
@@ -185,7 +192,7 @@ def test_record_whose_writer_died_before_or_after_its_commit_is_settled(
     with Silo(silo.path) as other:
         assert list(other) == ["a", "b"]
         assert other.row("a").versions == 2
-        assert other._index.unsettled() == []
+        assert other._catalogue._index.unsettled() == []
 
 
 def test_record_that_is_being_written_is_listed_as_it_was(silo: Silo, harvest: Harvest) -> None:
@@ -203,7 +210,7 @@ def test_row_of_a_record_that_was_just_made_comes_from_its_manifest(
     silo: Silo, harvest: Harvest
 ) -> None:
     harvest(silo, "a", title="Just made")
-    with silo._index.writing() as connection:
+    with silo._catalogue._index.writing() as connection:
         connection.execute("DELETE FROM record")
     assert silo.row("a").title == "Just made"
     with pytest.raises(RecordNotFound):
@@ -269,7 +276,7 @@ def test_index_damaged_inside_is_made_anew_when_it_is_asked_and_when_it_is_writt
 
 
 def test_index_damaged_inside_is_made_anew_by_reindex(three: Silo) -> None:
-    with three._index.writing() as connection:
+    with three._catalogue._index.writing() as connection:
         connection.execute("DROP TABLE problem")
     assert three.reindex() == 3
 
@@ -285,7 +292,7 @@ def test_index_of_another_schema_is_made_anew(three: Silo) -> None:
 
 def test_index_replaced_under_an_open_silo_is_noticed(three: Silo) -> None:
     with Silo(three.path) as other:
-        other._index._set_aside()
+        other._catalogue._index._set_aside()
         other.get_item("d").sync()
         assert list(other) == ["a", "b", "c", "d"]
         assert list(three) == ["a", "b", "c", "d"]
@@ -300,7 +307,7 @@ def test_busy_index_is_a_sentence_and_no_reason_to_throw_it_away(
     def fail(*arguments: object, **keywords: object) -> None:
         raise busy
 
-    monkeypatch.setattr("recordsilo.silo.page", fail)
+    monkeypatch.setattr("recordsilo.catalogue.query.page", fail)
     with pytest.raises(IndexProblem, match="database is locked"):
         list(three)
     assert os.path.exists(f"{three.path}/.silo/index.sqlite")
@@ -309,7 +316,7 @@ def test_busy_index_is_a_sentence_and_no_reason_to_throw_it_away(
 def test_fault_of_the_program_is_not_taken_for_damage(
     three: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recordsilo.silo.page", lambda c, *a, **k: c.execute("SELECT ?"))
+    monkeypatch.setattr("recordsilo.catalogue.query.page", lambda c, *a, **k: c.execute("SELECT ?"))
     with pytest.raises(sqlite3.ProgrammingError):
         three.page()
 
@@ -349,7 +356,7 @@ def test_index_never_stops_a_write(
         raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(database, "_write_row", fail)
+        patch.setattr("recordsilo.index.rows.RowWriter.write", fail)
         three["a"].put_stream("f", "x")
         three.get_item("d").put_stream("f", "x")
     assert "disk I/O error" in caplog.text
@@ -453,15 +460,15 @@ def test_loop_of_links_is_not_followed(three: Silo) -> None:
 def test_one_rebuild_serves_all_who_wait_for_it(
     three: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    three._index._set_aside()
+    three._catalogue._index._set_aside()
     runs = []
-    real = Silo._rebuild_index
+    real = Catalogue._rebuild
 
-    def counted(self: Silo, progress: object) -> int:
+    def counted(self: Catalogue, progress: object) -> int:
         runs.append(1)
         return real(self, None)
 
-    monkeypatch.setattr(Silo, "_rebuild_index", counted)
+    monkeypatch.setattr(Catalogue, "_rebuild", counted)
     threads = [threading.Thread(target=lambda: len(three)) for _ in range(5)]
     for thread in threads:
         thread.start()

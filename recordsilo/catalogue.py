@@ -1,0 +1,304 @@
+"""The catalogue of a Silo: its index, kept in step with the records, and what is asked of it.
+
+Never the truth: what is absent, damaged or behind is made anew from the manifests,
+and a writer is never held up by it.
+"""
+
+import contextlib
+import itertools
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from recordsilo.atomic_file import Staging
+from recordsilo.commit import sweep_absent
+from recordsilo.errors import RecordSiloError
+from recordsilo.index import (
+    Entry,
+    Index,
+    ManifestStamp,
+    PageRequest,
+    Row,
+    SearchFilters,
+    SearchResult,
+    project,
+    query,
+    search,
+)
+from recordsilo.index.columns import LARGE_FIELDS
+from recordsilo.locks import Locks
+from recordsilo.manifest import Manifest
+from recordsilo.names import MANIFEST_NAME
+from recordsilo.place import RecordPlace
+from recordsilo.walk import walk_records
+
+logger = logging.getLogger("RecordSilo")
+T = TypeVar("T")
+_CHUNK = 1000
+
+
+class Catalogue:
+    """What lists, counts and searches of one Silo ask.
+
+    Args:
+        path: The Silo's directory.
+        root: Its ``pairtree_root``.
+        place_of: Identifier → where the record lies.
+        locks: The locks that writers of records hold.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        root: str,
+        place_of: Callable[[str], RecordPlace],
+        locks: Locks,
+        staging: Staging,
+    ) -> None:
+        self._path, self._root = path, root
+        self._place_of, self._locks, self._staging = place_of, locks, staging
+        self._index = Index(f"{path}/.silo/index.sqlite", self._holds_nothing)
+
+    def close(self) -> None:
+        """Close the index; a later use opens it again."""
+        self._index.close()
+
+    # -- told by writers ------------------------------------------------------------------
+
+    def before_write(self, identifiers: Iterable[str], *, durable: bool) -> None:
+        """Note which records are about to change, under their locks."""
+        self._index.note_unsettled(identifiers, durable=durable)
+
+    def after_write(self, entries: Iterable[Entry]) -> None:
+        """Take in what the records are now, under their locks."""
+        self._index.settle(map(self._stamped, entries))
+
+    def after_delete(self, identifier: str) -> None:
+        """Take in that a record is gone, under its lock."""
+        self._index.settle([], gone=[identifier])
+
+    def _stamped(self, entry: Entry) -> tuple[Entry, ManifestStamp]:
+        directory = self._place_of(entry.row.identifier).dirpath
+        return entry, ManifestStamp.of(f"{directory}/{MANIFEST_NAME}")
+
+    # -- asked by readers -----------------------------------------------------------------
+
+    def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """What the index says, complete and in step; a damaged one is made anew first."""
+        try:
+            with self._ready().reading() as connection:
+                return question(connection)
+        except sqlite3.DatabaseError as error:
+            self._index.set_aside_if_damaged(error)
+        with self._ready().reading() as connection:
+            return question(connection)
+
+    def page(
+        self,
+        filters: query.Filters,
+        limit: int,
+        *,
+        after: str | None,
+        before: str | None,
+        starting: str | None,
+    ) -> query.Page:
+        """A page of the list, its rows as the manifests are now."""
+
+        def ask() -> query.Page:
+            return self.ask(
+                lambda connection: query.page(
+                    connection, filters, limit, after=after, before=before, starting=starting
+                )
+            )
+
+        found = ask()
+        return ask() if self._catch_up(found.rows) else found
+
+    def search(
+        self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
+    ) -> SearchResult:
+        """What is found, the rows as the manifests are now."""
+        large = any(name in LARGE_FIELDS for name in (*facets, *filters.values))
+
+        def ask() -> SearchResult:
+            return self.ask(
+                lambda connection: search(
+                    connection,
+                    self._index.columns(connection, large=large),
+                    words,
+                    filters,
+                    facets=facets,
+                    page=page,
+                )
+            )
+
+        found = ask()
+        return ask() if self._catch_up(found.rows) else found
+
+    def row(self, identifier: str) -> Row | None:
+        """A record's row; None where the index has none."""
+
+        def ask() -> Row | None:
+            return self.ask(lambda connection: query.row(connection, identifier))
+
+        found = ask()
+        return ask() if found is not None and self._catch_up([found]) else found
+
+    def problems(self) -> list[tuple[str, str]]:
+        """(path, sentence) of what the last indexing could not read, in the order of paths."""
+        self._ready()
+        return self._index.problems()
+
+    def _catch_up(self, rows: Iterable[Row]) -> bool:
+        """Read those records again whose manifests were replaced behind the index.
+
+        By a restore from a backup, say, or by ``rsync``.
+
+        Returns:
+            Whether there were any.
+        """
+        known = self.ask(
+            lambda connection: query.stamps(connection, [row.identifier for row in rows])
+        )
+        behind = [i for i, stamp in known.items() if self._stamp_of(i) != stamp]
+        caught = False
+        for identifier in behind:
+            with self._locks.hold_if_free(identifier) as free:
+                if free:
+                    self._index_one(identifier)
+                    caught = True
+        return caught
+
+    def _stamp_of(self, identifier: str) -> ManifestStamp | None:
+        try:
+            return ManifestStamp.of(f"{self._place_of(identifier).dirpath}/{MANIFEST_NAME}")
+        except OSError:
+            return None
+
+    def _ready(self) -> Index:
+        """The index, complete and in step with every write that was finished."""
+        if not self._index.complete:
+            with self._hold_for_reindex():
+                if not self._index.complete:  # else somebody else did it while we waited
+                    logger.info("indexing %s", self._path)
+                    self._rebuild(None)
+        for identifier in self._index.unsettled():
+            with self._locks.hold_if_free(identifier) as free:
+                if free:  # its writer is gone
+                    self._index_one(identifier)
+        return self._index
+
+    def _holds_nothing(self) -> bool:
+        with os.scandir(self._root) as entries:
+            return next(entries, None) is None
+
+    # -- reading records --------------------------------------------------------------------
+
+    def _index_one(self, identifier: str) -> None:
+        """Read a record again, under its lock."""
+        place = self._place_of(identifier)
+        found: tuple[Entry, ManifestStamp] | None = None
+        try:
+            found = self._read(place)
+            if found is None:
+                with contextlib.suppress(OSError):
+                    sweep_absent(place, self._staging)
+        except RecordSiloError as error:
+            self._index.note_problem(place.dirpath, str(error))
+        if found is None:
+            self._index.settle([], gone=[identifier])
+        else:
+            self._index.settle([found])
+
+    @staticmethod
+    def _read(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
+        """A record's entry and stamp; None where there is no record."""
+        try:
+            stamp = ManifestStamp.of(f"{place.dirpath}/{MANIFEST_NAME}")
+        except OSError:
+            stamp = ManifestStamp(0, 0, 0)
+        manifest = place.read_manifest()
+        return None if manifest is None else (entry_of(place, manifest), stamp)
+
+    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
+        """Bring the index in step with all manifests.
+
+        Records whose manifests are as the index has them are not read again, so that
+        what an interrupted run did is not done twice. Readers and writers go on
+        meanwhile; memory does not grow with the Silo.
+
+        Args:
+            progress: Called with how many records were looked at so far.
+
+        Returns:
+            How many records the index holds.
+        """
+        with self._hold_for_reindex():
+            try:
+                return self._rebuild(progress)
+            except sqlite3.DatabaseError as error:
+                self._index.set_aside_if_damaged(error)
+            return self._rebuild(progress)
+
+    def _hold_for_reindex(self) -> contextlib.AbstractContextManager[None]:
+        """One rebuild at a time; an index in memory is this object's own, and no file is needed."""
+        if self._index.in_memory:
+            return contextlib.nullcontext()
+        return self._locks.hold_name("reindex")
+
+    def _rebuild(self, progress: Callable[[int], None] | None) -> int:
+        self._index.begin_rebuild()
+        done = 0
+        for chunk in _chunks(walk_records(self._root, self._index.note_problem), _CHUNK):
+            self._index_chunk(chunk)
+            done += len(chunk)
+            if progress:
+                progress(done)
+        return self._index.end_rebuild()
+
+    def _index_chunk(self, identifiers: Sequence[str]) -> None:
+        """Index some records, without their locks.
+
+        A writer that came between our reading and our writing is found by looking at
+        the manifest once more: its record is noted, and read again by the next reader.
+        One that comes later writes its rows after ours.
+        """
+        stamps = {i: stamp for i in identifiers if (stamp := self._stamp_of(i)) is not None}
+        same = self._index.confirm(stamps)
+        found: list[tuple[Entry, ManifestStamp]] = []
+        for identifier in identifiers:
+            if identifier in same:
+                continue
+            place = self._place_of(identifier)
+            try:
+                entry = self._read(place)
+            except RecordSiloError as error:
+                self._index.note_problem(place.dirpath, str(error))
+                continue
+            if entry is not None:
+                found.append(entry)
+        self._index.settle(found, keep_notes=True)
+        moved = [
+            entry.row.identifier
+            for entry, stamp in found
+            if self._stamp_of(entry.row.identifier) != stamp
+        ]
+        if moved:
+            self._index.note_unsettled(moved, durable=False)
+
+
+def entry_of(place: RecordPlace, manifest: Manifest) -> Entry:
+    """What the index holds of a record as it is on disk."""
+
+    def read(version: str, path: str) -> bytes:
+        with place.open(manifest, version, path) as file:
+            return file.read()
+
+    return project(manifest, read)
+
+
+def _chunks(identifiers: Iterator[str], size: int) -> Iterator[list[str]]:
+    while chunk := list(itertools.islice(identifiers, size)):
+        yield chunk

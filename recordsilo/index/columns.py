@@ -1,0 +1,332 @@
+"""Facet columns: what a search filters, counts and sorts by, held as arrays.
+
+A record has a *position*; arrays are in the order of positions. Fields that have
+several values for a record (sets, subjects) are stored as *owners* (position of the
+record) and *codes* (number of the value) of equal length, by position.
+
+Loaded from the index's rows; records that change later go into a second, small
+*segment* and are masked out of the first, so one changed record costs nothing that
+grows with the others.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+Counts = NDArray[np.intp]
+
+SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state")
+LARGE_FIELDS = ("subject", "creator")
+FLAGS = ("deleted", "curated", "upstream_newer", "has_file")
+MERGE_AT = 20_000
+"""Changed records at which all columns are loaded anew."""
+_CHUNK = 20_000
+
+
+class ValueColumn:
+    """A field's values: ``codes[i]`` is a value of the record at position ``owners[i]``.
+
+    Counting over many records has two ways: values that are frequent have a bitmap
+    each, whose common bits with the matching records are counted; the others are
+    looked up one by one. Over few records, their values are gathered.
+    """
+
+    def __init__(self, owners: Ints, codes: Ints, size: int) -> None:
+        self.owners, self.codes, self.size = owners, codes, size
+        self._starts = np.searchsorted(owners, np.arange(size + 1, dtype=np.int32))
+        self._totals: Counts | None = None
+        self._frequent: tuple[NDArray[np.intp], NDArray[np.uint64], Ints, Ints] | None = None
+
+    def counts(self, matching: Bools, positions: NDArray[np.intp], values: int) -> Counts:
+        """How many of the matching records have each value.
+
+        Args:
+            matching: By position.
+            positions: Of the matching records.
+            values: How many values the field has.
+        """
+        if len(positions) == self.size:
+            return self.totals(values)
+        if len(positions) * _FEW <= self.size:
+            return self._gathered(positions, values)
+        return self._intersected(matching, values)
+
+    def totals(self, values: int) -> Counts:
+        """How many records have each value."""
+        if self._totals is None or len(self._totals) < values:
+            self._totals = np.bincount(self.codes, minlength=values)
+        totals: Counts = self._totals
+        return totals
+
+    def _gathered(self, positions: NDArray[np.intp], values: int) -> Counts:
+        starts, ends = self._starts[positions], self._starts[positions + 1]
+        lengths = ends - starts
+        offsets = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+        return np.bincount(self.codes[offsets + np.arange(len(offsets))], minlength=values)
+
+    def _intersected(self, matching: Bools, values: int) -> Counts:
+        codes, bitmaps, owners, rest = self._frequent or self._split()
+        found = np.bincount(rest[matching[owners]], minlength=values)
+        if len(codes):
+            found[codes] = np.bitwise_count(bitmaps & _packed(matching)).sum(axis=1)
+        return found
+
+    def _split(self) -> tuple[NDArray[np.intp], NDArray[np.uint64], Ints, Ints]:
+        """The frequent values with their bitmaps, and owners and codes of the others."""
+        totals = self.totals(0)
+        frequent = np.flatnonzero(totals * _FREQUENT > self.size)
+        bitmaps = np.zeros((len(frequent), (self.size + 63) // 64), np.uint64)
+        for row, code in enumerate(frequent):
+            mask = np.zeros(self.size, np.bool_)
+            mask[self.owners[self.codes == code]] = True
+            bitmaps[row] = _packed(mask)
+        others = ~np.isin(self.codes, frequent)
+        self._frequent = (frequent, bitmaps, self.owners[others], self.codes[others])
+        return self._frequent
+
+    def having(self, codes: Iterable[int]) -> Bools:
+        """Which positions have any of some values."""
+        found = np.zeros(self.size, np.bool_)
+        wanted = np.zeros(int(self.codes.max(initial=0)) + 1, np.bool_)
+        wanted[[code for code in codes if code < len(wanted)]] = True
+        found[self.owners[wanted[self.codes]]] = True
+        return found
+
+
+_FEW = 20
+"""Below one in so many, the matching records' values are gathered."""
+_FREQUENT = 100
+"""A value that more than one in so many records has gets a bitmap."""
+
+
+def _packed(mask: Bools) -> NDArray[np.uint64]:
+    """A mask as 64-bit words."""
+    octets = np.packbits(mask)
+    words = np.zeros((len(mask) + 63) // 64 * 8, np.uint8)
+    words[: len(octets)] = octets
+    return words.view(np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Columns of some records.
+
+    Attributes:
+        ids: Row ids, ascending; the position of a record is its place here.
+        alive: False where the record was changed or deleted since.
+        datestamps: Seconds since 0001-01-01.
+    """
+
+    ids: NDArray[np.int64]
+    alive: Bools
+    datestamps: NDArray[np.int64]
+    flags: Mapping[str, Bools]
+    fields: Mapping[str, ValueColumn]
+
+    def positions_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The positions of those of some row ids that are here."""
+        if not len(self.ids) or not len(ids):
+            return np.zeros(0, np.int64)
+        places: NDArray[np.int64] = np.searchsorted(self.ids, ids)
+        places[places == len(self.ids)] = 0
+        here: NDArray[np.int64] = places[self.ids[places] == ids]
+        return here
+
+    def mask_of(self, ids: NDArray[np.int64]) -> Bools:
+        """Which positions are among some row ids."""
+        mask = np.zeros(len(self.ids), np.bool_)
+        mask[self.positions_of(ids)] = True
+        return mask
+
+
+@dataclass(slots=True)
+class Values:
+    """The values of the facet fields: number ↔ text, dense within each field.
+
+    Attributes:
+        field_of: Number of a value in the index → number of its field in `fields`.
+        code_of: The same → its code, its place among the field's values.
+        texts: Field → its values by code.
+    """
+
+    field_of: NDArray[np.int8]
+    code_of: Ints
+    texts: dict[str, list[str]]
+
+    @classmethod
+    def load(cls, connection: sqlite3.Connection) -> "Values":
+        """Read all values."""
+        fields = SMALL_FIELDS + LARGE_FIELDS
+        rows = connection.execute("SELECT id, field, value FROM facet_value").fetchall()
+        highest = max((row[0] for row in rows), default=0)
+        field_of = np.full(highest + 1, -1, np.int8)
+        code_of = np.zeros(highest + 1, np.int32)
+        texts: dict[str, list[str]] = {field: [] for field in fields}
+        numbers = {field: number for number, field in enumerate(fields)}
+        for number, field, value in rows:
+            field_of[number] = numbers[field]
+            code_of[number] = len(texts[field])
+            texts[field].append(value)
+        return cls(field_of, code_of, texts)
+
+    def codes(self, field: str, wanted: Iterable[str]) -> list[int]:
+        """The codes of some values; those that nothing has are left out."""
+        places = {text: code for code, text in enumerate(self.texts[field])}
+        return [places[text] for text in wanted if text in places]
+
+
+def load_segment(
+    connection: sqlite3.Connection, values: Values, where: str, parameters: Sequence[object], *,
+    large: bool,
+) -> Segment:  # fmt: skip
+    """Load the columns of the records that pass a condition.
+
+    Args:
+        where: An SQL condition on the table ``record``.
+        large: Whether subjects and creators are loaded too.
+    """
+    parts = [
+        _Part.of(chunk, large=large)
+        for chunk in _chunks(connection, where, parameters, large=large)
+    ] or [_Part.of([], large=large)]
+    counts = np.concatenate([part.counts for part in parts])
+    numbers = np.concatenate([part.numbers for part in parts])
+    owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    fields = SMALL_FIELDS + LARGE_FIELDS if large else SMALL_FIELDS
+    every = SMALL_FIELDS + LARGE_FIELDS
+    field_of, code_of = values.field_of[numbers], values.code_of[numbers]
+    columns = {}
+    for name in fields:
+        here = field_of == every.index(name)
+        columns[name] = ValueColumn(owners[here], code_of[here], len(counts))
+    flag_bits = np.concatenate([part.flags for part in parts])
+    return Segment(
+        ids=np.concatenate([part.ids for part in parts]),
+        alive=np.ones(len(counts), np.bool_),
+        datestamps=np.concatenate([part.datestamps for part in parts]),
+        flags={name: (flag_bits & (1 << bit)) != 0 for bit, name in enumerate(FLAGS)},
+        fields=columns,
+    )
+
+
+def _chunks(
+    connection: sqlite3.Connection, where: str, parameters: Sequence[object], *, large: bool
+) -> Iterable[list[tuple[int, int, int, bytes, bytes]]]:
+    large_column = "facets_large" if large else "x''"
+    cursor = connection.execute(
+        f"SELECT id, seconds, flags, facets, {large_column} FROM record "  # noqa: S608 - constants
+        f"WHERE {where} ORDER BY id",
+        parameters,
+    )
+    while chunk := cursor.fetchmany(_CHUNK):
+        yield chunk
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The arrays of one chunk of rows."""
+
+    ids: NDArray[np.int64]
+    datestamps: NDArray[np.int64]
+    flags: Ints
+    counts: Ints
+    numbers: Ints
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int, int, bytes, bytes]], *, large: bool) -> "_Part":
+        size = len(rows)
+        ids, seconds, flags, small, more = zip(*rows, strict=True) if rows else ((),) * 5
+        if large:
+            small = tuple(map(bytes.__add__, small, more))
+        return cls(
+            np.fromiter(ids, np.int64, size),
+            np.fromiter(seconds, np.int64, size),
+            np.fromiter(flags, np.int32, size),
+            np.fromiter((len(blob) >> 2 for blob in small), np.int32, size),
+            np.frombuffer(b"".join(small), np.int32),
+        )
+
+
+class Columns:
+    """The columns of all records of one index, kept in step with it.
+
+    Attributes:
+        values: See `Values`.
+        segments: The loaded one, and after changes a small second one.
+        large: Whether subjects and creators are loaded.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, large: bool) -> None:
+        self.large = large
+        self._load(connection)
+
+    def _load(self, connection: sqlite3.Connection) -> None:
+        self._ranks: dict[str, tuple[Ints, Ints]] = {}
+        self._change = newest_change(connection)
+        self._base_change = self._change
+        self.values = Values.load(connection)
+        self._base = load_segment(connection, self.values, "1", (), large=self.large)
+        self.segments: tuple[Segment, ...] = (self._base,)
+
+    def ranks(self, connection: sqlite3.Connection, column: str) -> Ints:
+        """Each loaded record's place in the order of a text column; made on first use."""
+        if column not in self._ranks:
+            ordered = connection.execute(
+                f"SELECT id FROM record ORDER BY {column}, id"  # noqa: S608 - a constant of ours
+            )
+            ids = np.fromiter((row[0] for row in ordered), np.int64)
+            positions = self._base.positions_of(ids).astype(np.int32)
+            ranks = np.full(len(self._base.ids), len(positions), np.int32)
+            ranks[positions] = np.arange(len(positions), dtype=np.int32)
+            self._ranks[column] = (ranks, positions)
+        return self._ranks[column][0]
+
+    def position_of_rank(self, column: str) -> Ints:
+        """The inverse of `ranks`."""
+        return self._ranks[column][1]
+
+    def refresh(self, connection: sqlite3.Connection) -> None:
+        """Take in what changed in the index since; costs what changed, not what is there."""
+        newest = newest_change(connection)
+        if newest == self._change:
+            return
+        changed = connection.execute(
+            "SELECT count(*) FROM record WHERE change > ?", (self._base_change,)
+        ).fetchone()[0]
+        gone = [
+            row[0]
+            for row in connection.execute(
+                "SELECT id FROM gone WHERE change > ?", (self._base_change,)
+            )
+        ]
+        if changed + len(gone) > MERGE_AT:
+            self._load(connection)
+            return
+        self.values = Values.load(connection) if self._has_new_values(connection) else self.values
+        fresh = load_segment(
+            connection, self.values, "change > ?", (self._base_change,), large=self.large
+        )
+        alive = np.ones(len(self._base.ids), np.bool_)
+        alive[self._base.positions_of(fresh.ids)] = False
+        alive[self._base.positions_of(np.array(gone, np.int64))] = False
+        base = self._base
+        self.segments = (
+            Segment(base.ids, alive, base.datestamps, base.flags, base.fields),
+            fresh,
+        )
+        self._change = newest
+
+    def _has_new_values(self, connection: sqlite3.Connection) -> bool:
+        highest = connection.execute("SELECT max(id) FROM facet_value").fetchone()[0] or 0
+        return int(highest) >= len(self.values.field_of)
+
+
+def newest_change(connection: sqlite3.Connection) -> int:
+    """The number of the index's last change."""
+    found = connection.execute("SELECT value FROM about WHERE key = 'change'").fetchone()
+    return int(found[0])

@@ -1,0 +1,155 @@
+"""Writing a record's rows: what an `Entry` becomes in the tables of the index."""
+
+import hashlib
+import json
+import sqlite3
+import unicodedata
+from array import array
+
+from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
+from recordsilo.index.projection import Entry, ManifestStamp, Text
+
+_UPSERT = """
+INSERT INTO record (identifier, datestamp, title, sets, deleted, curated, upstream_newer,
+                    current_version, versions, revision, title_key, seconds, flags, facets,
+                    facets_large, text_digest, mtime_ns, size, inode, change, generation)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (identifier) DO UPDATE SET
+    datestamp = excluded.datestamp, title = excluded.title, sets = excluded.sets,
+    deleted = excluded.deleted, curated = excluded.curated,
+    upstream_newer = excluded.upstream_newer, current_version = excluded.current_version,
+    versions = excluded.versions, revision = excluded.revision, title_key = excluded.title_key,
+    seconds = excluded.seconds, flags = excluded.flags, facets = excluded.facets,
+    facets_large = excluded.facets_large, text_digest = excluded.text_digest,
+    mtime_ns = excluded.mtime_ns, size = excluded.size, inode = excluded.inode,
+    change = excluded.change, generation = excluded.generation
+RETURNING id
+"""
+_TEXT_COLUMNS = "title, creators, subjects, abstract, identifiers, harvested_title"
+_KEPT_VALUES = 300_000
+
+
+class RowWriter:
+    """Writes entries; remembers the numbers of facet values between them.
+
+    One for each open database file: the numbers are those of that file.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._change = self._generation = 0
+
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Begin a transaction: all that it writes is one numbered change."""
+        connection.execute("UPDATE about SET value = value + 1 WHERE key = 'change'")
+        about = dict(connection.execute("SELECT key, value FROM about"))
+        self._change, self._generation = about["change"], about["generation"]
+
+    def forget(self) -> None:
+        """Forget the numbers: the transaction that gave some was rolled back."""
+        self._numbers.clear()
+
+    def write(self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp) -> None:
+        """Write, or replace, all rows of a record."""
+        row = entry.row
+        sets = json.dumps(row.sets, ensure_ascii=False)
+        digest = _digest(entry.text)
+        old = connection.execute(
+            "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (row.identifier,)
+        ).fetchone()
+        number = connection.execute(
+            _UPSERT,
+            (
+                row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
+                row.upstream_newer, row.current_version, row.versions, row.revision,
+                _title_key(row.title), entry.seconds, _flags(entry),
+                self._codes(connection, entry, SMALL_FIELDS),
+                self._codes(connection, entry, LARGE_FIELDS), digest,
+                stamp.mtime_ns, stamp.size, stamp.inode, self._change, self._generation,
+            ),
+        ).fetchone()[0]  # fmt: skip
+        if old is None or old[2] != digest:
+            self._write_text(connection, number, entry.text, is_new=old is None)
+        if old is not None and old[1] != sets:
+            connection.execute("DELETE FROM record_set WHERE identifier = ?", (row.identifier,))
+        if old is None or old[1] != sets:
+            connection.executemany(
+                "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
+                ((spec, row.identifier) for spec in row.sets),
+            )
+
+    def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
+        """Delete all rows of a record, and note that it is gone."""
+        found = connection.execute(
+            "DELETE FROM record WHERE identifier = ? RETURNING id", (identifier,)
+        ).fetchone()
+        if found is not None:
+            connection.execute("DELETE FROM text WHERE rowid = ?", found)
+            connection.execute("INSERT INTO gone VALUES (?, ?)", (found[0], self._change))
+        connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))
+
+    @staticmethod
+    def _write_text(
+        connection: sqlite3.Connection, number: int, text: Text, *, is_new: bool
+    ) -> None:
+        if not is_new:
+            connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
+        connection.execute(
+            f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            (number, *text.columns),
+        )
+
+    def _codes(
+        self, connection: sqlite3.Connection, entry: Entry, fields: tuple[str, ...]
+    ) -> bytes:
+        codes = array(
+            "i",
+            [
+                self._number(connection, field, value)
+                for field in fields
+                for value in entry.facets.get(field, ())
+            ],
+        )
+        return codes.tobytes()
+
+    def _number(self, connection: sqlite3.Connection, field: str, value: str) -> int:
+        key = (field, value)
+        found = self._numbers.get(key)
+        if found is None:
+            if len(self._numbers) >= _KEPT_VALUES:
+                self._numbers.clear()
+            found = self._numbers[key] = _number_in(connection, field, value)
+        return found
+
+
+def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
+    connection.execute(
+        "INSERT OR IGNORE INTO facet_value (field, value) VALUES (?, ?)", (field, value)
+    )
+    found = connection.execute(
+        "SELECT id FROM facet_value WHERE field = ? AND value = ?", (field, value)
+    ).fetchone()
+    return int(found[0])
+
+
+def _flags(entry: Entry) -> int:
+    flags = {
+        "deleted": entry.row.deleted,
+        "curated": entry.row.curated,
+        "upstream_newer": entry.row.upstream_newer,
+        "has_file": entry.has_file,
+    }
+    return sum(1 << bit for bit, name in enumerate(FLAGS) if flags[name])
+
+
+def _title_key(title: str) -> str:
+    """The title without case, accents, and what stands before its first letter or digit."""
+    decomposed = unicodedata.normalize("NFKD", title).casefold()
+    folded = "".join(c for c in decomposed if not unicodedata.combining(c))
+    start = next((i for i, character in enumerate(folded) if character.isalnum()), 0)
+    return folded[start : start + 200]
+
+
+def _digest(text: Text) -> bytes:
+    joined = "\0".join(text.columns).encode("utf-8", "replace")
+    return hashlib.blake2b(joined, digest_size=12).digest()

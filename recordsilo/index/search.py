@@ -1,0 +1,449 @@
+"""Search: words, filters, facets and a page of the result, over the index (docs/search.md).
+
+The words become row ids (FTS5), row ids and filters become masks over the facet
+columns, and masks are counted and paged; SQL reads the rows of one page only.
+"""
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordsilo.errors import SearchError
+from recordsilo.index.columns import (
+    FLAGS,
+    LARGE_FIELDS,
+    SMALL_FIELDS,
+    Bools,
+    Columns,
+    Segment,
+)
+from recordsilo.index.projection import Row, seconds_of
+from recordsilo.index.query import COLUMNS as ROW_COLUMNS
+from recordsilo.index.query import row_of
+from recordsilo.index.query_syntax import parse_query
+
+RELEVANCE_AT_MOST = 5000
+"""More hits than these are not ranked, the newest come first: ranking reads every hit."""
+FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
+SORTS = ("relevance", "newest", "oldest", "identifier", "title")
+_PACK = 27  # bits for the row id below the seconds: 134 million records
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """Which records a search may find; what is left out does not matter.
+
+    Attributes:
+        flags: ``deleted``, ``curated``, ``upstream_newer``, ``has_file`` → wanted value.
+        values: Field of `FACETS` → values, of which a record needs one. A set holds
+            what is in the sets below it.
+        since: Datestamp from which on, inclusive; a day or a moment, ISO 8601, UTC.
+        until: Datestamp up to which, inclusive; a day means its last second.
+    """
+
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which part of the result is wanted, in which order.
+
+    Attributes:
+        limit: How many rows at most, 1 to 1,000.
+        after: The `SearchResult.next_page` of the page before; None for the first.
+        sort: One of `SORTS`; None: by relevance for words, else by identifier.
+        facet_limit: How many values of each facet, the most frequent first.
+    """
+
+    limit: int = 25
+    after: str | None = None
+    sort: str | None = None
+    facet_limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value of a facet, and how many of the found records have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What was found.
+
+    Attributes:
+        total: How many records, on all pages.
+        next_page: What `PageRequest.after` takes for the next page; None on the last.
+        sort: The order the rows are in (relevance gives way to newest beyond
+            `RELEVANCE_AT_MOST` hits).
+        facets: Facet → its values, the most frequent first, equal ones by value.
+    """
+
+    rows: tuple[Row, ...]
+    total: int
+    next_page: str | None
+    sort: str
+    facets: Mapping[str, tuple[FacetValue, ...]]
+
+
+def search(
+    connection: sqlite3.Connection,
+    columns: Columns,
+    query: str,
+    filters: SearchFilters,
+    *,
+    facets: Sequence[str],
+    page: PageRequest,
+) -> SearchResult:
+    """Find records, in one snapshot of the index.
+
+    Args:
+        columns: In step with the connection's snapshot.
+        query: As typed; see `query_syntax`.
+        facets: Which fields of `FACETS` to count.
+
+    Raises:
+        SearchError: An unknown facet, sort or filter, a date that is none, or an
+            ``after`` of another search.
+    """
+    _check(facets, filters, page)
+    hits, found = _matches(connection, columns, query, filters)
+    total = sum(one.total for one in found)
+    sort = _sort_for(page.sort, hits)
+    order = _ORDERS[sort](connection, columns, found, hits)
+    ids, next_page = order.page(page)
+    return SearchResult(
+        rows=_rows(connection, ids),
+        total=total,
+        next_page=next_page,
+        sort=sort,
+        facets={name: _facet(columns, found, name, page.facet_limit) for name in facets},
+    )
+
+
+def _check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
+    known = (*SMALL_FIELDS, *LARGE_FIELDS)
+    for kind, names, allowed in (
+        ("facet", facets, FACETS),
+        ("filter", filters.values, known),
+        ("filter", filters.flags, FLAGS),
+        ("order", [page.sort] if page.sort else [], SORTS),
+    ):
+        for name in names:
+            if name not in allowed:
+                raise SearchError(f"there is no {kind} {name!r}; there are {', '.join(allowed)}")
+    if not 1 <= page.limit <= 1000:
+        raise SearchError(f"a page has 1 to 1,000 rows, not {page.limit}")
+
+
+# -- what matches -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What matches in one segment."""
+
+    segment: Segment
+    mask: Bools
+    positions: NDArray[np.intp]
+
+    @property
+    def total(self) -> int:
+        return len(self.positions)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        return self.segment.ids[self.positions]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hits:
+    """Row ids that the words found; None where there are no words."""
+
+    ids: NDArray[np.int64] | None
+    expression: str | None
+
+
+def _matches(
+    connection: sqlite3.Connection, columns: Columns, query: str, filters: SearchFilters
+) -> tuple[_Hits, list[_Found]]:
+    parsed = parse_query(query)
+    wanted = None if parsed.wanted is None else _ids(connection, parsed.wanted)
+    excluded = None if parsed.excluded is None else _ids(connection, parsed.excluded)
+    found = []
+    for segment in columns.segments:
+        mask = segment.alive.copy()
+        if wanted is not None:
+            mask &= segment.mask_of(wanted)
+        if excluded is not None:
+            mask &= ~segment.mask_of(excluded)
+        _filter(mask, segment, columns, filters)
+        found.append(_Found(segment, mask, np.flatnonzero(mask)))
+    return _Hits(wanted, parsed.wanted), found
+
+
+def _ids(connection: sqlite3.Connection, expression: str) -> NDArray[np.int64]:
+    """Row ids of an FTS5 expression, ascending."""
+    found = connection.execute(
+        "SELECT group_concat(rowid) FROM text WHERE text MATCH ?", (expression,)
+    ).fetchone()[0]
+    if not found:
+        return np.zeros(0, np.int64)
+    return np.sort(np.fromstring(found, np.int64, sep=","))
+
+
+def _filter(mask: Bools, segment: Segment, columns: Columns, filters: SearchFilters) -> None:
+    for name, wanted in filters.flags.items():
+        mask &= segment.flags[name] if wanted else ~segment.flags[name]
+    if filters.since is not None:
+        mask &= segment.datestamps >= _bound(filters.since, last=False)
+    if filters.until is not None:
+        mask &= segment.datestamps <= _bound(filters.until, last=True)
+    for name, values in filters.values.items():
+        texts = columns.values.texts[name]
+        if name == "set":
+            wanted_codes = [c for c, t in enumerate(texts) if _in_sets(t, values)]
+        else:
+            wanted_codes = columns.values.codes(name, values)
+        mask &= segment.fields[name].having(wanted_codes)
+
+
+def _in_sets(spec: str, wanted: Iterable[str]) -> bool:
+    return any(spec == one or spec.startswith(one + ":") for one in wanted)
+
+
+def _bound(text: str, *, last: bool) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SearchError(f"{text!r} is not a date; write YYYY-MM-DD") from None
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    day = len(text) == len("YYYY-MM-DD")
+    return seconds_of(moment) + (86_399 if last and day else 0)
+
+
+# -- facets -------------------------------------------------------------------------------
+
+
+def _facet(
+    columns: Columns, found: Sequence[_Found], name: str, limit: int
+) -> tuple[FacetValue, ...]:
+    if name in FLAGS:
+        true = sum(int(np.count_nonzero(one.mask & one.segment.flags[name])) for one in found)
+        total = sum(one.total for one in found)
+        pairs = [("true", true), ("false", total - true)]
+        return tuple(FacetValue(value, count) for value, count in pairs if count)
+    texts = columns.values.texts[name]
+    counts = np.zeros(len(texts), np.intp)
+    for one in found:
+        if one.total:
+            counts += one.segment.fields[name].counts(one.mask, one.positions, len(texts))
+    size = min(limit, int(np.count_nonzero(counts)))
+    if not size:
+        return ()
+    # of those as frequent as the last one shown, the first by value are wanted
+    least = np.partition(counts, -size)[-size]
+    best = sorted((-int(counts[c]), texts[c]) for c in np.flatnonzero(counts >= least))
+    return tuple(FacetValue(text, -count) for count, text in best[:size])
+
+
+# -- orders -------------------------------------------------------------------------------
+
+
+def _sort_for(wanted: str | None, hits: _Hits) -> str:
+    sort = wanted or ("relevance" if hits.expression else "identifier")
+    if sort != "relevance":
+        return sort
+    if hits.ids is None or hits.expression is None:
+        return "identifier"
+    return "relevance" if len(hits.ids) <= RELEVANCE_AT_MOST else "newest"
+
+
+class _Order(ABC):
+    """One order of the found records: the keys of a page and the cursor behind it."""
+
+    name = ""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        columns: Columns,
+        found: Sequence[_Found],
+        hits: _Hits,
+    ) -> None:
+        self.connection, self.columns, self.found, self.hits = connection, columns, found, hits
+
+    def page(self, page: PageRequest) -> tuple[list[int], str | None]:
+        """The row ids of a page in order, and the cursor of the next."""
+        after = None if page.after is None else self._read(page.after)
+        keyed = self.first(after, page.limit + 1)
+        shown = keyed[: page.limit]
+        more = len(keyed) > page.limit
+        return [number for _, number in shown], self._cursor(*shown[-1]) if more else None
+
+    @abstractmethod
+    def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
+        """The first (key, row id) pairs behind a cursor."""
+
+    def _cursor(self, key: Any, number: int) -> str:
+        return json.dumps([self.name, key, number], ensure_ascii=False)
+
+    def _read(self, cursor: str) -> tuple[Any, int]:
+        try:
+            name, key, number = json.loads(cursor)
+        except (ValueError, TypeError):
+            name, key, number = None, None, None
+        if name != self.name or not isinstance(number, int) or not self.is_key(key):
+            raise SearchError(f"{cursor!r} is no page of this search; begin with its first page")
+        return key, number
+
+    def is_key(self, key: object) -> bool:
+        """Whether a cursor's key is one of this order."""
+        return isinstance(key, int)
+
+
+class _ByTime(_Order):
+    """By datestamp, equal ones by row id; ``sign`` -1 for the newest first."""
+
+    sign = 1
+
+    def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
+        keys = np.concatenate(
+            [self._keys(one.segment.datestamps[one.positions], one.ids) for one in self.found]
+        )
+        if after is not None:
+            keys = keys[keys > self._key(*after)]
+        if len(keys) > limit:
+            keys = np.partition(keys, limit - 1)[:limit]
+        return [self._pair(int(key)) for key in np.sort(keys)]
+
+    def _keys(self, seconds: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.sign * ((seconds << _PACK) | ids)
+
+    def _key(self, seconds: int, number: int) -> int:
+        return self.sign * ((seconds << _PACK) | number)
+
+    def _pair(self, key: int) -> tuple[int, int]:
+        packed = self.sign * key
+        return packed >> _PACK, packed & ((1 << _PACK) - 1)
+
+    def is_key(self, key: object) -> bool:
+        return isinstance(key, int) and 0 <= key < 1 << 36
+
+
+class _Oldest(_ByTime):
+    name = "oldest"
+
+
+class _Newest(_ByTime):
+    name = "newest"
+    sign = -1
+
+
+class _ByText(_Order):
+    """By a text column of the row, equal ones by row id.
+
+    The loaded records have ranks in this order, made once; those that changed since
+    are few, and sorted here.
+    """
+
+    column = ""
+
+    def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
+        base, *fresh = self.found
+        candidates = [*self._of_base(base, after, limit)]
+        candidates += [int(number) for one in fresh for number in one.ids]
+        keyed = [pair for pair in self._keyed(candidates) if after is None or pair > after]
+        return sorted(keyed)[:limit]
+
+    def _of_base(self, base: _Found, after: tuple[Any, int] | None, limit: int) -> list[int]:
+        ranks = self.columns.ranks(self.connection, self.column)
+        mine = ranks[base.positions]
+        if after is not None:
+            mine = mine[mine >= self._rank_behind(after, ranks)]
+        if len(mine) > limit:
+            mine = np.partition(mine, limit - 1)[:limit]
+        positions = self.columns.position_of_rank(self.column)[mine]
+        return [int(number) for number in base.segment.ids[positions]]
+
+    def _rank_behind(self, after: tuple[Any, int], ranks: NDArray[np.int32]) -> int:
+        """The rank of the first loaded record behind a cursor."""
+        segment = self.columns.segments[0]
+        rows = self.connection.execute(
+            f"SELECT id FROM record WHERE ({self.column}, id) > (?, ?) "  # noqa: S608 - constants
+            f"ORDER BY {self.column}, id",
+            after,
+        )
+        for (number,) in rows:
+            position = segment.positions_of(np.array([number]))
+            if len(position) and segment.alive[position[0]]:
+                return int(ranks[position[0]])
+        return len(ranks)
+
+    def _keyed(self, ids: Sequence[int]) -> list[tuple[str, int]]:
+        found = []
+        for start in range(0, len(ids), 500):
+            some = ids[start : start + 500]
+            marks = ",".join("?" * len(some))
+            found += self.connection.execute(
+                f"SELECT {self.column}, id FROM record WHERE id IN ({marks})",  # noqa: S608
+                some,
+            ).fetchall()
+        return found
+
+    def is_key(self, key: object) -> bool:
+        return isinstance(key, str)
+
+
+class _Identifier(_ByText):
+    name = column = "identifier"
+
+
+class _Title(_ByText):
+    name = "title"
+    column = "title_key"
+
+
+class _Relevance(_Order):
+    """By bm25, the title counting most; over few hits only."""
+
+    name = "relevance"
+
+    def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
+        wanted = {int(number) for one in self.found for number in one.ids}
+        ranked = self.connection.execute(
+            "SELECT bm25(text, 8.0, 4.0, 2.0, 1.0, 4.0, 4.0), rowid FROM text WHERE text MATCH ?",
+            (self.hits.expression,),
+        )
+        keyed = [(rank, number) for rank, number in ranked if number in wanted]
+        return sorted(pair for pair in keyed if after is None or pair > after)[:limit]
+
+    def is_key(self, key: object) -> bool:
+        return isinstance(key, float | int)
+
+
+_ORDERS: dict[str, type[_Order]] = {
+    order.name: order for order in (_Oldest, _Newest, _Identifier, _Title, _Relevance)
+}
+
+
+def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> tuple[Row, ...]:
+    marks = ",".join("?" * len(ids))
+    found = connection.execute(
+        f"SELECT id, {ROW_COLUMNS} FROM record WHERE id IN ({marks})",  # noqa: S608 - marks
+        ids,
+    ).fetchall()
+    rows = {row[0]: row_of(row[1:]) for row in found}
+    return tuple(rows[number] for number in ids if number in rows)

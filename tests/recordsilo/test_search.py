@@ -1,0 +1,366 @@
+"""`Silo.search`: the same answers as looking at every record, whatever is typed."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recordsilo import Origin, Silo
+from recordsilo.errors import SearchError
+from recordsilo.index import PageRequest, SearchFilters, columns
+from recordsilo.index.columns import ValueColumn
+from recordsilo.index.query_syntax import parse_query, spaced
+
+Harvest = Callable[..., str]
+DC = (
+    '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '
+    'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/">%s</oai_dc:dc></metadata>'
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A record as it was made, to compare with what is found."""
+
+    identifier: str
+    title: str = ""
+    creators: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    date: str = ""
+    sets: tuple[str, ...] = ()
+    datestamp: str = "2020-01-01T00:00:00"
+
+    @property
+    def metadata(self) -> bytes:
+        fields = [("title", self.title), ("date", self.date)]
+        for name, values in (
+            ("creator", self.creators), ("subject", self.subjects), ("type", self.types)
+        ):  # fmt: skip
+            fields += [(name, value) for value in values]
+        return (DC % "".join(f"<dc:{n}>{v}</dc:{n}>" for n, v in fields if v)).encode()
+
+
+def make(silo: Silo, *records: Made) -> None:
+    with silo.batch([one.identifier for one in records]) as batch:
+        for one in records:
+            edit = batch.edit(one.identifier)
+            name = str(len(edit.manifest.versions) + 1)
+            origin = Origin("harvest", prefixes={"oai_dc": one.datestamp})
+            edit.add_version(name, date=one.datestamp, origin=origin)
+            edit.put(name, "oai_dc", one.metadata, metadata=True)
+            edit.set_metadata("setSpec", list(one.sets))
+
+
+def found(silo: Silo, query: str = "", **filters: Any) -> list[str]:
+    """All identifiers found, over pages of two."""
+    page: PageRequest | None = PageRequest(limit=2, sort=filters.pop("sort", "identifier"))
+    identifiers = []
+    while page is not None:
+        result = silo.search(query, SearchFilters(**filters), (), page)
+        identifiers += [row.identifier for row in result.rows]
+        after = result.next_page
+        page = PageRequest(limit=2, sort=page.sort, after=after) if after else None
+    assert result.total == len(identifiers)
+    return identifiers
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Silo]:
+    with Silo(str(tmp_path / "silo")) as silo:
+        make(
+            silo,
+            Made("a", "Solar cells", ("Adeyemi, Fiona",), ("energy",), ("Article",), "2019"),
+            Made("b", "Wind and solar power", ("Li, Helen",), ("energy", "wind"), ("Thesis",)),
+            Made("c", "音乐的历史", ("高橋, 翔",), ("音乐",), ("Article",), "2021-05-01"),
+            Made("d", "Élan vital", date="circa 1907", sets=("x:y",)),
+        )
+        yield silo
+
+
+# -- words ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", "abcd"),
+        ("solar", "ab"),
+        ("SOLAR", "ab"),
+        ("solar wind", "b"),
+        ("solar -wind", "a"),
+        ("-solar", "cd"),
+        ('"solar cells"', "a"),
+        ('"cells solar"', ""),
+        ("sol*", "ab"),
+        ("sol", ""),
+        ("cells OR 音乐", "ac"),
+        ("title:wind", "b"),
+        ("subject:wind -title:solar", ""),
+        ('creator:"Adeyemi, Fiona"', "a"),
+        ("creator:solar", ""),
+        ("音乐", "c"),
+        ("乐音", ""),
+        ("elan", "d"),
+        ("identifier:d", "d"),
+        ("nosuchfield:x", ""),
+        ("***", "abcd"),
+        ("OR", "abcd"),
+        ("-", "abcd"),
+    ],
+)
+def test_words_find_what_the_syntax_says(library: Silo, query: str, expected: str) -> None:
+    assert "".join(found(library, query)) == expected
+
+
+@pytest.fixture(scope="module")
+def text_table() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute(
+        "CREATE VIRTUAL TABLE text USING fts5 "
+        "(title, creators, subjects, abstract, identifiers, harvested_title)"
+    )
+    yield connection
+    connection.close()
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.text(max_size=40)
+    | st.text(alphabet="ab\"*:-() ORANDNOTEAR+^{}title中\0'\ud800", max_size=40)
+    | st.lists(st.sampled_from(['"', "title:", "-", "OR", "AND", "NEAR(", "*", "x", ")"])).map(
+        " ".join
+    )
+)
+def test_no_input_breaks_a_search(text_table: sqlite3.Connection, query: str) -> None:
+    parsed = parse_query(query)
+    for expression in (parsed.wanted, parsed.excluded):
+        if expression is not None:
+            text_table.execute("SELECT count(*) FROM text WHERE text MATCH ?", (expression,))
+
+
+def test_characters_of_unspaced_scripts_stand_alone() -> None:
+    assert spaced("中文abc").split() == ["中", "文", "abc"]
+    assert spaced("plain") == "plain"
+
+
+def test_query_reads_a_bounded_number_of_terms(library: Silo) -> None:
+    assert found(library, "solar " * 5000) == ["a", "b"]
+
+
+# -- filters, facets, orders --------------------------------------------------------------
+
+
+def test_facets_count_what_was_found(library: Silo) -> None:
+    result = library.search("", None, ("type", "year", "set", "subject", "creator", "deleted"))
+    counted = {name: {v.value: v.count for v in values} for name, values in result.facets.items()}
+    assert counted["type"] == {"Article": 2, "Thesis": 1}
+    assert counted["year"] == {"1907": 1, "2019": 1, "2021": 1}
+    assert counted["set"] == {"x:y": 1}
+    assert counted["subject"] == {"energy": 2, "wind": 1, "音乐": 1}
+    assert counted["creator"]["Adeyemi, Fiona"] == 1
+    assert counted["deleted"] == {"false": 4}
+    narrowed = library.search("wind", None, ("type",))
+    assert [(v.value, v.count) for v in narrowed.facets["type"]] == [("Thesis", 1)]
+
+
+def test_filters_narrow(library: Silo) -> None:
+    assert found(library, values={"type": ["Article"]}) == ["a", "c"]
+    assert found(library, values={"type": ["Article", "Thesis"]}) == ["a", "b", "c"]
+    assert found(library, values={"type": ["Article"], "year": ["2019"]}) == ["a"]
+    assert found(library, values={"set": ["x"]}) == ["d"]
+    assert found(library, values={"creator": ["Li, Helen"]}) == ["b"]
+    assert found(library, values={"type": ["no such"]}) == []
+    assert found(library, flags={"deleted": True}) == []
+    assert found(library, since="2020-01-01", until="2020-01-01") == ["a", "b", "c", "d"]
+    assert found(library, since="2020-01-02") == []
+
+
+def test_curated_record_is_found_by_its_own_title_and_by_the_harvested_one(library: Silo) -> None:
+    record = library["a"]
+    record.clone_version("1", "workingcopy")
+    record.put_stream("oai_dc", Made("a", "Photovoltaics").metadata)
+    assert found(library, "photovoltaics") == ["a"]
+    assert found(library, "title:cells") == ["a"]
+    assert found(library, flags={"curated": True}) == ["a"]
+    assert found(library, flags={"has_file": True}) == []
+    record.put_stream("paper.pdf", b"%PDF")
+    assert found(library, flags={"has_file": True}) == ["a"]
+    record.del_version("workingcopy")
+    assert found(library, "photovoltaics") == []
+
+
+def test_deleted_record_keeps_its_title_and_no_facets(library: Silo) -> None:
+    with library.batch(["a"]) as batch:
+        edit = batch.edit("a")
+        edit.add_version("2", date="2022-01-01T00:00:00", origin=Origin("harvest"))
+        edit.set_metadata("deleted_at_version", "2")
+    assert found(library, "solar", flags={"deleted": True}) == ["a"]
+    assert found(library, values={"type": ["Article"]}) == ["c"]
+    library.del_item("a")
+    assert found(library, "solar") == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"facets": ("colour",)}, "there is no facet 'colour'; there are set, year"),
+        ({"filters": SearchFilters(values={"x": ["y"]})}, "there is no filter 'x'"),
+        ({"filters": SearchFilters(flags={"type": True})}, "there is no filter 'type'"),
+        ({"filters": SearchFilters(since="yesterday")}, "'yesterday' is not a date"),
+        ({"page": PageRequest(sort="size")}, "there is no order 'size'"),
+        ({"page": PageRequest(limit=0)}, "1 to 1,000 rows"),
+        ({"page": PageRequest(after="rubbish")}, "is no page of this search"),
+        ({"page": PageRequest(after='["newest", 3, 4]')}, "is no page of this search"),
+        ({"page": PageRequest(after='["identifier", {}, 4]')}, "is no page of this search"),
+    ],
+)
+def test_what_there_is_not_is_said_in_a_sentence(
+    library: Silo, arguments: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(SearchError, match=sentence):
+        library.search("", **arguments)
+
+
+words = st.sampled_from(["sun", "wind", "tide", "音"])
+records = st.builds(
+    Made,
+    identifier=st.sampled_from([f"i{n}" for n in range(12)]),
+    title=st.lists(words, min_size=1, max_size=2).map(" ".join),
+    creators=st.lists(st.sampled_from(["A", "B", "C"]), max_size=2, unique=True).map(tuple),
+    subjects=st.lists(words, max_size=2, unique=True).map(tuple),
+    types=st.lists(st.sampled_from(["t", "u"]), max_size=2, unique=True).map(tuple),
+    date=st.sampled_from(["", "2019", "2020-05"]),
+    sets=st.lists(st.sampled_from(["a", "a:b", "c"]), max_size=2, unique=True).map(tuple),
+    datestamp=st.sampled_from(
+        ["2020-01-01T00:00:00", "2020-01-02T10:00:00", "2021-06-06T00:00:00"]
+    ),
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_search_agrees_with_looking_at_every_record(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Also when records change and go between two searches of one handle."""
+    with Silo(str(tmp_path_factory.mktemp("silo") / "s")) as silo:
+        there: dict[str, Made] = {}
+        for _ in range(data.draw(st.integers(1, 3))):
+            batch = data.draw(
+                st.lists(records, min_size=1, max_size=6, unique_by=lambda r: r.identifier)
+            )
+            make(silo, *batch)
+            for one in batch:  # a record's datestamp is the newest it ever had
+                before = there.get(one.identifier, one)
+                newest = max(one.datestamp, before.datestamp)
+                there[one.identifier] = replace(one, datestamp=newest)
+            if data.draw(st.booleans()):
+                gone = data.draw(st.sampled_from(sorted(there)))
+                silo.del_item(gone)
+                del there[gone]
+            word = data.draw(st.none() | words)
+            wanted_set = data.draw(st.none() | st.sampled_from(["a", "a:b", "c"]))
+            expected = [
+                one
+                for one in there.values()
+                if (word is None or word in f"{one.title} {' '.join(one.subjects)}".split())
+                and (
+                    wanted_set is None
+                    or any(s == wanted_set or s.startswith(wanted_set + ":") for s in one.sets)
+                )
+            ]
+            filters = {"values": {"set": [wanted_set]}} if wanted_set else {}
+            by_id = sorted(one.identifier for one in expected)
+            assert found(silo, word or "", **filters) == by_id
+            for sort in ("newest", "oldest", "title"):
+                listed = found(silo, word or "", sort=sort, **filters)
+                assert sorted(listed) == by_id
+                keys = [there[i].title if sort == "title" else there[i].datestamp for i in listed]
+                assert keys == sorted(keys, reverse=sort == "newest")
+            facets = silo.search(
+                word or "", SearchFilters(**filters), ("type", "creator", "subject", "year")
+            ).facets
+            for name, attribute in (("type", "types"), ("creator", "creators")):
+                counts = Counter(v for one in expected for v in getattr(one, attribute))
+                assert {v.value: v.count for v in facets[name]} == counts
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_each_way_of_counting_gives_the_same_numbers(data: st.DataObject) -> None:
+    np = columns.np
+    size = data.draw(st.integers(1, 150))
+    values = data.draw(
+        st.lists(st.lists(st.integers(0, 9), max_size=3, unique=True), min_size=size, max_size=size)
+    )
+    owners = np.repeat(np.arange(size, dtype=np.int32), [len(some) for some in values])
+    codes = np.array([code for some in values for code in some], np.int32)
+    matching = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+    column = ValueColumn(owners, codes, size)
+    expected = Counter(
+        code for some, wanted in zip(values, matching, strict=True) if wanted for code in some
+    )
+    positions = np.flatnonzero(matching)
+    for counted in (
+        column.counts(matching, positions, 10),
+        column._gathered(positions, 10),
+        column._intersected(matching, 10),
+    ):
+        assert {code: n for code, n in enumerate(counted.tolist()) if n} == expected
+    wanted = data.draw(st.lists(st.integers(0, 12), max_size=3))
+    assert column.having(wanted).tolist() == [not set(some).isdisjoint(wanted) for some in values]
+
+
+# -- in step ------------------------------------------------------------------------------
+
+
+def test_many_changes_load_the_columns_anew(library: Silo, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found(library, "solar") == ["a", "b"]
+    monkeypatch.setattr(columns, "MERGE_AT", 1)
+    make(library, Made("e", "Solar wind"), Made("f", "Solar flares"), Made("g", "Moon"))
+    library.del_item("a")
+    assert found(library, "solar") == ["b", "e", "f"]
+    assert found(library, sort="title") == ["d", "g", "f", "e", "b", "c"]
+
+
+def test_change_by_another_process_is_found(library: Silo) -> None:
+    assert found(library, "tides") == []
+    with Silo(library.path) as other:
+        make(other, Made("t", "Tides"))
+    assert found(library, "tides") == ["t"]
+
+
+def test_manifest_replaced_behind_the_index_is_read_again_when_it_is_shown(library: Silo) -> None:
+    path = Path(library["a"].path_to_item(), "__manifest.json")
+    text = path.read_text().replace("2020-01-01T00:00:00", "1999-09-09T00:00:00")
+    path.unlink()
+    path.write_text(text)
+    assert library.row("a").datestamp == "1999-09-09T00:00:00"
+    path.write_text(text.replace("1999-09-09", "1998-08-08"))
+    (row,) = (one for one in library.page().rows if one.identifier == "a")
+    assert row.datestamp == "1998-08-08T00:00:00"
+
+
+def test_reindex_reads_only_what_changed(library: Silo, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    real = library._catalogue._read
+
+    def counted(place: Any) -> Any:
+        read.append(place.identifier)
+        return real(place)
+
+    monkeypatch.setattr(library._catalogue, "_read", counted)
+    assert library.reindex() == 4
+    assert read == []
+    path = Path(library["b"].path_to_item(), "__manifest.json")
+    path.write_text(path.read_text().replace('"energy"', '"energy" '))
+    assert library.reindex() == 4
+    assert read == ["b"]
