@@ -214,7 +214,7 @@ class Catalogue:
 
     @staticmethod
     def _read(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
-        """A record's entry and stamp; None where there is no record."""
+        """A record's entry, and the stamp of its manifest from before it was read."""
         try:
             stamp = ManifestStamp.of(f"{place.dirpath}/{MANIFEST_NAME}")
         except OSError:

@@ -18,7 +18,8 @@ from recordsilo.errors import IdentifierError
 _FROM_CLEANED = str.maketrans("=+,", "/:.")
 _TO_CLEANED = str.maketrans("/:.", "=+,")
 _PLAIN = re.compile(r"[!#-)\-./0-;@-\[\]_`a-{}~]+")
-"""An identifier without a character that becomes ``^hh``: nearly all there are."""
+_PLAIN_CLEANED = re.compile(r"[!#-)\-0-9;@-\[\]_`a-{}~=+,]+")
+"""An identifier without a character that becomes ``^hh``, as nearly all are; cleaned likewise."""
 _HEX = re.compile(rb"\^([0-9a-f]{2})")
 _STRAY_CARET = re.compile(r"\^(?![0-9a-f]{2})")
 MAX_PPATH = 3000
@@ -88,6 +89,8 @@ def unclean(cleaned: str) -> str:
     Raises:
         IdentifierError: No identifier has that cleaned form.
     """
+    if _PLAIN_CLEANED.fullmatch(cleaned):
+        return cleaned.translate(_FROM_CLEANED)
     try:
         octets = cleaned.translate(_FROM_CLEANED).encode("utf-8")
         found = _HEX.sub(lambda match: bytes([int(match[1], 16)]), octets).decode("utf-8")

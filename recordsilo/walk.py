@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from recordsilo.errors import IdentifierError
-from recordsilo.identifier import ppath, unclean
+from recordsilo.identifier import unclean
 from recordsilo.names import MANIFEST_NAME
 
 _DAMAGE = {errno.EACCES, errno.EIO}
@@ -41,13 +41,13 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
             problem(directory, f"{directory} cannot be listed: {error.strerror}")
             continue
         if is_record:
-            place = os.path.relpath(directory, root)
+            *shorties, last = directory[len(root) + 1 :].split("/")
             try:
-                identifier = unclean(place.replace(os.sep, ""))
+                identifier = unclean("".join(shorties) + last)
             except IdentifierError as error:
                 problem(directory, f"{directory} holds a manifest, but {error}")
                 continue
-            if ppath(identifier) == place:
+            if all(len(shorty) == 2 for shorty in shorties):
                 yield identifier
             else:
                 problem(directory, f"{directory} holds a manifest, but is no pairtree path")

@@ -128,9 +128,16 @@ class Index:
         """
         with self._not_in_the_way(), self.writing() as connection:
             self._writer.begin(connection)
-            for entry, stamp in entries:
-                self._writer.write(connection, entry, stamp)
-                if not keep_notes:
+            known = list(entries)
+            new = known if _is_fresh(connection) else _without_rows(connection, known)
+            self._writer.write_new(connection, new)
+            if len(new) < len(known):
+                written = {entry.row.identifier for entry, _ in new}
+                for entry, stamp in known:
+                    if entry.row.identifier not in written:
+                        self._writer.write(connection, entry, stamp)
+            if not keep_notes:
+                for entry, _ in known:
                     _take_note_back(connection, entry.row.identifier)
             for identifier in gone:
                 self._writer.delete(connection, identifier)
@@ -320,6 +327,24 @@ def _is_writable(directory: str) -> bool:
 def _about(connection: sqlite3.Connection, key: str) -> int:
     found = connection.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
     return int(found[0])
+
+
+def _is_fresh(connection: sqlite3.Connection) -> bool:
+    return _about(connection, "records") == 0
+
+
+def _without_rows(
+    connection: sqlite3.Connection, entries: list[tuple[Entry, ManifestStamp]]
+) -> list[tuple[Entry, ManifestStamp]]:
+    """Those of some entries whose records have no rows yet."""
+    identifiers = [entry.row.identifier for entry, _ in entries]
+    marks = ",".join("?" * len(identifiers))
+    found = connection.execute(
+        f"SELECT identifier FROM record WHERE identifier IN ({marks})",  # noqa: S608 - marks
+        identifiers,
+    )
+    there = {identifier for (identifier,) in found}
+    return [one for one in entries if one[0].row.identifier not in there]
 
 
 def _take_note_back(connection: sqlite3.Connection, identifier: str) -> None:

@@ -5,26 +5,21 @@ import json
 import sqlite3
 import unicodedata
 from array import array
+from collections.abc import Sequence
 
 from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 from recordsilo.index.projection import Entry, ManifestStamp, Text
 
-_UPSERT = """
-INSERT INTO record (identifier, datestamp, title, sets, deleted, curated, upstream_newer,
-                    current_version, versions, revision, title_key, seconds, flags, facets,
-                    facets_large, text_digest, mtime_ns, size, inode, change, generation)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (identifier) DO UPDATE SET
-    datestamp = excluded.datestamp, title = excluded.title, sets = excluded.sets,
-    deleted = excluded.deleted, curated = excluded.curated,
-    upstream_newer = excluded.upstream_newer, current_version = excluded.current_version,
-    versions = excluded.versions, revision = excluded.revision, title_key = excluded.title_key,
-    seconds = excluded.seconds, flags = excluded.flags, facets = excluded.facets,
-    facets_large = excluded.facets_large, text_digest = excluded.text_digest,
-    mtime_ns = excluded.mtime_ns, size = excluded.size, inode = excluded.inode,
-    change = excluded.change, generation = excluded.generation
-RETURNING id
-"""
+_COLUMNS = (
+    "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "
+    "versions, revision, title_key, seconds, flags, facets, facets_large, text_digest, "
+    "mtime_ns, size, inode, change, generation"
+)
+_MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
+_UPDATE = (
+    f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
+    "WHERE id = ?"
+)
 _TEXT_COLUMNS = "title, creators, subjects, abstract, identifiers, harvested_title"
 _KEPT_VALUES = 300_000
 
@@ -49,34 +44,67 @@ class RowWriter:
         """Forget the numbers: the transaction that gave some was rolled back."""
         self._numbers.clear()
 
+    def write_new(
+        self, connection: sqlite3.Connection, found: Sequence[tuple[Entry, ManifestStamp]]
+    ) -> None:
+        """Write all rows of records that have none, many at a time."""
+        highest = connection.execute(
+            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
+        ).fetchone()
+        first = (highest[0] if highest else 0) + 1
+        numbered = list(enumerate(found, first))
+        connection.executemany(
+            f"INSERT INTO record (id, {_COLUMNS}) VALUES ({_MARKS}, ?)",  # noqa: S608 - constants
+            ((number, *self._row(connection, *one)) for number, one in numbered),
+        )
+        connection.executemany(
+            f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            ((number, *entry.text.columns) for number, (entry, _) in numbered),
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
+            ((spec, entry.row.identifier) for entry, _ in found for spec in entry.row.sets),
+        )
+
     def write(self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp) -> None:
         """Write, or replace, all rows of a record."""
-        row = entry.row
-        sets = json.dumps(row.sets, ensure_ascii=False)
-        digest = _digest(entry.text)
+        identifier = entry.row.identifier
         old = connection.execute(
-            "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (row.identifier,)
+            "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (identifier,)
         ).fetchone()
-        number = connection.execute(
-            _UPSERT,
-            (
-                row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
-                row.upstream_newer, row.current_version, row.versions, row.revision,
-                _title_key(row.title), entry.seconds, _flags(entry),
-                self._codes(connection, entry, SMALL_FIELDS),
-                self._codes(connection, entry, LARGE_FIELDS), digest,
-                stamp.mtime_ns, stamp.size, stamp.inode, self._change, self._generation,
-            ),
-        ).fetchone()[0]  # fmt: skip
-        if old is None or old[2] != digest:
-            self._write_text(connection, number, entry.text, is_new=old is None)
-        if old is not None and old[1] != sets:
-            connection.execute("DELETE FROM record_set WHERE identifier = ?", (row.identifier,))
-        if old is None or old[1] != sets:
+        if old is None:
+            self.write_new(connection, [(entry, stamp)])
+            return
+        number, sets, digest = old
+        row = self._row(connection, entry, stamp)
+        connection.execute(_UPDATE, (*row, number))
+        if _digest(entry.text) != digest:
+            connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
+            connection.execute(
+                f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) "  # noqa: S608 - constants
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (number, *entry.text.columns),
+            )
+        if _sets(entry) != sets:
+            connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))
             connection.executemany(
                 "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-                ((spec, row.identifier) for spec in row.sets),
+                ((spec, identifier) for spec in entry.row.sets),
             )
+
+    def _row(
+        self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp
+    ) -> tuple[object, ...]:
+        """The values of `_COLUMNS`."""
+        row = entry.row
+        return (
+            row.identifier, row.datestamp, row.title, _sets(entry), row.deleted, row.curated,
+            row.upstream_newer, row.current_version, row.versions, row.revision,
+            _title_key(row.title), entry.seconds, _flags(entry),
+            self._codes(connection, entry, SMALL_FIELDS),
+            self._codes(connection, entry, LARGE_FIELDS), _digest(entry.text),
+            stamp.mtime_ns, stamp.size, stamp.inode, self._change, self._generation,
+        )  # fmt: skip
 
     def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
         """Delete all rows of a record, and note that it is gone."""
@@ -87,17 +115,6 @@ class RowWriter:
             connection.execute("DELETE FROM text WHERE rowid = ?", found)
             connection.execute("INSERT INTO gone VALUES (?, ?)", (found[0], self._change))
         connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))
-
-    @staticmethod
-    def _write_text(
-        connection: sqlite3.Connection, number: int, text: Text, *, is_new: bool
-    ) -> None:
-        if not is_new:
-            connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
-        connection.execute(
-            f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-            (number, *text.columns),
-        )
 
     def _codes(
         self, connection: sqlite3.Connection, entry: Entry, fields: tuple[str, ...]
@@ -132,6 +149,10 @@ def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
     return int(found[0])
 
 
+def _sets(entry: Entry) -> str:
+    return json.dumps(entry.row.sets, ensure_ascii=False)
+
+
 def _flags(entry: Entry) -> int:
     flags = {
         "deleted": entry.row.deleted,
@@ -144,6 +165,10 @@ def _flags(entry: Entry) -> int:
 
 def _title_key(title: str) -> str:
     """The title without case, accents, and what stands before its first letter or digit."""
+    if title.isascii():
+        folded = title.lower()
+        start = next((i for i, character in enumerate(folded) if character.isalnum()), 0)
+        return folded[start : start + 200]
     decomposed = unicodedata.normalize("NFKD", title).casefold()
     folded = "".join(c for c in decomposed if not unicodedata.combining(c))
     start = next((i for i, character in enumerate(folded) if character.isalnum()), 0)
