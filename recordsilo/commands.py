@@ -1,9 +1,10 @@
 """The store's own commands of `silo`: looking at records, and changing one at a time."""
 
+import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -14,24 +15,13 @@ from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.columns import FLAGS
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search import SORTS
+from recordsilo.options import as_json, directory, identifier, in_state, why
 from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord
 from recordsilo.silo import Silo
+from recordsilo.version_commands import commands as version_commands
 
-F = TypeVar("F", bound=Callable[..., Any])
 CHUNK = 1 << 20
-
-directory = click.argument("silo_dir", metavar="DIR")
-identifier = click.argument("item", metavar="ID")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def why(command: F) -> F:
-    """The options that say who changes something, and why."""
-    command = click.option("--agent", default="", help="Who changes it (default: the user).")(
-        command
-    )
-    return click.option("-m", "--message", default="", help="Why, for the record's log.")(command)
 
 
 # -- looking ----------------------------------------------------------------------------
@@ -44,33 +34,47 @@ def why(command: F) -> F:
 @click.option("--curated/--not-curated", default=None, help="Whether the current version is.")
 @click.option("--upstream-newer", is_flag=True, default=None,
               help="Only curated records of which something newer was harvested.")  # fmt: skip
+@in_state
 @click.option("--from", "start", metavar="ID", help="Begin at this identifier.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
 @as_json
 def ls(
-    *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, **filters: Any
-) -> None:
+    *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, state: str | None,
+    **filters: Any,
+) -> None:  # fmt: skip
     """List the records of a Silo: identifier, datestamp, marks and title, one a line.
 
     The order is that of the identifiers. Marks: D deleted at the source, C curated,
     U something newer than what was curated has been harvested.
     """
     with open_silo(silo_dir) as silo:
-        for row in _rows(silo, start, limit, filters):
+        found = (
+            _rows_in(silo, state, start, filters) if state else _rows(silo, start, limit, filters)
+        )
+        for row in itertools.islice(found, limit):
             click.echo(json.dumps(row_as_json(row), ensure_ascii=False) if as_json else _line(row))
 
 
 def _rows(
     silo: Silo, start: str | None, limit: int | None, filters: dict[str, Any]
 ) -> Iterator[Row]:
-    left = sys.maxsize if limit is None else limit
-    page = silo.page(limit=min(left, 1000), from_identifier=start, **filters)
+    size = min(limit or 1000, 1000)
+    page = silo.page(limit=size, from_identifier=start, **filters)
     while page.rows:
         yield from page.rows
-        left -= len(page.rows)
-        if not page.has_next or left <= 0:
+        if not page.has_next:
             return
-        page = silo.page(limit=min(left, 1000), after=page.rows[-1].identifier, **filters)
+        page = silo.page(limit=size, after=page.rows[-1].identifier, **filters)
+
+
+def _rows_in(silo: Silo, state: str, start: str | None, filters: dict[str, Any]) -> Iterator[Row]:
+    """The rows in a state: a list has no such filter, a search has."""
+    spec = filters.pop("set_spec")
+    flags = {name: value for name, value in filters.items() if value is not None}
+    wanted = SearchFilters(flags, {"state": [state], **({"set": [spec]} if spec else {})})
+    for row in silo.found(wanted):
+        if start is None or row.identifier >= start:
+            yield row
 
 
 def row_as_json(row: Row) -> dict[str, Any]:
@@ -142,7 +146,8 @@ def search(
     """Find records by words and filters; docs/search.md has the syntax.
 
     Put -- before words that begin with a minus. Fields: set, year, type, language,
-    publisher, format, subject, creator, deleted, curated, upstream_newer, has_file.
+    publisher, format, state, subject, creator, deleted, curated, upstream_newer,
+    has_file.
     """
     wanted = _search_filters(filters, since, until)
     with open_silo(silo_dir) as silo:
@@ -228,6 +233,7 @@ def _version_as_json(record: HarvestedRecord, name: str) -> dict[str, Any]:
             "agent": origin.agent,
             "message": origin.message,
         },
+        "state": record.version_state(name),
         "frozen": record.is_frozen(name),
         "files": [_file_as_json(record, name, path) for path in record.paths(name)],
         "log": record.version_log(name),
@@ -268,7 +274,9 @@ def _version_lines(record: HarvestedRecord, name: str) -> Iterator[str]:
     cursor = "  ← current" if name == record.currentversion else ""
     of = f" of {origin.of}" if origin.of else ""
     by = f" by {origin.agent}" if origin.agent else ""
-    yield f"version {name}  {record.version_date(name)}  {origin.kind}{of}{by}{cursor}"
+    said = record.version_state(name)
+    state = f"  [{said}]" if said else ""
+    yield f"version {name}  {record.version_date(name)}  {origin.kind}{of}{by}{state}{cursor}"
     if origin.message:
         yield f"  “{origin.message}”"
     for path in record.paths(name):
@@ -423,4 +431,6 @@ def reindex(silo_dir: str) -> int:
     return ExitCode.LOSSES if problems else ExitCode.OK
 
 
-commands = [ls, search, show, cat, path, put, clone, rm, reindex, *audit_commands]
+commands = [
+    ls, search, show, cat, path, put, clone, rm, reindex, *version_commands, *audit_commands,
+]  # fmt: skip

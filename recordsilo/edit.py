@@ -20,9 +20,11 @@ from recordsilo.errors import (
     FormatTooNew,
     VersionExists,
     VersionFrozen,
+    VersionStateError,
 )
 from recordsilo.manifest import (
     FORMAT,
+    STATES,
     Digest,
     Manifest,
     Origin,
@@ -130,6 +132,8 @@ class RecordEdit:
     ) -> None:
         """Add a version with the files of another, each copied, or hard-linked if ``linked``.
 
+        It is in work, whatever the state of the other.
+
         Args:
             exclude: Paths, or top-level directories, to leave out.
             linked: Paths to link instead of copying; ``"."`` for all.
@@ -150,6 +154,7 @@ class RecordEdit:
                 version = replace(
                     version, files=(*version.files, empty), subdir=(*version.subdir, empty)
                 )
+        version = replace(version, state="in work")
         self.manifest = self.manifest.with_version(version.with_log(log))
 
     def _derive_file(
@@ -262,6 +267,17 @@ class RecordEdit:
         self.manifest = self.manifest.with_version(
             replace(self.manifest.version(name), origin=origin)
         )
+
+    def set_state(self, name: str, state: str | None) -> None:
+        """Say of a version, frozen or not, what curation has come to; None for nothing.
+
+        Raises:
+            VersionStateError: It is none of `STATES`.
+        """
+        if state is not None and state not in STATES:
+            raise VersionStateError(state, STATES)
+        version = replace(self.manifest.version(name), state=state)
+        self.manifest = self.manifest.with_version(version)
 
     def log(self, name: str, text: str) -> None:
         """Add a line to a version's log."""

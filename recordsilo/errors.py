@@ -92,6 +92,16 @@ class VersionNameError(RecordSiloError, ValueError):
         super().__init__(f"{version!r} cannot name a version: {reason}")
 
 
+class VersionStateError(RecordSiloError, ValueError):
+    """A text is no state of a version."""
+
+    def __init__(self, state: object, known: tuple[str, ...]) -> None:
+        self.state, self.known = state, known
+        super().__init__(
+            f"{state!r} is no state of a version: take one of {', '.join(known)}, or none"
+        )
+
+
 class VersionFrozen(RecordSiloError):
     """A harvested version that something was derived from is not changed any more."""
 

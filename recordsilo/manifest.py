@@ -15,6 +15,8 @@ FORMAT = 1
 
 Json = Any  # what json.loads gives
 OriginKind = Literal["harvest", "clone", "local"]
+STATES = ("in work", "ready", "withheld")
+"""What a curator says of a version; or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Version:
         digests: Every file's path → digest, in the order put; None where a file
             of 2010 could not be read. None as a whole: written in 2010, the disk
             has to be asked (`with_listing`).
+        state: One of `STATES`, as a curator set it; None where nobody did. It says
+            something about the version and is no part of it: a frozen one has it too.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Version:
     metadata_files: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
     digests: Mapping[str, Digest | None] | None = field(default_factory=dict)
+    state: str | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:

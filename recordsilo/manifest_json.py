@@ -19,7 +19,7 @@ _KNOWN_KEYS = frozenset(
     {
         "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
         "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
-        "pending", "checksum",
+        "states", "pending", "checksum",
     }
 )  # fmt: skip
 
@@ -55,6 +55,8 @@ def to_json(manifest: Manifest) -> bytes:
         "digests": {v.name: _digests_to_json(v) for v in manifest.versions},
         "origins": {v.name: _origin_to_json(v.origin) for v in manifest.versions},
     }
+    if states := {v.name: v.state for v in manifest.versions if v.state is not None}:
+        members["states"] = states
     if manifest.pending:
         members["pending"] = {
             "renames": manifest.pending.renames,
@@ -157,6 +159,7 @@ class _Reader:
             metadata_files=self._names("metadata_files", name),
             log=log,
             digests=self._digests(name) if written else None,
+            state=self._per_version("states", name, str, None),
         )
 
     def _names(self, key: str, version: str) -> tuple[str, ...]:

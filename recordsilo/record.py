@@ -655,6 +655,35 @@ class HarvestedRecord(RecordView):
 
         return self._change(act, if_revision)
 
+    def set_version_state(
+        self,
+        version: str,
+        state: str | None,
+        *,
+        agent: str = "",
+        message: str = "",
+        if_revision: int | None = None,
+    ) -> None:
+        """Say what curation of a version has come to; also of one that is frozen.
+
+        Args:
+            state: ``"in work"``, ``"ready"``, ``"withheld"``, or None for nothing.
+
+        Raises:
+            VersionNotFound: There is none of that name.
+            VersionStateError: It is no state; nothing is changed.
+        """
+        name = self._version(version).name
+
+        def act(edit: RecordEdit) -> None:
+            if edit.manifest.version(name).state == state:
+                return
+            edit.set_state(name, state)
+            line = self._line(f"State set to {state or 'none'}", agent or self._silo.agent, message)
+            edit.log(name, line)
+
+        self._change(act, if_revision)
+
     def move_directory_as_new_version(
         self,
         src: str,

@@ -216,6 +216,10 @@ class RecordView:
         """Where a version came from."""
         return self._version(version).origin
 
+    def version_state(self, version: str | None = None) -> str | None:
+        """What a curator said of a version: ``in work``, ``ready``, ``withheld``, or nothing."""
+        return self._version(version).state
+
     def is_curated(self, version: str | None = None) -> bool:
         """Whether a version was made by people, and not by a harvest."""
         return self._version(version).is_curated

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -312,8 +313,13 @@ class Silo:
                 edit.discard()
         if not changed:
             return
-        entries = [project(edit.manifest, edit.read) for edit in changed]
-        self._catalogue.before_write((edit.identifier for edit in changed), durable=durable)
+        try:
+            entries = [project(edit.manifest, edit.read) for edit in changed]
+            self._catalogue.before_write((edit.identifier for edit in changed), durable=durable)
+        except BaseException:
+            for edit in changed:
+                edit.discard()
+            raise
         commit(changed, barrier)
         self._catalogue.after_write(
             entry.at_revision(edit.manifest.revision)
@@ -459,6 +465,20 @@ class Silo:
         return self._catalogue.search(
             query, filters or SearchFilters(), facets, page or PageRequest()
         )
+
+    def found(self, filters: SearchFilters) -> Iterator[Row]:
+        """All records that pass the filters, by identifier; of what is added meanwhile, some.
+
+        Raises:
+            SearchError, IndexProblem: See `search`.
+        """
+        page = PageRequest(limit=_LIST_CHUNK, sort="identifier")
+        while True:
+            result = self.search(filters=filters, page=page)
+            yield from result.rows
+            if result.next_page is None:
+                return
+            page = replace(page, after=result.next_page)
 
     def count(self, **filters: Any) -> int:
         """How many records pass the filters (fields of `recordsilo.index.Filters`)."""

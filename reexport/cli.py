@@ -5,6 +5,7 @@ import json
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.options import in_state
 from recordsilo.progress import counting
 from reexport.engine import Report, Selection
 from reexport.engine import export as run_export
@@ -23,12 +24,14 @@ def export() -> None:
         "silo export files myrepo out",
         "silo export files myrepo out --set 7374617475733D707562",
         "silo export files myrepo out --item 6102 --item 6103",
+        "silo export files myrepo out --state ready",
     )
 )
 @click.argument("silo_dir", metavar="DIR")
 @click.argument("out", metavar="OUT")
 @click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it.")
 @click.option("--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable.")
+@in_state
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress, and a report only of losses.")
 def files(
@@ -37,6 +40,7 @@ def files(
     out: str,
     set_spec: str | None,
     items: tuple[str, ...],
+    state: str | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -49,10 +53,12 @@ def files(
     if set_spec and items:
         fail("give --set or --item, not both")
     with open_silo(silo_dir) as silo:
-        selection = Selection(set_spec, tuple(silo.resolve(item) for item in items))
-        total = len(items) if items else silo.count(set_spec=set_spec)
+        selection = Selection(set_spec, tuple(silo.resolve(item) for item in items), state)
+        total = selection.total(silo)
         if not total:
-            fail(f"no record of {silo_dir} is selected" + (f" by set {set_spec}" * bool(set_spec)))
+            named = {"set": set_spec, "state": state}
+            by = " and ".join(f"{kind} {value}" for kind, value in named.items() if value)
+            fail(f"no record of {silo_dir} is selected" + (f" by {by}" if by else ""))
         try:
             with counting("exporting", total, quiet=quiet) as show_progress:
                 report = run_export(silo, FilesTarget(out), selection, show_progress)

@@ -7,6 +7,7 @@ from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.index import PageRequest, SearchFilters
 from reexport.errors import DepositFailed
 from reexport.package import Package
 from reexport.targets import Outcome, Target
@@ -22,10 +23,37 @@ class Selection:
     Attributes:
         set_spec: Those of a set, or of one below it.
         items: These, by full identifiers; empty means all.
+        state: Of them, those whose current version is in this state.
     """
 
     set_spec: str | None = None
     items: tuple[str, ...] = ()
+    state: str | None = None
+
+    def total(self, silo: Silo) -> int:
+        """How many records are selected, at most."""
+        if self.items:
+            return len(self.items)
+        if self.state is None:
+            return silo.count(set_spec=self.set_spec)
+        return silo.search(filters=self._filters(), page=PageRequest(limit=1)).total
+
+    def identifiers(self, silo: Silo) -> Iterator[str]:
+        """The records, by identifier; of ``items`` the state is not asked here."""
+        if self.items:
+            yield from dict.fromkeys(self.items)
+        elif self.state is None:
+            yield from _listed(silo, self.set_spec)
+        else:
+            yield from (row.identifier for row in silo.found(self._filters()))
+
+    def has(self, record: HarvestedRecord) -> bool:
+        """Whether the record is in the wanted state, as it is now."""
+        return self.state is None or record.version_state() == self.state
+
+    def _filters(self) -> SearchFilters:
+        wanted = {"state": self.state, "set": self.set_spec}
+        return SearchFilters(values={key: [value] for key, value in wanted.items() if value})
 
 
 @dataclass(slots=True)
@@ -92,9 +120,11 @@ def export(
     """
     target.prepare()
     report = Report()
-    for identifier in _selected(silo, selection):
+    for identifier in selection.identifiers(silo):
         try:
-            _export_one(silo, identifier, target, report)
+            record = silo[identifier]
+            if selection.has(record):
+                _export_one(record, target, report)
         except DepositFailed as error:
             report.failed[identifier] = error.reason
         except RecordNotFound:  # removed since it was listed
@@ -105,12 +135,11 @@ def export(
     return report
 
 
-def _export_one(silo: Silo, identifier: str, target: Target, report: Report) -> None:
-    record = silo[identifier]
+def _export_one(record: HarvestedRecord, target: Target, report: Report) -> None:
     if _is_deleted(record):
         report.deleted += 1
-        if target.has(identifier):
-            report.still_there.append(identifier)
+        if target.has(record.item_id):
+            report.still_there.append(record.item_id)
         return
     report.outcomes[target.deposit(Package.of(record))] += 1
 
@@ -120,13 +149,10 @@ def _is_deleted(record: HarvestedRecord) -> bool:
     return "deleted_at_version" in record.metadata and not record.is_curated()
 
 
-def _selected(silo: Silo, selection: Selection) -> Iterator[str]:
-    if selection.items:
-        yield from dict.fromkeys(selection.items)
-        return
-    page = silo.page(limit=PAGE, set_spec=selection.set_spec)
+def _listed(silo: Silo, set_spec: str | None) -> Iterator[str]:
+    page = silo.page(limit=PAGE, set_spec=set_spec)
     while page.rows:
         yield from (row.identifier for row in page.rows)
         if not page.has_next:
             return
-        page = silo.page(limit=PAGE, after=page.rows[-1].identifier, set_spec=selection.set_spec)
+        page = silo.page(limit=PAGE, after=page.rows[-1].identifier, set_spec=set_spec)

@@ -9,6 +9,7 @@ from recordsilo.audit.findings import Code, shown
 from recordsilo.audit.statement import PER_VERSION, Fault, StatedVersion, Statement
 
 _KINDS = ("harvest", "clone", "local")
+_STATES = ("in work", "ready", "withheld")
 _FIRST_LINE = re.compile("Created new (data package|version)|Version number incremented")
 
 
@@ -34,6 +35,7 @@ def _in_version(statement: Statement, version: StatedVersion) -> Iterator[Fault]
         yield from _files(version)
     yield from _metadata_files(statement, version)
     yield from _origin(statement, name)
+    yield from _state(statement, name)
 
 
 def _member(statement: Statement, key: str) -> dict[str, Any]:
@@ -119,6 +121,13 @@ def _origin(statement: Statement, name: str) -> Iterator[Fault]:
     for text in (*made, *origin.get("prefixes", {}).values()):
         if not _is_moment(text):
             yield Fault(Code.DATE_UNREADABLE, f"a date in the origin of {name!r}", shown(text))
+
+
+def _state(statement: Statement, name: str) -> Iterator[Fault]:
+    state = _member(statement, "states").get(name)
+    if state is not None and state not in _STATES:
+        expected = f"{', '.join(_STATES)} or nothing for version {name!r}"
+        yield Fault(Code.STATE_UNKNOWN, expected, shown(state))
 
 
 def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Fault]:

@@ -283,6 +283,12 @@ class Code(Enum):
         "S099", WARNING, "an empty directory of a version is missing",
         "Make it again; backups often leave empty directories out.")
 
+    # -- what a curator says of versions --------------------------------------------------
+    STATES = ("S100", DAMAGE, "states is not an object of texts", _MEND_MANIFEST)
+    STATE_UNKNOWN = (
+        "S101", WARNING, "a version has a state that is none",
+        "Set it anew (`silo state`).")
+
     # -- the index ------------------------------------------------------------------------
     INDEX_DAMAGED = ("S110", WARNING, "the index cannot be read", _REINDEX)
     INDEX_LACKS = ("S111", WARNING, "the index does not have a record", _REINDEX)

@@ -20,6 +20,7 @@ _LAST_LINE_SIZE = len(b'"checksum": ""\n}\n') + 64
 _KINDS = ("harvest", "clone", "local")
 PER_VERSION = (
     "version_dates", "files", "subdir", "metadata_files", "versionlog", "digests", "origins",
+    "states",
 )  # fmt: skip
 
 Json = Any
@@ -278,6 +279,10 @@ def _is_date(value: Json) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
 def _is_digests(value: Json) -> bool:
     return isinstance(value, dict) and all(map(_is_digest, value.values()))
 
@@ -306,6 +311,7 @@ _SHAPES: dict[str, tuple[Code, str, Callable[[Json], bool]]] = {
     "versionlog": (Code.VERSIONLOG, "a list of texts", _is_names),
     "digests": (Code.DIGESTS, "digests by path", _is_digests),
     "origins": (Code.ORIGINS, "an origin", _is_origin),
+    "states": (Code.STATES, "a text", _is_text),
 }
 
 

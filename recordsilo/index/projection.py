@@ -176,6 +176,7 @@ def _facets(manifest: Manifest, row: Row, described: Description) -> Mapping[str
         "language": _each(described.languages),
         "publisher": _each(described.publishers),
         "format": tuple(_storable(f) for f in formats if not f.endswith(".about")),
+        "state": (_storable(current.state[:MAX_FACET]),) if current and current.state else (),
         "subject": _each(described.subjects),
         "creator": _each(described.creators),
     }

@@ -384,3 +384,44 @@ def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.M
 
 def test_example_is_an_epilog() -> None:
     assert example("silo ls x", "silo ls y").endswith("For example:\n  silo ls x\n  silo ls y")
+
+
+# -- states -----------------------------------------------------------------------------
+
+
+def test_state_prints_and_sets_the_state_of_a_version(myrepo: str, run: Run) -> None:
+    assert run("state", myrepo, "2").out == "in work\n"
+    assert run("state", myrepo, "2", "1").out == "none\n"
+    done = run("state", myrepo, "2", "--set", "ready", "-m", "checked", "--agent", "ada")
+    assert (done.code, done.out) == (0, "oai:x:2: version workingcopy is ready\n")
+    assert run("state", myrepo, "2").out == "ready\n"
+    shown = run("show", myrepo, "2").out
+    assert "clone of 1 by" in shown
+    assert "[ready]  ← current" in shown
+    assert "ada: checked]" in run("show", myrepo, "2", "--json").out
+    versions = json.loads(run("show", myrepo, "2", "--json").out)["version_list"]
+    assert [version["state"] for version in versions] == [None, "ready"]
+    assert run("state", myrepo, "2", "--set", "none").out.endswith("is without a state\n")
+    assert run("state", myrepo, "2").out == "none\n"
+
+
+def test_ls_by_state_goes_with_the_other_filters(myrepo: str, run: Run) -> None:
+    def listed(*filters: str) -> list[str]:
+        result = run("ls", myrepo, "--state", "ready", *filters)
+        assert result.code == 0
+        return [line.split("\t")[0] for line in result.out.splitlines()]
+
+    assert listed() == []
+    for name in ("1", "2", "3/4"):
+        run("state", myrepo, name, "--set", "ready")
+    assert listed() == ["oai:x:1", "oai:x:2", "oai:x:3/4"]
+    assert listed("--curated") == ["oai:x:2"]
+    assert listed("--set", "a") == ["oai:x:1"]
+    assert listed("--from", "oai:x:2", "-n", "1") == ["oai:x:2"]
+    assert listed("--deleted") == []
+    assert run("search", myrepo, "--filter", "state=ready").out.endswith("3 found\n")
+
+
+def test_a_state_there_is_not_is_wrong_input(myrepo: str, run: Run) -> None:
+    for arguments in (["state", myrepo, "2", "--set", "done"], ["ls", myrepo, "--state", "done"]):
+        assert run(*arguments).code == ExitCode.USAGE

@@ -64,3 +64,26 @@ def test_wrong_input_writes_nothing(
     with pytest.raises(type(result.exception), match=sentence):
         raise result.exception
     assert not (tmp_path / "out").exists()
+
+
+def test_only_records_in_a_state_are_exported(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    code, _, sentence = run(silo.path, out, "--state", "withheld")
+    assert (code, "is selected by state withheld" in sentence) == (2, True)
+    silo["1"].set_version_state("1", "ready")
+    silo["3"].set_version_state("1", "ready")
+    code, printed, _ = run(silo.path, out, "--state", "ready")
+    assert code == 0
+    assert "2 created" in printed
+    names = sorted(p.name for p in Path(out).iterdir() if p.is_dir())
+    assert names == ["oai+example,org+1", "oai+example,org+3"]
+    code, printed, _ = run(silo.path, out, "--state", "ready", "--set", "a")
+    assert "0 created, 0 updated, 1 unchanged" in printed
+
+
+def test_a_record_that_is_named_is_exported_in_its_state_only(silo: Silo, tmp_path: Path) -> None:
+    silo["1"].set_version_state("1", "ready")
+    out = str(tmp_path / "out")
+    code, printed, _ = run(silo.path, out, "--state", "ready", "--item", "1", "--item", "3")
+    assert code == 0
+    assert "1 created, 0 updated, 0 unchanged" in printed

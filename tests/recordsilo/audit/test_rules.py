@@ -1019,6 +1019,29 @@ def files_of_a_version_missing_in_2010(box: Box) -> None:
     manifest.write_text(json.dumps(members))
 
 
+# -- what a curator says of versions --------------------------------------------------------
+
+
+@breaks("S100")
+def states_not_an_object(box: Box) -> None:
+    box.set(states=["ready"])
+
+
+@breaks("S100")
+def state_that_is_no_text(box: Box) -> None:
+    box.set(states={"workingcopy": None})
+
+
+@breaks("S101")
+def state_that_is_none(box: Box) -> None:
+    box.set(states={"workingcopy": "finished"})
+
+
+@breaks("S063")
+def state_of_an_unknown_version(box: Box) -> None:
+    box.set(states={"2": "ready"})
+
+
 # -- the index ----------------------------------------------------------------------------
 
 OF_INDEX: dict[str, Break] = {}
