@@ -364,3 +364,20 @@ def test_reindex_reads_only_what_changed(library: Silo, monkeypatch: pytest.Monk
     path.write_text(path.read_text().replace('"energy"', '"energy" '))
     assert library.reindex() == 4
     assert read == ["b"]
+
+
+def test_interrupt_while_describing_leaves_nothing_staged(
+    library: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    library["a"].clone_version("1", "workingcopy")
+    with monkeypatch.context() as patch:
+        patch.setattr("recordsilo.silo.project", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            library["a"].put_stream("f", "x")
+        with pytest.raises(KeyboardInterrupt):
+            library["a"].clone_version("1", "other")
+    assert not list(Path(library.staging.directory()).iterdir())
+    assert library["a"].versions == ["1", "workingcopy"]
