@@ -1,6 +1,8 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    the whole test suite
-# make slow    what takes longer than a test suite should
+# make slow    what takes longer than a test suite should: half an hour to an hour
+# make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
+# make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
 # make bench   what the store costs beside the bare cost of the same work
 # make check   ruff, mypy --strict, import-linter
 
@@ -8,8 +10,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
+KILLS  ?= 2000
+CUTS   ?= 100
 
-.PHONY: demo test slow bench check format clean
+TORTURE := tests/recordsilo/torture
+
+.PHONY: demo test slow torture power-cuts bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -19,6 +25,12 @@ test: $(VENV)/.installed-dev
 
 slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow --timeout 7200 $(ARGS)
+
+torture: $(VENV)/.installed-dev
+	KILLS=$(KILLS) $(BIN)/python -m pytest -m slow -s $(TORTURE)/test_kills.py $(ARGS)
+
+power-cuts: $(VENV)/.installed-dev
+	CUTS=$(CUTS) $(BIN)/python -m pytest -m slow -s $(TORTURE)/test_power_cuts.py $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/store.py $(ARGS)
@@ -37,11 +49,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 clean:

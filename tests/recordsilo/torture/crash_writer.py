@@ -1,9 +1,11 @@
 """A process to be killed: forks writers on demand, each of which notes what it began and did.
 
-    python crash_writer.py SILO < lines of "number seed notes-file"  > lines of "pid"
+    python crash_writer.py SILO < lines of "name seed notes-file grade"  > lines of "pid"
 
 An empty line waits for all writers to end. A note is a line of JSON, ``[[key, value], …]``
 before an operation that gives keys these values, ``[]`` after it was acknowledged.
+The grade is ``strict`` (single changes, each flushed by itself), ``group`` (batches,
+one flush for all their records), ``both``, or ``careless``: both, and nothing is flushed.
 """
 
 import json
@@ -13,14 +15,16 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 
-from recordsilo import Origin, Silo
+from recordsilo import Origin, Silo, atomic_file
 
 Change = list[tuple[list[str], int | None]]
 Step = tuple[Change, Callable[[], object]]
 SHARED = ["shared", "shared/nested", "sha"]
+DATE = "2004-06-24"
 
 
 def content(number: int) -> bytes:
+    """What is put for a number: up to 28 kB, told apart from every other number's."""
     return b"%d " % number * (number % 4000 + 1)
 
 
@@ -31,9 +35,11 @@ class Writer:
         self.silo, self.name, self.known = silo, name, known
         self.random = random.Random(seed)
 
-    def steps(self) -> Iterator[Step]:
-        kinds = [self.put, self.put, self.drop, self.version, self.own, self.own, self.batch]
-        kinds += [self.rename, self.replace]
+    def steps(self, grade: str) -> Iterator[Step]:
+        strict = [self.put, self.put, self.drop, self.version, self.own, self.own, self.rename]
+        strict += [self.replace, self.rename_file, self.note, self.grow, self.forget]
+        group = [self.batch, self.batch, self.batch_files, self.turn]
+        kinds = {"strict": strict, "group": group}.get(grade, strict + group)
         while True:
             if step := self.random.choice(kinds)():
                 yield step
@@ -105,10 +111,56 @@ class Writer:
     def own(self) -> Step:
         identifier, number = f"own-{self.name}-{self.random.randrange(3)}", self.number()
         if self.has("record", identifier) and self.random.random() < 0.4:
-            return [(["record", identifier], None)], lambda: self.silo.del_item(identifier)
+            gone: Change = [(["record", identifier], None)]
+            if self.random.random() < 0.5:
+                return gone, lambda: self.silo.del_item(identifier)
+            gone.append((["removed", identifier], 1))
+            return gone, lambda: self.silo.del_item(identifier, remember=True)
         return [(["record", identifier], number)], lambda: self.silo.get_item(
             identifier
         ).put_stream("f", content(number))
+
+    def forget(self) -> Step | None:
+        identifier = f"own-{self.name}-{self.random.randrange(3)}"
+        if not self.has("removed", identifier):
+            return None
+        return [(["removed", identifier], None)], lambda: self.silo.restore_removed([identifier])
+
+    def rename_file(self) -> Step | None:
+        record = self.random.choice(SHARED)
+        old, new = (f"{self.name}/{n}" for n in self.random.sample(range(3), 2))
+        if not self.has("file", record, old) or self.has("file", record, new):
+            return None
+        number = self.known[json.dumps(["file", record, old])]
+        change: Change = [(["file", record, old], None), (["file", record, new], number)]
+        return change, lambda: self.silo[record].rename_stream(old, new, "1")
+
+    def note(self) -> Step | None:
+        record, key, number = self.random.choice(SHARED), f"note-{self.name}", self.number()
+        if record not in self.silo:
+            return None
+
+        def make() -> None:
+            handle = self.silo[record]
+            handle.metadata[key] = number
+            handle.sync()
+
+        return [(["metadata", record, key], number)], make
+
+    def grow(self) -> Step:
+        """The next version, of what is in the last, by copies or links; the first one goes."""
+        identifier, number = f"own-{self.name}-g", self.number()
+        act = self.random.choice(["increment_version", "increment_version_delta"])
+
+        def make() -> None:
+            handle = self.silo.get_item(identifier)
+            if handle.exists:
+                getattr(handle, act)(clone_previous_version=True)
+            handle.put_stream("f", content(number))
+            if len(handle.versions) > 3:
+                handle.del_version(handle.versions[0])
+
+        return [(["current", identifier], number)], make
 
     def batch(self) -> Step:
         number = self.number()
@@ -119,10 +171,49 @@ class Writer:
                 for identifier in identifiers:
                     edit = batch.edit(identifier)
                     if not edit.exists:
-                        edit.add_version("1", date="2004-06-24", origin=Origin("harvest"))
+                        edit.add_version("1", date=DATE, origin=Origin("harvest"))
                     edit.put("1", "f", content(number))
 
         return [(["record", identifier], number) for identifier in identifiers], make
+
+    def batch_files(self) -> Step:
+        """A second file is put into some records, and taken out of those that have it."""
+        number = self.number()
+        identifiers = [f"files-{self.name}-{n}" for n in self.random.sample(range(6), 4)]
+        had = {i: self.has("file", i, "g") for i in identifiers}
+
+        def make() -> None:
+            with self.silo.batch(identifiers) as batch:
+                for identifier in identifiers:
+                    edit = batch.edit(identifier)
+                    if not edit.exists:
+                        edit.add_version("1", date=DATE, origin=Origin("harvest"))
+                    if had[identifier]:
+                        edit.delete("1", "g")
+                    else:
+                        edit.put("1", "g", content(number), metadata=True)
+                    edit.set_metadata("last", number)
+
+        change: Change = [(["file", i, "g"], None if had[i] else number) for i in identifiers]
+        return change + [(["metadata", i, "last"], number) for i in identifiers], make
+
+    def turn(self) -> Step:
+        """Some records get one version more, with a new file, and lose their first."""
+        number = self.number()
+        identifiers = [f"turn-{self.name}-{n}" for n in self.random.sample(range(6), 4)]
+
+        def make() -> None:
+            with self.silo.batch(identifiers) as batch:
+                for identifier in identifiers:
+                    edit = batch.edit(identifier)
+                    names = edit.manifest.version_names
+                    new = str(int(names[-1]) + 1) if names else "1"
+                    edit.add_version(new, date=DATE, origin=Origin("local"))
+                    edit.put(new, "f", content(number))
+                    if len(names) > 2:
+                        edit.remove_version(names[0])
+
+        return [(["current", identifier], number) for identifier in identifiers], make
 
 
 def read_notes(path: str) -> dict[str, int]:
@@ -131,11 +222,14 @@ def read_notes(path: str) -> dict[str, int]:
         return dict(json.load(file))
 
 
-def write(silo_path: str, name: str, seed: int, notes: str) -> None:
+def write(silo_path: str, name: str, seed: int, notes: str, grade: str) -> None:
+    if grade == "careless":
+        atomic_file.flush_fd = lambda fd: None
+        atomic_file.GroupBarrier.flush = lambda self: None  # type: ignore[method-assign]
     known = read_notes(notes + ".known")
     fd = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     silo = Silo(silo_path, create=False)
-    for change, act in Writer(silo, name, seed, known).steps():
+    for change, act in Writer(silo, name, seed, known).steps(grade):
         os.write(fd, json.dumps(change).encode() + b"\n")
         act()
         os.write(fd, b"[]\n")
@@ -149,11 +243,11 @@ def write(silo_path: str, name: str, seed: int, notes: str) -> None:
 def main() -> None:
     for line in sys.stdin:
         if line.strip():
-            name, seed, notes = line.split()
+            name, seed, notes, grade = line.split()
             pid = os.fork()
             if pid == 0:
                 try:
-                    write(sys.argv[1], name, int(seed), notes)
+                    write(sys.argv[1], name, int(seed), notes, grade)
                 except BaseException:
                     traceback.print_exc()
                 finally:
