@@ -1,9 +1,12 @@
 """Identifiers ↔ paths: bijective, as Pairtree 0.1 has it, and independent of each other."""
 
+import itertools
 import logging
 import os
+import random
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 import pytest
@@ -74,6 +77,56 @@ def test_every_single_character_is_reversible() -> None:
     for point in range(1, 0x110000):
         if not 0xD800 <= point < 0xE000 and (point < 0x3000 or point % 97 == 0):
             assert unclean(clean(chr(point))) == chr(point)
+
+
+def all_scalar_values() -> Iterator[str]:
+    """Each character alone, and before what would complete or continue a ``^hh``."""
+    for point in itertools.chain(range(1, 0xD800), range(0xE000, 0x110000)):
+        yield chr(point)
+        yield f"^{chr(point)}4*"
+
+
+def random_identifiers(count: int) -> Iterator[str]:
+    """Up to 24 characters: of those that are changed, of ASCII, or of all there are."""
+    dice = random.Random(20101)
+    alphabets = [
+        "/.:=+,^*?<>|\\ _a\x7f\x01é中🜚0f",
+        "".join(map(chr, range(1, 128))),
+        "".join(map(chr, itertools.chain(range(1, 0xD800), range(0xE000, 0x110000)))),
+    ]
+    for _ in range(count):
+        yield "".join(dice.choices(dice.choice(alphabets), k=dice.randrange(1, 25)))
+
+
+def check_mapping(found: Iterable[str]) -> int:
+    """Both ways, and as the pairtree package has it, but where its way back is lossy."""
+    checked = 0
+    for identifier in found:
+        cleaned, pieces = clean(identifier), id_to_dir_list(identifier)
+        assert unclean(cleaned) == identifier
+        assert cleaned == "".join(pieces)
+        assert ppath(identifier) == "/".join(pieces)
+        if "\x7f" not in identifier:
+            assert pairtree.id_decode(cleaned) == identifier
+        checked += 1
+    return checked
+
+
+def test_mapping_is_bijective_and_that_of_the_package_for_some_thousands() -> None:
+    assert check_mapping(random_identifiers(2000)) == 2000
+    assert check_mapping(itertools.islice(all_scalar_values(), 0, None, 997)) > 2000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_mapping_is_bijective_and_that_of_the_package_for_a_million() -> None:
+    assert check_mapping(random_identifiers(10**6)) == 10**6
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_mapping_is_bijective_and_that_of_the_package_for_every_scalar_value() -> None:
+    assert check_mapping(all_scalar_values()) == 2 * (0x110000 - 0x800 - 1)
 
 
 def test_delete_character_is_reversible_where_the_package_fails() -> None:
