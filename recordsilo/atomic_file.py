@@ -31,6 +31,7 @@ from recordsilo.manifest import Digest
 CHUNK = 1 << 20
 _FICLONE = 0x40049409  # linux/fs.h: _IOW(0x94, 9, int)
 _NO_REFLINK = {errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM}
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _NO_LINK = {errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.EACCES}
 
 
@@ -433,6 +434,17 @@ def unlink(path: str, barrier: Barrier) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
         barrier.directory_changed(os.path.dirname(path))
+
+
+def protect(path: str) -> None:
+    """Take from a plain file of one name the right to write it; one that is shared stays.
+
+    Nobody who reads it loses anything, and who replaces it by rename is not held up.
+    """
+    found = os.lstat(path)
+    mode = stat.S_IMODE(found.st_mode)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and mode & _WRITABLE:
+        os.chmod(path, mode & ~_WRITABLE)
 
 
 def remove_tree(path: str) -> None:

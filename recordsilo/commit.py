@@ -11,18 +11,19 @@
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from recordsilo import atomic_file
 from recordsilo.atomic_file import Barrier, Staging
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import FileInTheWay, FileNotInVersion, ManifestUnreadable
-from recordsilo.manifest import FORMAT, Manifest, Pending
+from recordsilo.manifest import FORMAT, Manifest, Pending, is_frozen
 from recordsilo.manifest_json import to_json
 from recordsilo.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
+    PREVIOUS_MANIFEST,
     STAGED_MANIFEST,
     STAGED_PREFIX,
     STAGED_SUFFIX,
@@ -54,6 +55,7 @@ class _Committal:
             self._sweep_broken_off(self.edit.before)
             finish_pending(self.edit.before, directory, self.edit.barrier, self.edit.staging)
             self._digest_what_2010_left()
+            self._keep_previous()
         for _, target in self.edit.renames:
             self.edit.staging.discard(f"{directory}/{target}")
         self.edit.manifest = replace(
@@ -74,10 +76,16 @@ class _Committal:
         )
 
     def finish(self) -> None:
-        """Step 4: what the manifest calls pending; a later writer repeats it if need be."""
-        finish_pending(
-            self.edit.manifest, self.edit.place.dirpath, self.edit.barrier, self.edit.staging
-        )
+        """Step 4: what the manifest calls pending; a later writer repeats it if need be.
+
+        Then files that are kept as harvested from now on lose the right to be written,
+        as far as this user may say so; that guards against editors, and nobody relies on it.
+        """
+        directory = self.edit.place.dirpath
+        finish_pending(self.edit.manifest, directory, self.edit.barrier, self.edit.staging)
+        for path in newly_frozen(self.edit.before, self.edit.manifest):
+            with contextlib.suppress(OSError):
+                atomic_file.protect(f"{directory}/{path}")
 
     def roll_back(self) -> None:
         """Remove what `prepare` moved in; nothing to do once published.
@@ -117,6 +125,16 @@ class _Committal:
         names += [source for source, _ in staged.pending.renames if _is_staged_place(source)]
         for name in names:
             self.edit.staging.discard(f"{self.edit.place.dirpath}/{name}")
+
+    def _keep_previous(self) -> None:
+        """A second name for the manifest that is about to be replaced.
+
+        Until then both names have one file; flushed with the directory at the barrier.
+        """
+        directory = self.edit.place.dirpath
+        previous = f"{directory}/{PREVIOUS_MANIFEST}"
+        atomic_file.remove_tree(previous)
+        atomic_file.duplicate(f"{directory}/{MANIFEST_NAME}", previous)
 
     def _digest_what_2010_left(self) -> None:
         for version in self.edit.manifest.versions:
@@ -212,6 +230,22 @@ class _Committal:
         if isinstance(self.edit.barrier, atomic_file.StrictBarrier):
             for below, _, _ in os.walk(directory):
                 atomic_file.flush_directory(below)
+
+
+def newly_frozen(before: Manifest | None, after: Manifest) -> Iterator[str]:
+    """Files of versions that are kept as harvested after a change, and were not before it.
+
+    Those that were added to one already frozen are among them.
+    """
+    for version in after.versions:
+        if not is_frozen(after, version.name):
+            continue
+        known: Iterable[str] = ()
+        if before is not None and before.has(version.name) and is_frozen(before, version.name):
+            known = frozenset(before.version(version.name).paths)
+        yield from (
+            f"{version_dirname(version.name)}/{path}" for path in version.paths if path not in known
+        )
 
 
 def _staged_name(staged: str) -> str:

@@ -11,6 +11,7 @@ from recordsilo.errors import PathNameError, VersionNameError
 MANIFEST_NAME = "__manifest.json"
 STAGED_MANIFEST = MANIFEST_NAME + ".new"
 DELETED_MANIFEST = MANIFEST_NAME + ".deleted"
+PREVIOUS_MANIFEST = MANIFEST_NAME + ".prev"
 STAGED_PREFIX = ".silo-"
 STAGED_SUFFIX = ".tmp"
 MAX_NAME_BYTES = 250

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from recordsilo.errors import DanglingLink, FileNotInVersion, ManifestUnreadable
-from recordsilo.manifest import Manifest, located, with_listing
-from recordsilo.manifest_json import from_json
+from recordsilo.manifest import FORMAT, Manifest, located, with_listing
+from recordsilo.manifest_json import from_json, is_as_written
 from recordsilo.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
@@ -19,6 +19,10 @@ from recordsilo.names import (
     version_dirname,
 )
 
+_NOT_AS_WRITTEN = (
+    "its checksum differs: it is not what was written, so the record can be read and not "
+    "changed until `silo repair` or a backup restores it"
+)
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _DAMAGE = {errno.EACCES, errno.EIO, errno.EISDIR, errno.ELOOP}
 """What opening a manifest says when it is the manifest's fault, and not that of this process."""
@@ -36,12 +40,16 @@ class RecordPlace:
         """Whether there is such a record, readable or not."""
         return os.path.exists(f"{self.dirpath}/{MANIFEST_NAME}")
 
-    def read_manifest(self) -> Manifest | None:
+    def read_manifest(self, *, to_change: bool = False) -> Manifest | None:
         """The record's manifest; None where there is no such record.
+
+        Args:
+            to_change: Whether another is to take its place, which would hide that it is
+                not what was written; to read, it is as good as it can be had.
 
         Raises:
             ManifestUnreadable: It is damaged, is another record's, or is missing
-                beside versions.
+                beside versions; or its checksum differs, and it is to be changed.
         """
         path = f"{self.dirpath}/{MANIFEST_NAME}"
         for _ in range(100):
@@ -54,6 +62,8 @@ class RecordPlace:
         manifest = from_json(content, path)
         if manifest.item_id != self.identifier:
             raise ManifestUnreadable(path, f"it is that of {manifest.item_id!r}")
+        if to_change and manifest.format <= FORMAT and not is_as_written(content):
+            raise ManifestUnreadable(path, _NOT_AS_WRITTEN)
         if any(version.digests is None for version in manifest.versions):
             manifest = with_listing(manifest, self.walk)
         return manifest

@@ -374,9 +374,9 @@ class _Place(RecordPlace):
 
     __slots__ = ()
 
-    def read_manifest(self) -> Manifest | None:
+    def read_manifest(self, *, to_change: bool = False) -> Manifest | None:
         """As the base reads it, without statements that were listed and never written."""
-        manifest = super().read_manifest()
+        manifest = super().read_manifest(to_change=to_change)
         if manifest is None:
             return None
         name = rdf_file_of(manifest).name

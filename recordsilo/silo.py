@@ -304,7 +304,7 @@ class Silo:
 
     def _edit(self, identifier: str, barrier: Barrier) -> RecordEdit:
         place = self._place(check_identifier(identifier))
-        return RecordEdit(place, place.read_manifest(), self.staging, barrier)
+        return RecordEdit(place, place.read_manifest(to_change=True), self.staging, barrier)
 
     def _commit(self, edits: Sequence[RecordEdit], barrier: Barrier, *, durable: bool) -> None:
         changed = [edit for edit in edits if edit.changed]

@@ -25,6 +25,11 @@ _SWEEP = "`silo repair` moves it to lost+found/."
 _RESTORE_TORN = (
     "`silo repair` restores it where its previous copy is there; else restore it from a backup."
 )
+_RESTORE_ALTERED = (
+    "`silo repair` restores its previous copy where that is there; else restore it from a "
+    "backup, or take the key checksum out where the rest is right. Until then the record "
+    "can be read and not changed."
+)
 _REINDEX = "`silo repair` or `silo reindex` makes the index anew."
 
 
@@ -130,7 +135,7 @@ class Code(Enum):
         "S036", DAMAGE, "the manifest names a key twice", _MEND_MANIFEST)
     CHECKSUM_DIFFERS = (
         "S037", DAMAGE, "the manifest is not what was written: its checksum is another",
-        "Compare it with a backup; any write through the store gives it a new checksum.")
+        _RESTORE_ALTERED)
     NO_CHECKSUM = (
         "S038", WARNING, "a manifest of this format has no checksum",
         "Compare it with a backup; any write through the store gives it one.")

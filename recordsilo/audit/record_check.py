@@ -15,14 +15,13 @@ from recordsilo.manifest_json import from_json
 from recordsilo.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
+    PREVIOUS_MANIFEST,
     STAGED_MANIFEST,
     is_own,
     is_staged,
     version_dirname,
 )
 
-PREVIOUS_MANIFEST = MANIFEST_NAME + ".prev"
-"""The manifest before the last change, as a second name of its file."""
 _MANIFESTS = (MANIFEST_NAME, STAGED_MANIFEST, DELETED_MANIFEST, PREVIOUS_MANIFEST)
 
 

@@ -30,6 +30,7 @@ _TORN = frozenset(
         Code.MANIFEST_EMPTY,
         Code.MANIFEST_NOT_JSON,
         Code.MANIFEST_NOT_AN_OBJECT,
+        Code.CHECKSUM_DIFFERS,
     }
 )
 _INDEX = frozenset({Code.INDEX_DAMAGED, Code.INDEX_LACKS, Code.INDEX_SURPLUS, Code.INDEX_DIFFERS})

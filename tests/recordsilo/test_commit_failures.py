@@ -24,7 +24,7 @@ State = dict[str, Any]
 CHANGING = frozenset(
     {
         "open", "close", "write", "mkdir", "makedirs", "rename", "unlink", "rmdir", "link", "fsync",
-        "ftruncate",
+        "ftruncate", "chmod",
     }
 )  # fmt: skip
 

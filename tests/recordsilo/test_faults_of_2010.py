@@ -236,7 +236,7 @@ def test_damaged_manifest_is_an_error_and_stays_as_it_is(
         assert caught.value.path == path
     with open(path, "rb") as file:
         assert file.read() == content
-    assert len(os.listdir(record.path_to_item())) == 12
+    assert len(os.listdir(record.path_to_item())) == 13
 
 
 def test_missing_manifest_beside_versions_is_an_error(silo: Silo, record: HarvestedRecord) -> None:
@@ -506,7 +506,7 @@ def test_renamed_version_keeps_its_place_and_its_files(silo: Silo, record: Harve
     assert again.currentversion == "second"
     assert read(again, "f") == b"content"
     assert sorted(n for n in os.listdir(record.path_to_item())) == [
-        "__1", "__last", "__manifest.json", "__second",
+        "__1", "__last", "__manifest.json", "__manifest.json.prev", "__second",
     ]  # fmt: skip
     with pytest.raises(VersionExists):
         record.rename_version("1", "second")
@@ -543,7 +543,9 @@ def test_deleted_version_moves_the_cursor_to_the_last_one(record: HarvestedRecor
     assert record.currentversion == "4"
     assert record.del_versions(["4", "1"]) == [None, None]
     assert (record.versions, record.currentversion) == (["3"], "3")
-    assert sorted(os.listdir(record.path_to_item())) == ["__3", "__manifest.json"]
+    assert sorted(os.listdir(record.path_to_item())) == [
+        "__3", "__manifest.json", "__manifest.json.prev",
+    ]  # fmt: skip
     with pytest.raises(VersionNotFound):
         record.del_version("2")
 
@@ -595,7 +597,9 @@ def test_directory_takes_the_place_of_a_version_by_force(
     (tmp_path / "source" / "g").write_text("new")
     assert record.move_directory_as_new_version(str(tmp_path / "source"), "1", force=True) == "1"
     assert (record.versions, record.paths(), read(record, "g")) == (["1"], ["g"], b"new")
-    assert sorted(os.listdir(record.path_to_item())) == ["__1", "__manifest.json"]
+    assert sorted(os.listdir(record.path_to_item())) == [
+        "__1", "__manifest.json", "__manifest.json.prev",
+    ]  # fmt: skip
     assert os.listdir(record.to_dirpath()) == ["g"]
 
 

@@ -87,7 +87,7 @@ def test_renamed_version_is_read_and_cloned_before_it_is_renamed_on_disk(
     assert os.path.isdir(again.to_dirpath(version="renamed"))
     again.clone_version("renamed", "third")
     assert sorted(os.listdir(again.path_to_item())) == [
-        "__1", "__manifest.json", "__renamed", "__third",
+        "__1", "__manifest.json", "__manifest.json.prev", "__renamed", "__third",
     ]  # fmt: skip
 
 
@@ -142,7 +142,9 @@ def test_replaced_version_is_read_from_where_it_is(
     assert read(again, "h", "spare") == b"replacing"
     again.put_stream("i", "x", "spare")
     assert read(silo["a"], "h", "spare") == b"replacing"
-    assert sorted(os.listdir(again.path_to_item())) == ["__1", "__manifest.json", "__spare"]
+    assert sorted(os.listdir(again.path_to_item())) == [
+        "__1", "__manifest.json", "__manifest.json.prev", "__spare",
+    ]  # fmt: skip
     assert sorted(os.listdir(f"{again.path_to_item()}/__spare")) == ["h", "i"]
 
 
@@ -201,5 +203,7 @@ def test_writer_killed_before_its_commit_leaves_nothing_after_the_next_write(
     again = silo["a"]
     assert (again.versions, read(again, "f")) == (["1", "spare"], b"old")
     again.put_stream("unrelated", "x", "spare")
-    assert sorted(os.listdir(again.path_to_item())) == ["__1", "__manifest.json", "__spare"]
+    assert sorted(os.listdir(again.path_to_item())) == [
+        "__1", "__manifest.json", "__manifest.json.prev", "__spare",
+    ]  # fmt: skip
     assert not [path for path in tree(again.path_to_item()) if ".silo-" in path]

@@ -73,7 +73,9 @@ def test_a_harvested_record_is_curated_as_in_the_blog(
         assert obj.files == ["oai_dc"]
 
         place = tmp_path / "eprints/pairtree_root/oa/i+/ep/ri/nt/s,/ex/am/pl/e,/ne/t+/41/7"
-        assert sorted(os.listdir(place)) == ["__1", "__manifest.json", "__workingcopy"]
+        assert sorted(os.listdir(place)) == [
+            "__1", "__manifest.json", "__manifest.json.prev", "__workingcopy",
+        ]  # fmt: skip
         assert sorted(os.listdir(place / "__workingcopy")) == ["README", "foo.txt", "oai_dc"]
         assert (place / "__workingcopy/README").read_text(encoding="utf-8") == "Grüße"
 

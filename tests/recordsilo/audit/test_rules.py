@@ -1166,7 +1166,13 @@ def with_files_of_somebody_beside_the_records(box: Box) -> None:
 
 
 @good
-def with_a_copy_of_the_previous_manifest(box: Box) -> None:
+def without_a_copy_of_the_previous_manifest(box: Box) -> None:
+    (box.record / "__manifest.json.prev").unlink()
+
+
+@good
+def with_a_copy_that_is_the_manifest_itself(box: Box) -> None:
+    (box.record / "__manifest.json.prev").unlink()
     os.link(box.manifest, box.record / "__manifest.json.prev")
 
 
