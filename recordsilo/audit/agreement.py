@@ -131,8 +131,8 @@ def _state(statement: Statement, name: str) -> Iterator[Fault]:
 
 
 def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Fault]:
-    names = {version.name for version in statement.versions}
-    if of is None or of == name or (of not in names and not _may_be_deleted(statement)):
+    others = {version.name for version in statement.versions} - {name}  # it may have got the name
+    if of is None or (of not in others and not _may_be_deleted(statement)):
         yield Fault(Code.ORIGIN_OF, f"the version that {name!r} was made of", shown(of))
 
 
