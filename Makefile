@@ -33,7 +33,8 @@ power-cuts: $(VENV)/.installed-dev
 	CUTS=$(CUTS) $(BIN)/python -m pytest -m slow -s $(TORTURE)/test_power_cuts.py $(ARGS)
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/store.py $(ARGS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ocfl-py==2.1.0
+	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,23 +1,16 @@
 """What the index costs: filling it, and searching it with nine facets.
 
-    .venv/bin/python benchmarks/search.py [--records 100000] [--directory DIR] [--reindex N]
-
 The searches run on an index of made-up descriptions, written without records behind
 them, so that a million fit; shapes of queries are drawn from the words in it. The
-index's own speed (`--reindex`) is measured on a real Silo of N records: from a warm
-cache into a fresh index, with descriptions and full text, and without.
+speed of reindexing is that on a real Silo: from a warm cache into a fresh index, with
+descriptions and full text, and from the manifests alone.
 """
 
-import argparse
 import random
-import resource
 import shutil
-import statistics
-import tempfile
-import time
 from collections.abc import Iterator
 
-from store import ingest, timed
+from store import Line, Spent, ingest, milliseconds, peak_megabytes, timed
 
 from recordsilo import Row, Silo
 from recordsilo.catalogue import Catalogue
@@ -105,81 +98,64 @@ def chunks(world: World, records: int) -> Iterator[list[tuple[Entry, ManifestSta
         yield [(world.entry(n), stamp) for n in range(start, min(start + BATCH, records))]
 
 
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def search_speed(records: int, directory: str) -> None:
+def search_speed(records: int, directory: str) -> Iterator[Line]:
+    """Write and search an index of so many records."""
     Catalogue._catch_up = lambda _self, _rows: False  # type: ignore[method-assign] # no records
     world = World()
     spent = 0.0
-    with Silo(f"{directory}/searched") as silo:
+    with Silo(f"{directory}/searched-{records}") as silo:
         for chunk in chunks(world, records):
             with timed() as one:
                 silo._catalogue._index.settle(chunk)
             spent += one.cpu
-        print(f"{records:,} records\nwrite    {records / spent:,.0f} rows/s CPU, with full text")
+        yield Line(f"index, {records:,} rows", f"{records / spent:,.0f}/s CPU, with full text")
         before = peak_megabytes()
         with timed() as first:
             silo.search("", None, FACETS)
-        print(
-            f"load     facet columns, subjects and creators among them: {first.wall:.2f} s, "
-            f"{peak_megabytes() - before:,.0f} MB more at the peak"
+        more = peak_megabytes() - before
+        yield Line(
+            f"first search, {records:,} records",
+            f"{first.wall:.2f} s to load all facet columns, {more:,.0f} MB more at the peak",
         )
-        times = []
-        for _ in range(200):
-            words, filters = world.query()
-            with timed() as one:
-                silo.search(words, filters, FACETS)
-            times.append(one.wall * 1000)
-        times.sort()
-        print(
-            f"search   9 facets, 25 rows: p50 {statistics.median(times):.1f} ms, "
-            f"p95 {times[int(len(times) * 0.95)]:.1f} ms, worst {times[-1]:.1f} ms"
+        times = sorted(_search_time(silo, world) for _ in range(200))
+        yield Line(
+            f"search with 9 facets, {records:,} records",
+            f"p50 {times[100]:.1f} ms, p95 {times[190]:.1f} ms, worst {times[-1]:.1f} ms",
         )
-        pages = sorted(page_time(silo) for _ in range(50))
-        print(f"list     first page of all: p50 {pages[25]:.2f} ms, p95 {pages[47]:.2f} ms")
+        yield Line(
+            f"first page of a list, {records:,} records",
+            f"{milliseconds(lambda: silo.page(limit=50)):.2f} ms",
+        )
 
 
-def page_time(silo: Silo) -> float:
-    start = time.perf_counter()
-    silo.page(limit=50)
-    return (time.perf_counter() - start) * 1000
+def _search_time(silo: Silo, world: World) -> float:
+    words, filters = world.query()
+    with timed() as spent:
+        silo.search(words, filters, FACETS)
+    return spent.wall * 1000
 
 
-def reindex_speed(records: int, directory: str) -> None:
-    with Silo(f"{directory}/real") as silo:
+def reindex_speed(records: int, directory: str) -> Iterator[Line]:
+    """Index a real Silo of so many records anew."""
+    place = f"{directory}/reindexed"
+    with Silo(place) as silo:
         ingest(silo, records)
-    for name, without_descriptions in (("with descriptions", False), ("from manifests", True)):
-        shutil.rmtree(f"{directory}/real/.silo")
-        with Silo(f"{directory}/real") as silo:
-            if without_descriptions:
-                projection.describe = lambda _name, _content: None
-            with timed() as spent:
-                silo.reindex()
-        print(
-            f"reindex  {name}: {records / spent.wall:,.0f}/s wall, {records / spent.cpu:,.0f}/s CPU"
-        )
-    with Silo(f"{directory}/real") as silo, timed() as spent:
-        silo.reindex()
-    print(f"reindex  nothing changed: {records / spent.wall:,.0f}/s wall")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=int, default=100_000)
-    parser.add_argument("--reindex", type=int, default=20_000)
-    parser.add_argument("--directory", help="where to work (default: a temporary directory)")
-    arguments = parser.parse_args()
-    directory = tempfile.mkdtemp(prefix="silo-bench-", dir=arguments.directory)
+    describe = projection.describe
     try:
-        if arguments.reindex:
-            reindex_speed(arguments.reindex, directory)
-        if arguments.records:
-            search_speed(arguments.records, directory)
+        for name in ("with descriptions", "from manifests alone"):
+            if name == "from manifests alone":
+                projection.describe = lambda _name, _content: None
+            shutil.rmtree(f"{place}/.silo")
+            with Silo(place) as silo, timed() as spent:
+                silo.reindex()
+            yield _reindex_line(name, records, spent)
     finally:
-        shutil.rmtree(directory)
+        projection.describe = describe
+    with Silo(place) as silo, timed() as spent:
+        silo.reindex()
+    yield _reindex_line("nothing changed", records, spent)
 
 
-if __name__ == "__main__":
-    main()
+def _reindex_line(name: str, records: int, spent: Spent) -> Line:
+    figures = f"{records / spent.wall:,.0f}/s wall, {records / spent.cpu:,.0f}/s CPU"
+    return Line(f"reindex {records:,} records, {name}", figures)

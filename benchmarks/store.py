@@ -1,21 +1,20 @@
 """What the store costs, beside the bare cost of the same work in the same run.
 
-    .venv/bin/python benchmarks/store.py [--records 10000] [--directory DIR]
-
 * ingest: new records, group-committed in batches of 100, against a loop that makes
   the same directories and files and calls syncfs as often;
+* strict: new records one by one, each flushed before the next; ocfl-py's creates
+  (no flush at all) beside it, where it is installed;
 * read: a record's file through the interface, against open and read of its manifest
   and that file;
-* list: the first page of 50, and `len`, which have to cost the same at any size.
-
-Times are CPU seconds and wall seconds of this process; the ratio is what counts.
+* list: the first page of 50, one from the middle, and `len`.
 """
 
-import argparse
+import contextlib
+import importlib
 import json
 import os
-import shutil
-import tempfile
+import resource
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from recordsilo.atomic_file import group_barrier
 from recordsilo.identifier import ppath
 
 BATCH = 100
+FEW = 300
 STAMP = "2024-06-24T00:00:00"
 METADATA = (
     b'<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '
@@ -53,13 +53,32 @@ def timed() -> Iterator[Spent]:
     spent.wall, spent.cpu = time.perf_counter() - wall, time.process_time() - cpu
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the table: what was measured, the figure, and what it is to be held against."""
+
+    what: str
+    ours: str
+    beside: str = ""
+    ratio: str = ""
+
+
+def compared(what: str, records: int, ours: Spent, bare: Spent, beside: str) -> Line:
+    return Line(
+        what,
+        f"{records / ours.wall:,.0f}/s wall, {records / ours.cpu:,.0f}/s CPU",
+        f"{beside}: {records / bare.wall:,.0f}/s wall, {records / bare.cpu:,.0f}/s CPU",
+        f"{bare.wall / ours.wall:.2f} wall, {bare.cpu / ours.cpu:.2f} CPU",
+    )
+
+
 def identifier(number: int) -> str:
     return f"oai:eprints.example.org:{number}"
 
 
-def ingest(silo: Silo, records: int) -> None:
-    for start in range(0, records, BATCH):
-        numbers = range(start, min(start + BATCH, records))
+def ingest(silo: Silo, records: int, start: int = 0) -> None:
+    for first in range(start, start + records, BATCH):
+        numbers = range(first, min(first + BATCH, start + records))
         with silo.batch(map(identifier, numbers)) as batch:
             for number in numbers:
                 edit = batch.edit(identifier(number))
@@ -89,6 +108,11 @@ def bare_ingest(root: str, records: int, manifest: bytes) -> None:
         barrier.flush()
 
 
+def strict(silo: Silo, records: int) -> None:
+    for number in range(records):
+        silo.get_item(f"strict:{number}").put_stream("oai_dc", METADATA % number, True)
+
+
 def read(silo: Silo, numbers: range) -> None:
     for number in numbers:
         with silo[identifier(number)].get_stream("oai_dc") as file:
@@ -104,60 +128,74 @@ def bare_read(root: str, numbers: range) -> None:
             file.read()
 
 
-def milliseconds(work: Callable[[], object], times: int = 20) -> float:
-    best = []
+def ocfl_creates(directory: str, records: int) -> Spent | None:
+    """ocfl-py making objects of one file of the same size; it flushes nothing."""
+    with contextlib.suppress(ImportError):
+        ocfl = importlib.import_module("ocfl")
+        source = f"{directory}/ocfl-source"
+        os.makedirs(source)
+        with open(f"{source}/oai_dc", "wb") as file:
+            file.write(METADATA % 1)
+        with timed() as spent:
+            for number in range(records):
+                ocfl.Object(identifier=identifier(number)).create(
+                    srcdir=source, objdir=f"{directory}/ocfl-{number}"
+                )
+        return spent
+    return None
+
+
+def milliseconds(work: Callable[[], object], times: int = 21) -> float:
+    found = []
     for _ in range(times):
         with timed() as spent:
             work()
-        best.append(spent.wall * 1000)
-    return sorted(best)[times // 2]
+        found.append(spent.wall * 1000)
+    return statistics.median(found)
 
 
-def show(name: str, records: int, ours: Spent, bare: Spent) -> None:
-    print(
-        f"{name:<8} {records / ours.wall:>9,.0f}/s wall {records / ours.cpu:>9,.0f}/s CPU   "
-        f"bare {records / bare.wall:>9,.0f}/s wall {records / bare.cpu:>9,.0f}/s CPU   "
-        f"ratio {bare.wall / ours.wall:.2f} wall, {bare.cpu / ours.cpu:.2f} CPU"
-    )
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def run(records: int, directory: str) -> None:
+def run(records: int, directory: str) -> Iterator[Line]:
+    """Measure with so many records; see the module's docstring."""
     with Silo(f"{directory}/silo") as silo:
         with timed() as ours:
             ingest(silo, records)
-        place = silo[identifier(0)].path_to_item()
-        with open(f"{place}/__manifest.json", "rb") as file:
+        with open(f"{silo[identifier(0)].path_to_item()}/__manifest.json", "rb") as file:
             manifest = file.read()
         bare_root = f"{directory}/bare"
         os.mkdir(bare_root)
+        some = min(records, 100_000)
         with timed() as bare:
-            bare_ingest(bare_root, records, manifest)
-        print(f"{records:,} records")
-        show("ingest", records, ours, bare)
-        some = range(min(records, 5000))
+            bare_ingest(bare_root, some, manifest)
+        scaled = Spent(bare.wall * records / some, bare.cpu * records / some)
+        yield compared(f"ingest, {records:,} records", records, ours, scaled, "bare loop")
+        yield Line(f"ingest, {records:,} records", f"{peak_megabytes():,.0f} MB peak memory")
+        yield from _strict_lines(silo, directory, ours.wall / records)
+        numbers = range(min(records, 5000))
         with timed() as ours:
-            read(silo, some)
+            read(silo, numbers)
         with timed() as bare:
-            bare_read(f"{directory}/silo/pairtree_root", some)
-        show("read", len(some), ours, bare)
+            bare_read(f"{directory}/silo/pairtree_root", numbers)
+        yield compared(f"read, of {records:,} records", len(numbers), ours, bare, "open and read")
         middle = identifier(records // 2)
         first = milliseconds(lambda: silo.page(limit=50))
         later = milliseconds(lambda: silo.page(limit=50, after=middle))
         length = milliseconds(lambda: len(silo))
-        print(f"list     page {first:.2f} ms, in the middle {later:.2f} ms; len {length:.2f} ms")
+        yield Line(
+            f"list, of {records:,} records",
+            f"first page {first:.2f} ms, in the middle {later:.2f} ms, len {length:.2f} ms",
+        )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=int, default=10_000)
-    parser.add_argument("--directory", help="where to work (default: a temporary directory)")
-    arguments = parser.parse_args()
-    directory = tempfile.mkdtemp(prefix="silo-bench-", dir=arguments.directory)
-    try:
-        run(arguments.records, directory)
-    finally:
-        shutil.rmtree(directory)
-
-
-if __name__ == "__main__":
-    main()
+def _strict_lines(silo: Silo, directory: str, seconds_in_groups: float) -> Iterator[Line]:
+    with timed() as spent:
+        strict(silo, FEW)
+    ratio = f"{spent.wall / FEW / seconds_in_groups:.1f} × slower than in groups, wall"
+    yield Line("strict, one record at a time", f"{FEW / spent.wall:,.0f}/s wall", ratio=ratio)
+    peer = ocfl_creates(directory, FEW)
+    if peer is not None:
+        rate = f"{FEW / peer.wall:,.0f}/s wall, {FEW / peer.cpu:,.0f}/s CPU"
+        yield Line("", "", f"ocfl-py creates, unflushed: {rate}")
