@@ -17,11 +17,18 @@ def _arguments() -> argparse.Namespace:
         prog="python -m oaipmhprovider",
         description="Serve the sample repository on 127.0.0.1 until Ctrl-C.",
     )
-    parser.add_argument("--port", type=int, default=0, help="0 (the default) takes a free one")
+    parser.add_argument("--port", type=_port, default=0, help="0 (the default) takes a free one")
     parser.add_argument("--size", type=int, default=3200, help="how many records (3200)")
     parser.add_argument("--granularity", choices=_GRANULARITIES, default="second")
     parser.add_argument("--page-size", type=int, default=100, help="records in one answer (100)")
     return parser.parse_args()
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port; one is 0 to 65535")
+    return port
 
 
 def main() -> int:
@@ -38,7 +45,9 @@ def main() -> int:
             settings=Settings(page_size=given.page_size),
         )
     except OSError as error:
-        sys.stderr.write(f"port {given.port} cannot be listened on: {error}\n")
+        taken = "in use" in str(error)
+        reason = "it is taken by another program" if taken else str(error)
+        sys.stderr.write(f"port {given.port} cannot be listened on: {reason}\n")
         return 1
     with server:
         sys.stdout.write(f"{server.base_url}\n")

@@ -65,6 +65,11 @@ class Catalogue:
         """Close the index; a later use opens it again."""
         self._index.close()
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the index is in its file, and not only in this process's memory."""
+        return not self._index.in_memory
+
     # -- told by writers ------------------------------------------------------------------
 
     def before_write(self, identifiers: Iterable[str], *, durable: bool) -> None:

@@ -130,10 +130,7 @@ def _run() -> int:
     try:
         result = silo_command.main(standalone_mode=False, prog_name="silo")
         sys.stdout.flush()
-    except click.exceptions.Abort:
-        click.echo("silo: interrupted", err=True)
-        return ExitCode.INTERRUPTED
-    except KeyboardInterrupt:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("silo: interrupted", err=True)
         return ExitCode.INTERRUPTED
     except click.ClickException as error:
@@ -142,14 +139,21 @@ def _run() -> int:
     except (_ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except (ManifestUnreadable, StateUnreadable) as error:
-        click.echo(f"silo: {error}", err=True)
-        return ExitCode.LOSSES
-    except RecordSiloError as error:
-        click.echo(f"silo: {error}", err=True)
-        return ExitCode.USAGE
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        click.echo(f"silo: {where}{error.strerror or error}", err=True)
-        return ExitCode.LOSSES
+    except (RecordSiloError, OSError) as error:
+        sentence, code = _told(error)
+        click.echo(f"silo: {sentence}", err=True)
+        return code
     return result if isinstance(result, int) else ExitCode.OK
+
+
+def _told(error: RecordSiloError | OSError) -> tuple[str, ExitCode]:
+    """An error as a sentence, and what kind it is."""
+    if isinstance(error, RecordSiloError):
+        is_damage = isinstance(error, ManifestUnreadable | StateUnreadable)
+        return str(error), ExitCode.LOSSES if is_damage else ExitCode.USAGE
+    if isinstance(error, PermissionError):
+        silo_dir, own, _ = str(error.filename or "it").partition("/.silo/")
+        where = f"the Silo {silo_dir}" if own else silo_dir
+        return f"you may not write to {where}", ExitCode.USAGE
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}", ExitCode.LOSSES

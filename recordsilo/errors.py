@@ -12,11 +12,11 @@ class SiloNotFound(RecordSiloError):
 class NotASilo(RecordSiloError):
     """The directory exists and holds something else."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, may_be_new: bool = False) -> None:
         self.path = path
         super().__init__(
-            f"{path} is not a Silo: it has no pairtree_version0_1 file; "
-            "name a Silo's directory, or a new or empty one"
+            f"{path} is not a Silo: it has no pairtree_version0_1 file; name a Silo's directory"
+            + (", or a new or empty one" if may_be_new else "")
         )
 
 
@@ -50,9 +50,16 @@ class IdentifierError(RecordSiloError, ValueError):
 class RecordNotFound(RecordSiloError, KeyError):
     """The Silo has no such record."""
 
-    def __init__(self, identifier: str, silo: str) -> None:
-        self.identifier, self.silo = identifier, silo
-        super().__init__(f"the Silo {silo} has no record {identifier!r}")
+    def __init__(self, identifier: str, silo: str, *, removed: bool = False) -> None:
+        self.identifier, self.silo, self.removed = identifier, silo, removed
+        super().__init__(
+            f"the Silo {silo} has no record {identifier!r}"
+            + (
+                "; it was removed here (a harvest with --restore-removed may bring it back)"
+                if removed
+                else ""
+            )
+        )
 
     def __str__(self) -> str:  # KeyError would show the repr
         return str(self.args[0])

@@ -116,11 +116,11 @@ class Silo:
         """Make the Silo's files; the version file, by which one is known, comes last."""
         if not os.path.isdir(self.path):
             if os.path.exists(self.path):
-                raise NotASilo(self.storage_dir)
+                raise NotASilo(self.storage_dir, may_be_new=create)
             if not create:
                 raise SiloNotFound(f"there is no Silo at {self.storage_dir}")
         elif not all(map(_HALF_MADE.fullmatch, os.listdir(self.path))) or not create:
-            raise NotASilo(self.storage_dir)
+            raise NotASilo(self.storage_dir, may_be_new=create)
         try:
             make_directory(self.path)
         except OSError as error:
@@ -216,7 +216,13 @@ class Silo:
                 return found
             if found := self._find(unclean(text)):
                 return found
-        raise RecordNotFound(text, self.storage_dir)
+        raise RecordNotFound(text, self.storage_dir, removed=self._was_removed(text))
+
+    def _was_removed(self, text: str) -> bool:
+        with contextlib.suppress(IdentifierError):
+            forms = [*self._candidates(text), *self._candidates(unclean(text))]
+            return not self.removed().isdisjoint(forms)
+        return False
 
     def __getitem__(self, identifier: str) -> HarvestedRecord:
         if (found := self._find(identifier)) is not None:
@@ -519,6 +525,11 @@ class Silo:
             How many records the index holds.
         """
         return self._catalogue.reindex(progress)
+
+    @property
+    def index_is_kept(self) -> bool:
+        """Whether the index could be written; else this process has one in memory."""
+        return self._catalogue.is_kept
 
     def index_problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""

@@ -1,6 +1,7 @@
 """`silo export …`: one command for each target."""
 
 import json
+import os
 
 import click
 
@@ -48,7 +49,7 @@ def files(
 
     Metadata is written as it was harvested (oai_dc) and as a document of its own
     (oai_dc.xml). Records deleted at the source are left out. Run again, it writes
-    what changed.
+    what changed, also over what was changed by hand in OUT.
     """
     if set_spec and items:
         fail("give --set or --item, not both")
@@ -59,6 +60,8 @@ def files(
             named = {"set": set_spec, "state": state}
             by = " and ".join(f"{kind} {value}" for kind, value in named.items() if value)
             fail(f"no record of {silo_dir} is selected" + (f" by {by}" if by else ""))
+        if os.path.abspath(out).startswith(silo.path + "/") or os.path.abspath(out) == silo.path:
+            fail(f"{out} is within the Silo {silo_dir}; name a directory outside of it")
         try:
             with counting("exporting", total, quiet=quiet) as show_progress:
                 report = run_export(silo, FilesTarget(out), selection, show_progress)

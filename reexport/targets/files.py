@@ -51,6 +51,8 @@ class FilesTarget:
 
     def prepare(self) -> None:
         """See `Target`."""
+        if os.path.lexists(self.directory) and not os.path.isdir(self.directory):
+            raise TargetUnusable(f"{self._shown} is not a directory; name a new or empty one")
         try:
             os.makedirs(self.directory, exist_ok=True)
             names = os.listdir(self.directory)
