@@ -10,6 +10,7 @@ The store knows no network and no web. docs/format.md says what is on disk.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from recordsilo.differences import Differences, FileDifference
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import RecordSiloError, SiloNotFound
 from recordsilo.granary import Granary
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Batch",
+    "Differences",
     "Digest",
+    "FileDifference",
     "FileInfo",
     "Filters",
     "Granary",

@@ -10,7 +10,8 @@ import click
 
 from recordsilo.audit.commands import commands as audit_commands
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.errors import FileNotInVersion, VersionFrozen
+from recordsilo.errors import FileNotInVersion
+from recordsilo.granary_list import print_silos, silos_in
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.columns import FLAGS
 from recordsilo.index.projection import metadata_paths
@@ -20,6 +21,7 @@ from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord
 from recordsilo.silo import Silo
 from recordsilo.version_commands import commands as version_commands
+from recordsilo.version_commands import version_as_json, version_line
 
 CHUNK = 1 << 20
 
@@ -27,7 +29,9 @@ CHUNK = 1 << 20
 # -- looking ----------------------------------------------------------------------------
 
 
-@click.command(epilog=example("silo ls myrepo", "silo ls myrepo --curated --json | head"))
+@click.command(
+    epilog=example("silo ls myrepo", "silo ls myrepo --curated --json | head", "silo ls .")
+)
 @directory
 @click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it.")
 @click.option("--deleted/--live", default=None, help="Only deleted, or only live records.")
@@ -41,18 +45,27 @@ CHUNK = 1 << 20
 def ls(
     *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, state: str | None,
     **filters: Any,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """List the records of a Silo: identifier, datestamp, marks and title, one a line.
 
     The order is that of the identifiers. Marks: D deleted at the source, C curated,
     U something newer than what was curated has been harvested.
+
+    Of a directory of Silos, it lists the Silos: name, how many records, what it is.
     """
+    silos = silos_in(silo_dir)
+    if silos:
+        given = (start, limit, state, *filters.values())
+        if any(value is not None for value in given):
+            fail(f"{silo_dir} is a directory of Silos; name one of them to list its records")
+        return print_silos(silos, as_json=as_json)
     with open_silo(silo_dir) as silo:
         found = (
             _rows_in(silo, state, start, filters) if state else _rows(silo, start, limit, filters)
         )
         for row in itertools.islice(found, limit):
             click.echo(json.dumps(row_as_json(row), ensure_ascii=False) if as_json else _line(row))
+    return ExitCode.OK
 
 
 def _rows(
@@ -222,21 +235,10 @@ def _as_json(record: HarvestedRecord, row: Row) -> dict[str, Any]:
 
 
 def _version_as_json(record: HarvestedRecord, name: str) -> dict[str, Any]:
-    origin = record.origin(name)
     return {
-        "name": name,
-        "date": record.version_date(name),
-        "origin": {
-            "kind": origin.kind,
-            "of": origin.of,
-            "prefixes": dict(origin.prefixes),
-            "agent": origin.agent,
-            "message": origin.message,
-        },
-        "state": record.version_state(name),
+        **version_as_json(record.state.version(name)),
         "frozen": record.is_frozen(name),
         "files": [_file_as_json(record, name, path) for path in record.paths(name)],
-        "log": record.version_log(name),
     }
 
 
@@ -270,15 +272,10 @@ def _description(record: HarvestedRecord, row: Row) -> Iterator[str]:
 
 
 def _version_lines(record: HarvestedRecord, name: str) -> Iterator[str]:
-    origin = record.origin(name)
     cursor = "  ← current" if name == record.currentversion else ""
-    of = f" of {origin.of}" if origin.of else ""
-    by = f" by {origin.agent}" if origin.agent else ""
-    said = record.version_state(name)
-    state = f"  [{said}]" if said else ""
-    yield f"version {name}  {record.version_date(name)}  {origin.kind}{of}{by}{state}{cursor}"
-    if origin.message:
-        yield f"  “{origin.message}”"
+    yield version_line(record.state.version(name)) + cursor
+    if message := record.origin(name).message:
+        yield f"  “{message}”"
     for path in record.paths(name):
         found = _file_as_json(record, name, path)
         if "problem" in found:
@@ -351,7 +348,10 @@ def put(*,
         record = silo.get_item(item) if new and item not in silo else silo[silo.resolve(item)]
         target = version or record.currentversion
         if record.exists and not record.is_curated(target):
-            raise VersionFrozen(record.item_id, target)
+            fail(
+                f"version {target} of {record.item_id} is as harvested and stays so; make a copy "
+                f"to change with: silo clone {silo_dir} {item}"
+            )
         stored = name or given.rsplit("/", 1)[-1]
         record.put_stream(stored, source, target, metadata, agent=agent, message=message)
         click.echo(f"{record.item_id}: {stored} is in version {target}")
@@ -422,6 +422,8 @@ def rm(*,
 def reindex(silo_dir: str) -> int:
     """Make the index anew from the records' manifests; needed after files were moved by hand."""
     with open_silo(silo_dir) as silo:
+        if not silo.index_is_kept:
+            fail(f"you may not write to the Silo {silo_dir}")
         with counting("indexing") as show_progress:
             total = silo.reindex(show_progress)
         problems = silo.index_problems()

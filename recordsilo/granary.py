@@ -20,21 +20,28 @@ class Granary:
 
     Args:
         dir_of_silos: Made, if its parent exists.
+        create: False opens what is there and makes nothing.
 
     Attributes:
         state: `PersistentState`: Silo name → its description.
     """
 
-    def __init__(self, dir_of_silos: str = "data") -> None:
+    def __init__(self, dir_of_silos: str = "data", *, create: bool = True) -> None:
         self.dir_of_silos = os.fspath(dir_of_silos)
         self._path = os.path.abspath(self.dir_of_silos)
+        if create:
+            self._make()
+        elif not os.path.isdir(self._path):
+            raise SiloNotFound(f"there is no directory {self.dir_of_silos}")
+        self.state = PersistentState(self._path, create=create)
+
+    def _make(self) -> None:
         try:
             atomic_file.make_directory(self._path)
         except OSError as error:
             raise SiloNotFound(
                 f"the directory {self.dir_of_silos} cannot be made: {error.strerror}"
             ) from error
-        self.state = PersistentState(self._path)
 
     @property
     def silos(self) -> list[str]:
@@ -58,6 +65,11 @@ class Granary:
         found: dict[str, Any] = self.state.setdefault(name, {})
         found.update(description)
         return found
+
+    def description_of(self, name: str) -> dict[str, Any]:
+        """A Silo's description as it is known; a copy, empty where there is none."""
+        found = self.state.get(name)
+        return dict(found) if isinstance(found, dict) else {}
 
     def sync(self) -> None:
         """Store the descriptions."""

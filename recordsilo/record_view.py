@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from recordsilo.atomic_file import digest_of
+from recordsilo.differences import Differences, compare
 from recordsilo.errors import FileNotInVersion, RecordGone
 from recordsilo.manifest import (
+    Digest,
     Manifest,
     Origin,
     Version,
@@ -259,6 +262,37 @@ class RecordView:
         digest = (listed.digests or {}).get(path)
         sha256 = None if digest is None else digest.sha256
         return FileInfo(path, size, sha256, path in listed.metadata_files)
+
+    def differences(self, before: str, after: str) -> Differences:
+        """What differs between two versions, as their files lie on disk now.
+
+        Raises:
+            VersionNotFound: There is none of that name.
+            FileNotInVersion: A file is gone from the disk, or a link that leads nowhere.
+
+        Cost: reads every byte of both, of shared files once.
+        """
+        seen: dict[tuple[int, int], Digest] = {}
+        names = (self._version(before).name, self._version(after).name)
+        old, new = (
+            {path: self._digest_on_disk(path, name, seen) for path in self._version(name).paths}
+            for name in names
+        )
+        return compare(*names, (old, new), self._content)
+
+    def _content(self, version: str, path: str) -> bytes:
+        with self._open(path, version) as file:
+            return file.read()
+
+    def _digest_on_disk(
+        self, path: str, version: str, seen: dict[tuple[int, int], Digest]
+    ) -> Digest:
+        with self._open(path, version) as file:
+            found = os.fstat(file.fileno())
+            key = (found.st_dev, found.st_ino)
+            if key not in seen:
+                seen[key] = digest_of(file)
+            return seen[key]
 
     def _open(self, path: str, version: str) -> BinaryIO:
         """Open a file for reading, if need be as another process left it meanwhile."""

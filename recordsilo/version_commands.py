@@ -1,10 +1,16 @@
-"""The commands of `silo` that tell of a record's versions: their states."""
+"""The commands of `silo` that tell of a record's versions: states, history, differences."""
+
+import json
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any
 
 import click
 
 from recordsilo.cli import example, open_silo
-from recordsilo.manifest import STATES
-from recordsilo.options import directory, identifier, why
+from recordsilo.differences import Differences, FileDifference
+from recordsilo.manifest import STATES, Digest, Version
+from recordsilo.options import as_json, directory, identifier, why
 
 NO_STATE = "none"
 
@@ -44,4 +50,148 @@ def _said(state: str | None) -> str:
     return "without a state" if state is None else state
 
 
-commands: list[click.Command] = [state]
+# -- history ----------------------------------------------------------------------------
+
+
+@click.command(epilog=example("silo log myrepo 6102", "silo log myrepo 6102 --json"))
+@directory
+@identifier
+@as_json
+def log(*, silo_dir: str, item: str, as_json: bool) -> None:
+    """Print a record's history, oldest version first: where each came from, what was done."""
+    with open_silo(silo_dir) as silo:
+        versions = silo[silo.resolve(item)].state.versions
+    if as_json:
+        history = [version_as_json(version) for version in versions]
+        click.echo(json.dumps(history, ensure_ascii=False, indent=1))
+        return
+    for version in versions:
+        for line in _history(version):
+            click.echo(shown(line))
+
+
+def version_as_json(version: Version) -> dict[str, Any]:
+    """A version as JSON output shows it, without its files."""
+    origin = version.origin
+    return {
+        "name": version.name,
+        "date": version.date,
+        "state": version.state,
+        "origin": {
+            "kind": origin.kind,
+            "of": origin.of,
+            "prefixes": dict(origin.prefixes),
+            "agent": origin.agent,
+            "message": origin.message,
+            "date": origin.date,
+        },
+        "log": list(version.log),
+    }
+
+
+def version_line(version: Version) -> str:
+    """A version in a line: name, date, where it came from, its state."""
+    origin = version.origin
+    of = f" of {origin.of}" if origin.of else ""
+    by = f" by {origin.agent}" if origin.agent else ""
+    state = f"  [{version.state}]" if version.state else ""
+    return f"version {version.name}  {version.date}  {origin.kind}{of}{by}{state}"
+
+
+def _history(version: Version) -> Iterator[str]:
+    yield version_line(version)
+    made = f"made here {version.origin.date}" if version.origin.date else ""
+    message = f"“{version.origin.message}”" if version.origin.message else ""
+    if made or message:
+        yield "  " + "  ".join(part for part in (made, message) if part)
+    yield from (f"  {line}" for line in version.log)
+
+
+def shown(line: str) -> str:
+    """A line as a terminal may see it: control characters but tabs are escaped."""
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
+    )
+
+
+# -- differences ------------------------------------------------------------------------
+
+
+class DiffExit(IntEnum):
+    """What the exit of `silo diff` says; those of diff(1), trouble being 2."""
+
+    EQUAL = 0
+    DIFFERENT = 1
+
+
+@click.command(epilog=example(
+    "silo diff myrepo 6102 1 workingcopy",
+    "silo diff myrepo 6102 1 2 --json",
+))  # fmt: skip
+@directory
+@identifier
+@click.argument("before", metavar="V1")
+@click.argument("after", metavar="V2")
+@as_json
+def diff(*, silo_dir: str, item: str, before: str, after: str, as_json: bool) -> int:
+    """Print what differs between two versions of a record, as they lie on disk.
+
+    Files are compared by digest. Of those that changed, text and XML show the lines
+    that differ; XML is compared in canonical form, so that the order of attributes and
+    the white space between elements do not count. Beyond 1 MiB or 20,000 lines, sizes
+    and digests are all that is shown.
+
+    \b
+    Exit codes:
+          0  the versions are equal
+          1  they differ
+          2  wrong input, or a file is gone from the disk
+    """
+    with open_silo(silo_dir) as silo:
+        record = silo[silo.resolve(item)]
+        found = record.differences(before, after)
+        if as_json:
+            click.echo(json.dumps(_as_json(record.item_id, found), ensure_ascii=False, indent=1))
+        else:
+            for one in found.files:
+                for line in _lines(one):
+                    click.echo(shown(line))
+    return DiffExit.DIFFERENT if found else DiffExit.EQUAL
+
+
+def _as_json(identifier: str, found: Differences) -> dict[str, Any]:
+    return {
+        "identifier": identifier,
+        "before": found.before,
+        "after": found.after,
+        "files": [
+            {
+                "path": one.path,
+                "change": one.change,
+                "before": _digest_as_json(one.before),
+                "after": _digest_as_json(one.after),
+                "form": one.form,
+                "lines": list(one.lines),
+            }
+            for one in found.files
+        ],
+    }
+
+
+def _digest_as_json(digest: Digest | None) -> dict[str, Any] | None:
+    return None if digest is None else {"sha256": digest.sha256, "size": digest.size}
+
+
+def _lines(one: FileDifference) -> Iterator[str]:
+    sizes = " → ".join(f"{d.size:,}" for d in (one.before, one.after) if d)
+    form = f"  ({one.form})" if one.form else ""
+    yield f"{one.change:<8} {one.path}  {sizes} bytes{form}"
+    if one.form == "xml" and not one.lines:
+        yield "  the same XML, written otherwise"
+    if one.form not in ("xml", "text"):
+        for digest in filter(None, (one.before, one.after)):
+            yield f"  sha256 {digest.sha256}"
+    yield from (f"  {line}" for line in one.lines)
+
+
+commands: list[click.Command] = [state, log, diff]

@@ -297,7 +297,7 @@ def test_put_says_what_it_needs(run: Run, myrepo: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x")
     file = str(tmp_path / "f")
     assert "--as" in only_sentence(run("put", myrepo, "2", "-"), ExitCode.USAGE)
-    assert "clone it first" in only_sentence(run("put", myrepo, "1", file), ExitCode.USAGE)
+    assert "silo clone" in only_sentence(run("put", myrepo, "1", file), ExitCode.USAGE)
     assert "no record" in only_sentence(run("put", myrepo, "new", file), ExitCode.USAGE)
     bad = run("put", myrepo, "2", file, "--as", "../x")
     assert "cannot name a file" in only_sentence(bad, ExitCode.USAGE)
@@ -425,3 +425,75 @@ def test_ls_by_state_goes_with_the_other_filters(myrepo: str, run: Run) -> None:
 def test_a_state_there_is_not_is_wrong_input(myrepo: str, run: Run) -> None:
     for arguments in (["state", myrepo, "2", "--set", "done"], ["ls", myrepo, "--state", "done"]):
         assert run(*arguments).code == ExitCode.USAGE
+
+
+# -- history and differences ------------------------------------------------------------
+
+
+def test_log_tells_the_versions_oldest_first_and_what_was_done(myrepo: str, run: Run) -> None:
+    run("put", myrepo, "2", "-", "--as", "n.txt", "-m", "why\tnot\x1b[31m", stdin=b"n")
+    result = run("log", myrepo, "2")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].startswith("version 1  2004-06-24T00:00:00  harvest by harvester")
+    (clone,) = [n for n, line in enumerate(lines) if line.startswith("version workingcopy")]
+    assert "  clone of 1 by " in lines[clone]
+    assert lines[clone].endswith("  [in work]")
+    assert lines[clone + 1].startswith("  made here 20")
+    assert lines[clone + 2] == "  Version workingcopy cloned from 1"
+    assert lines[clone + 3].startswith("  Added or updated file n.txt [")
+    assert lines[clone + 3].endswith(": why\tnot\\x1b[31m]")
+
+
+def test_log_as_json_has_all_of_it(myrepo: str, run: Run) -> None:
+    found = json.loads(run("log", myrepo, "2", "--json").out)
+    assert [version["name"] for version in found] == ["1", "workingcopy"]
+    assert found[0]["origin"]["kind"] == "harvest"
+    assert found[0]["origin"]["prefixes"] == {"oai_dc": "2004-06-24T00:00:00"}
+    assert found[1]["origin"]["of"] == "1"
+    assert found[1]["origin"]["date"]
+    assert found[1]["state"] == "in work"
+    assert found[1]["log"] == ["Version workingcopy cloned from 1"]
+
+
+def test_diff_exits_as_diff_does(myrepo: str, run: Run) -> None:
+    same = run("diff", myrepo, "2", "1", "workingcopy")
+    assert (same.code, same.out) == (0, "")
+    run("put", myrepo, "2", "-", "--as", "n.txt", stdin=b"n\n")
+    assert run("diff", myrepo, "2", "1", "workingcopy").code == 1
+    assert "has no version 'nope'" in only_sentence(
+        run("diff", myrepo, "2", "1", "nope"), ExitCode.USAGE
+    )
+
+
+def test_diff_shows_what_people_can_read(myrepo: str, run: Run) -> None:
+    with Silo(myrepo) as silo:
+        record = silo["2"]
+        with record.get_stream("oai_dc") as stream:
+            content = stream.read()
+        record.put_stream("oai_dc", content.replace(b"Terns", b"Terns and gulls"))
+        record.put_stream("raw", b"\0\1")
+        record.put_stream("note.txt", "one\n")
+        record.clone_version("workingcopy", "next")
+        record.put_stream("raw", b"\0\2\3")
+        record.put_stream("note.txt", "one\n\x1b[31mtwo\n")
+        record.put_stream("oai_dc", b"\n" + content.replace(b"Terns", b"Terns and gulls"))
+    out = run("diff", myrepo, "2", "1", "workingcopy").out
+    assert "changed  oai_dc  " in out
+    assert "\n  -    <dc:title>Terns</dc:title>\n  +    <dc:title>Terns and gulls</dc:title>" in out
+    assert "added    note.txt  4 bytes\n  sha256 " in out
+    out = run("diff", myrepo, "2", "workingcopy", "next").out
+    assert "bytes  (xml)\n  the same XML, written otherwise\n" in out
+    assert "changed  raw  2 → 3 bytes  (binary)\n  sha256 " in out
+    assert "\n  +\\x1b[31mtwo\n" in out
+
+
+def test_diff_as_json_has_digests_and_lines(myrepo: str, run: Run) -> None:
+    run("put", myrepo, "2", "-", "--as", "n.txt", stdin=b"n\n")
+    result = run("diff", myrepo, "2", "1", "workingcopy", "--json")
+    assert result.code == 1
+    found = json.loads(result.out)
+    assert (found["before"], found["after"]) == ("1", "workingcopy")
+    (one,) = found["files"]
+    assert (one["path"], one["change"], one["before"]) == ("n.txt", "added", None)
+    assert one["after"]["size"] == 2

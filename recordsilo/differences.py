@@ -1,0 +1,130 @@
+"""What differs between two versions: files by digest, and lines where they are text. Pure."""
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from recordsilo.description.canonical import canonical_lines
+from recordsilo.manifest import Digest
+
+Change = Literal["added", "removed", "changed"]
+Form = Literal["xml", "text", "binary", "large"]
+Read = Callable[[str, str], bytes]
+"""(version, path) → content."""
+
+MAX_BYTES = 1 << 20
+"""A larger file is compared by its digest only."""
+MAX_LINES = 20_000
+"""So is one of more lines: shuffled ones take a time that grows with the square."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """A file that is not the same in two versions.
+
+    Attributes:
+        before: What lies on disk in the first version; None where it has no such file.
+        after: In the second.
+        form: How a file that changed was compared: as ``xml`` (in canonical form), as
+            ``text``, or by digest, being ``binary`` or ``large``. None for one that was
+            added or removed.
+        lines: The lines that differ, as a unified diff without its header; none for XML
+            that says the same and is written otherwise.
+    """
+
+    path: str
+    change: Change
+    before: Digest | None
+    after: Digest | None
+    form: Form | None = None
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What differs between two versions of a record; false where nothing does.
+
+    Attributes:
+        files: Those that differ, by path.
+    """
+
+    before: str
+    after: str
+    files: tuple[FileDifference, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.files)
+
+
+def compare(
+    before: str,
+    after: str,
+    digests: tuple[Mapping[str, Digest], Mapping[str, Digest]],
+    read: Read,
+) -> Differences:
+    """Compare two versions.
+
+    Args:
+        before: The first version's name.
+        after: The second's.
+        digests: Of each, path → digest, as on disk.
+        read: Asked for files that changed, if they are not too large.
+    """
+    old, new = digests
+    found = []
+    for path in sorted(old.keys() | new.keys()):
+        one, other = old.get(path), new.get(path)
+        if one is None or other is None:
+            change: Change = "added" if one is None else "removed"
+            found.append(FileDifference(path, change, one, other))
+        elif one != other:
+            form, lines = _compared(path, before, after, max(one.size, other.size), read)
+            found.append(FileDifference(path, "changed", one, other, form, lines))
+    return Differences(before, after, tuple(found))
+
+
+def _compared(
+    path: str, before: str, after: str, size: int, read: Read
+) -> tuple[Form, tuple[str, ...]]:
+    if size > MAX_BYTES:
+        return "large", ()
+    contents = read(before, path), read(after, path)
+    form, sides = _readable(*contents)
+    if max(map(len, sides)) > MAX_LINES:
+        return "large", ()
+    return form, tuple(_unified(*sides))
+
+
+def _readable(old: bytes, new: bytes) -> tuple[Form, tuple[list[str], list[str]]]:
+    """Both contents as lines, in the first form that both can take."""
+    forms: tuple[tuple[Form, Callable[[bytes], list[str] | None]], ...] = (
+        ("xml", canonical_lines),
+        ("text", _text_lines),
+    )
+    for form, lines_of in forms:
+        one, other = lines_of(old), lines_of(new)
+        if one is not None and other is not None:
+            return form, (one, other)
+    return "binary", ([], [])
+
+
+def _text_lines(content: bytes) -> list[str] | None:
+    """The lines of a text in UTF-8, their ends shown where they are not the usual ones."""
+    if b"\0" in content:
+        return None
+    try:
+        lines = content.decode().split("\n")
+    except UnicodeDecodeError:
+        return None
+    return lines[:-1] if lines[-1] == "" else [*lines[:-1], lines[-1] + _NO_END]
+
+
+_NO_END = " (no line end)"
+
+
+def _unified(one: list[str], other: list[str]) -> Iterator[str]:
+    lines = difflib.unified_diff(one, other, lineterm="")
+    next(lines, None)  # the names of the two files
+    next(lines, None)
+    return lines
