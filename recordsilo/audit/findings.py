@@ -283,7 +283,7 @@ class Code(Enum):
         "`silo accept DIR ID FILE` takes it into the version; or move it away.")
     UNLISTED_DIRECTORY = (
         "S098", WARNING, "an empty directory in a version that the manifest does not list",
-        "Remove it.")
+        "`silo repair` removes it.")
     DIRECTORY_MISSING = (
         "S099", WARNING, "an empty directory of a version is missing",
         "Make it again; backups often leave empty directories out.")

@@ -147,8 +147,8 @@ class RecordCheck:
         statement = reading.statement
         if statement is None or statement.item_id != self.identifier:
             return None
-        is_whole = not any(fault.code is Code.CHECKSUM_DIFFERS for fault in reading.faults)
-        return content if is_whole else None
+        in_doubt = {Code.CHECKSUM_DIFFERS, Code.NO_CHECKSUM}  # a bit of the key itself may change
+        return None if any(fault.code in in_doubt for fault in reading.faults) else content
 
     # -- with one ---------------------------------------------------------------------------
 

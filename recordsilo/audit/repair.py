@@ -17,6 +17,7 @@ from recordsilo.audit.record_check import RecordCheck, identifier_of
 from recordsilo.audit.silo_files import ROOT, VERSION_TEXT, uri_base_of
 from recordsilo.audit.statement import read_statement
 from recordsilo.commit import finish_pending, sweep_absent
+from recordsilo.identifier import ppath
 from recordsilo.manifest import now_text
 from recordsilo.manifest_json import from_json
 from recordsilo.names import MANIFEST_NAME, STAGED_MANIFEST, is_own
@@ -129,6 +130,7 @@ class Repair:
             Code.DELETION_UNFINISHED: self._finish_deletion,
             Code.PENDING_UNDONE: self._finish_pending,
             Code.EMPTY_DIRECTORY: self._prune,
+            Code.UNLISTED_DIRECTORY: self._remove_empty,
             Code.NO_VERSION_FILE: self._write_version_file,
             Code.NO_PREFIX: self._write_prefix,
         }
@@ -168,6 +170,15 @@ class Repair:
         if not self._dry_run:
             atomic_file.prune_upwards(f"{self._silo}/{finding.path}", f"{self._silo}/{ROOT}")
         return "removed, with the directories above that are empty then"
+
+    def _remove_empty(self, finding: Finding) -> str:
+        """Made for a file that never came into its version, by a writer that was stopped."""
+        record = f"{ROOT}/{ppath(finding.identifier)}"
+        version = finding.path.removeprefix(f"{record}/").partition("/")[0]
+        if not self._dry_run:
+            stop = f"{self._silo}/{record}/{version}"
+            atomic_file.prune_upwards(f"{self._silo}/{finding.path}", stop)
+        return "removed, with those above it that are empty then"
 
     # -- finishing what was begun -----------------------------------------------------------
 

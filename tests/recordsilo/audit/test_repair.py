@@ -157,6 +157,16 @@ def test_a_damaged_index_is_made_anew(box: Box) -> None:
     assert check(box) == []
 
 
+def test_an_empty_directory_in_a_version_that_none_lists_is_removed(box: Box) -> None:
+    (box.record / "__workingcopy/new/deep").mkdir(parents=True)
+    assert "S098" in repair(box, dry_run=True)[0]
+    assert (box.record / "__workingcopy/new/deep").is_dir()
+    mended, left = repair(box)
+    assert (set(mended), left) == ({"S098"}, [])
+    assert not (box.record / "__workingcopy/new").exists()
+    assert check(box) == []
+
+
 def test_a_torn_manifest_is_restored_from_its_previous_copy_and_kept(box: Box) -> None:
     previous, revision = box.record / "__manifest.json.prev", box.members["revision"]
     kept = box.manifest.read_bytes()
