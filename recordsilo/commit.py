@@ -106,7 +106,12 @@ class _Committal:
                 atomic_file.prune_upwards(self.edit.place.dirpath, self.edit.place.root)
 
     def _name_all_directories(self) -> None:
-        """A new record's whole path is flushed: another writer may have made parents just now."""
+        """A new record's whole path is flushed: another writer may have made parents just now.
+
+        A group's barrier flushes all there is, and need not be told.
+        """
+        if not isinstance(self.edit.barrier, atomic_file.StrictBarrier):
+            return
         path = self.edit.place.dirpath
         while path != self.edit.place.root:
             self.edit.barrier.directory_changed(path)

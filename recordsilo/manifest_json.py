@@ -126,6 +126,7 @@ class _Reader:
 
     def __init__(self, members: dict[str, Json], path: str) -> None:
         self.members, self.path = members, path
+        self._by_version: dict[str, dict[str, Json]] = {}
 
     def manifest(self) -> Manifest:
         members = self.members
@@ -245,7 +246,10 @@ class _Reader:
         return found
 
     def _per_version(self, key: str, version: str, kind: "_Kind", default: Json) -> Json:
-        found = self._value(key, dict, {}).get(version, default)
+        by_version = self._by_version.get(key)
+        if by_version is None:
+            by_version = self._by_version[key] = self._value(key, dict, {})
+        found = by_version.get(version, default)
         if found is not None and not isinstance(found, kind):
             raise self._fault(key, f"of version {version!r} is not {_JSON_NAMES[kind]}")
         return found

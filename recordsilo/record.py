@@ -99,7 +99,7 @@ class HarvestedRecord(RecordView):
         if not edit.exists:
             if self.exists:
                 raise RecordGone(self.item_id, self._silo.path)
-            name, date = self._start
+            name, date = self._start()
             edit.add_version(name, date=date, origin=new_origin("local"),
                              log="Created new data package")  # fmt: skip
         for key, value in self._merged_metadata(edit.manifest.metadata).items():

@@ -3,7 +3,7 @@
 import copy
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -47,6 +47,13 @@ class FileInfo:
     is_metadata: bool
 
 
+def _copied(value: Any) -> Any:
+    """A copy of a JSON value that shares nothing which can be changed."""
+    if isinstance(value, Mapping):
+        return {key: _copied(member) for key, member in value.items()}
+    return [_copied(member) for member in value] if isinstance(value, list) else value
+
+
 class RecordView:
     """A record as it was when the handle was made, last wrote or was reverted.
 
@@ -63,20 +70,27 @@ class RecordView:
         startversion: str = "1",
     ) -> None:
         self._silo, self._place = silo, place
-        self._start = (check_version_name(startversion), date_text(date) if date else now_text())
+        self._startversion = check_version_name(startversion)
+        self._startdate = date_text(date) if date else None
         self._cursor: str | None = None
         self._metadata: dict[str, Any] = {}
         self._show(found or self._unwritten())
 
+    def _start(self) -> tuple[str, str]:
+        """Name and date of the first version of a record that is to be made."""
+        if self._startdate is None:
+            self._startdate = now_text()
+        return self._startversion, self._startdate
+
     def _unwritten(self) -> Manifest:
-        name, date = self._start
+        name, date = self._start()
         version = Version(name, date, Origin("local"), log=("Created new data package",))
         return Manifest(self.item_id, date, name, (version,))
 
     def _show(self, found: Manifest) -> None:
         self._manifest = found
         self._metadata.clear()
-        self._metadata.update(copy.deepcopy(dict(found.metadata)))
+        self._metadata.update(_copied(found.metadata))
         self._base = found.metadata
 
     # -- what it is -----------------------------------------------------------------------
