@@ -120,16 +120,21 @@ class _Committal:
 
     def _sweep_broken_off(self, before: Manifest) -> None:
         """What a killed writer had moved in for a manifest that never came into force."""
+        directory = self.edit.place.dirpath
         try:
             staged = self.edit.place.read_staged()
-        except ManifestUnreadable:  # it is staged first: nothing was moved in for a torn one
+        except ManifestUnreadable:  # torn by a power cut, which may have kept what came later
+            for path in _staged_files(directory, before):
+                self.edit.staging.discard(path)
             return
         if staged is None or staged.revision != before.revision + 1:
             return
         names = [version_dirname(n) for n in staged.version_names if not before.has(n)]
         names += [source for source, _ in staged.pending.renames if _is_staged_place(source)]
         for name in names:
-            self.edit.staging.discard(f"{self.edit.place.dirpath}/{name}")
+            self.edit.staging.discard(f"{directory}/{name}")
+        for _, target in staged.pending.renames:
+            _prune_what_never_came(directory, target, before)
 
     def _keep_previous(self) -> None:
         """A second name for the manifest that is about to be replaced.
@@ -271,6 +276,29 @@ def _removal(directory: str, path: str) -> tuple[str, int, int] | None:
     if stat.S_ISDIR(found.st_mode):
         return (path, -1, -1)
     return (path, found.st_size, found.st_mtime_ns)
+
+
+def _staged_files(directory: str, before: Manifest) -> list[str]:
+    """What lies staged in a record and is not the pending work of its manifest."""
+    pending = {source for source, _ in before.pending.renames}
+    places = ["", *(f"{version_dirname(name)}/" for name in before.version_names)]
+    found = []
+    for place in places:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found += [place + name for name in os.listdir(f"{directory}/{place}")]
+    return [
+        f"{directory}/{path}" for path in found if _is_staged_place(path) and path not in pending
+    ]
+
+
+def _prune_what_never_came(directory: str, target: str, before: Manifest) -> None:
+    """Remove the empty directories made for a file that did not arrive."""
+    version, _, path = target.partition("/")
+    name = version.removeprefix("__")
+    listed = before.version(name).subdir if before.has(name) else ()
+    if "/" in path and path.partition("/")[0] not in listed:
+        parent = os.path.dirname(f"{directory}/{target}")
+        atomic_file.prune_upwards(parent, f"{directory}/{version}")
 
 
 def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging: Staging) -> None:

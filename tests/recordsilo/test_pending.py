@@ -207,3 +207,39 @@ def test_writer_killed_before_its_commit_leaves_nothing_after_the_next_write(
         "__1", "__manifest.json", "__manifest.json.prev", "__spare",
     ]  # fmt: skip
     assert not [path for path in tree(again.path_to_item()) if ".silo-" in path]
+
+
+def test_torn_staged_manifest_of_a_power_cut_leaves_nothing_behind(silo: Silo) -> None:
+    record = silo.get_item("a")
+    record.put_stream("f", "one")
+    place = Path(record.path_to_item())
+    (place / "__manifest.json.new").write_bytes(b"")
+    (place / "__1" / ".silo-dead-0.tmp").write_bytes(b"never listed")
+    (place / "__.silo-dead-1.tmp").mkdir()
+    record.put_stream("g", "two")
+    assert sorted(p.name for p in place.iterdir()) == [
+        "__1",
+        "__manifest.json",
+        "__manifest.json.prev",
+    ]
+    assert sorted(p.name for p in (place / "__1").iterdir()) == ["f", "g"]
+
+
+def test_directory_of_a_file_that_never_came_goes_with_the_next_write(
+    silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = silo.get_item("a")
+    record.put_stream("f", "one")
+
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr("recordsilo.commit._Committal.publish", die)
+        patch.setattr("recordsilo.commit._Committal.roll_back", lambda _self: None)
+        with pytest.raises(SystemExit):
+            record.put_stream("deep/er/g", "two")
+    version = Path(record.to_dirpath())
+    assert (version / "deep" / "er").is_dir()
+    silo["a"].put_stream("h", "three")
+    assert sorted(p.name for p in version.iterdir()) == ["f", "h"]
