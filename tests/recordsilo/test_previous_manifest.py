@@ -206,6 +206,9 @@ def test_who_means_a_change_by_hand_takes_the_checksum_out(
     again = silo["r"]
     again.put_stream("b.txt", "b")
     assert again.metadata == {"note": "by hand"}
+    # the copy kept of it has no checksum to show that it is whole, until the next write
+    assert [finding.code for finding in Audit(silo.path).findings()] == [Code.PREVIOUS_UNREADABLE]
+    again.put_stream("c.txt", "c")
     assert list(Audit(silo.path).findings()) == []
 
 
