@@ -42,7 +42,8 @@ class World:
         self.publishers = [f"Press {number}" for number in range(800)]
 
     def pick(self, values: list[str]) -> str:
-        return values[int(self.random.paretovariate(0.8)) % len(values)]
+        # the most frequent has 2.6 % of all, as "the" has of English words; then it falls off
+        return values[(int(30 * self.random.paretovariate(0.8)) - 30) % len(values)]
 
     def text(self, length: int) -> str:
         return " ".join(self.pick(self.words) for _ in range(length))
