@@ -169,8 +169,12 @@ class Catalogue:
         )
         behind = [i for i, stamp in known.items() if self._stamp_of(i) != stamp]
         caught = False
+        in_memory = self._index.in_memory  # then it is ours alone, and no lock can be had
         for identifier in behind:
-            with self._locks.hold_if_free(identifier) as free:
+            lock = (
+                contextlib.nullcontext(True) if in_memory else self._locks.hold_if_free(identifier)
+            )
+            with lock as free:
                 if free:
                     self._index_one(identifier)
                     caught = True

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from recordsilo import atomic_file
 from recordsilo.errors import IndexProblem
+from recordsilo.index import query
 from recordsilo.index.columns import Columns
 from recordsilo.index.projection import Entry, ManifestStamp
 from recordsilo.index.rows import RowWriter
@@ -145,14 +146,9 @@ class Index:
 
     def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
         """Which records the index has as their manifests are; a rebuild keeps their rows."""
-        marks = ",".join("?" * len(stamps))
         with self.writing() as connection:
-            found = connection.execute(
-                f"SELECT identifier, mtime_ns, size, inode FROM record "  # noqa: S608 - marks
-                f"WHERE identifier IN ({marks})",
-                list(stamps),
-            ).fetchall()
-            same = {i for i, *stamp in found if ManifestStamp(*stamp) == stamps[i]}
+            found = query.stamps(connection, list(stamps))
+            same = {i for i, stamp in found.items() if stamp == stamps[i]}
             connection.executemany(
                 "UPDATE record SET generation = "
                 "(SELECT value FROM about WHERE key = 'generation') WHERE identifier = ?",
@@ -337,13 +333,7 @@ def _without_rows(
     connection: sqlite3.Connection, entries: list[tuple[Entry, ManifestStamp]]
 ) -> list[tuple[Entry, ManifestStamp]]:
     """Those of some entries whose records have no rows yet."""
-    identifiers = [entry.row.identifier for entry, _ in entries]
-    marks = ",".join("?" * len(identifiers))
-    found = connection.execute(
-        f"SELECT identifier FROM record WHERE identifier IN ({marks})",  # noqa: S608 - marks
-        identifiers,
-    )
-    there = {identifier for (identifier,) in found}
+    there = query.stamps(connection, [entry.row.identifier for entry, _ in entries])
     return [one for one in entries if one[0].row.identifier not in there]
 
 

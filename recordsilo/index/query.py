@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recordsilo.index.projection import ManifestStamp, Row
@@ -162,12 +161,11 @@ def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
     return None if found is None else row_of(found)
 
 
-def stamps(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
+def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, ManifestStamp]:
     """Record → the stamp of its manifest as it was read."""
-    marks = ",".join("?" * len(identifiers))
     found = connection.execute(
-        f"SELECT identifier, mtime_ns, size, inode FROM record "  # noqa: S608 - marks
-        f"WHERE identifier IN ({marks})",
-        identifiers,
+        "SELECT identifier, mtime_ns, size, inode FROM record "
+        "WHERE identifier IN (SELECT value FROM json_each(?))",  # any number of them
+        (json.dumps(identifiers),),
     )
     return {identifier: ManifestStamp(*stamp) for identifier, *stamp in found}

@@ -15,6 +15,7 @@ from recordsilo import Origin, Silo
 from recordsilo.errors import SearchError
 from recordsilo.index import PageRequest, SearchFilters, columns
 from recordsilo.index.columns import ValueColumn
+from recordsilo.index.query import stamps
 from recordsilo.index.query_syntax import parse_query, spaced
 
 Harvest = Callable[..., str]
@@ -381,3 +382,29 @@ def test_interrupt_while_describing_leaves_nothing_staged(
             library["a"].clone_version("1", "other")
     assert not list(Path(library.staging.directory()).iterdir())
     assert library["a"].versions == ["1", "workingcopy"]
+
+
+def test_page_may_hold_more_rows_than_a_statement_has_variables(library: Silo) -> None:
+    index = library._catalogue._index
+    made = [f"n{number}" for number in range(33_000)]
+    with index.writing() as connection:
+        connection.executemany(
+            "INSERT INTO record SELECT NULL, ?, datestamp, title, sets, deleted, curated, "
+            "upstream_newer, current_version, versions, revision, title_key, seconds, flags, "
+            "facets, facets_large, text_digest, mtime_ns, size, inode, change, generation "
+            "FROM record WHERE identifier = 'a'",
+            ((one,) for one in made),
+        )
+    with index.reading() as connection:
+        assert len(stamps(connection, made)) == 33_000
+
+
+def test_index_in_memory_is_brought_in_step_without_a_lock(
+    library: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(library["a"].path_to_item(), "__manifest.json")
+    assert len(library) == 4
+    monkeypatch.setattr(type(library._catalogue._index), "in_memory", True)
+    monkeypatch.setattr(library._locks, "hold_if_free", None)
+    path.write_text(path.read_text().replace("2020-01-01T00:00:00", "1999-09-09T00:00:00"))
+    assert library.row("a").datestamp == "1999-09-09T00:00:00"
