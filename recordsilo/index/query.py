@@ -86,10 +86,14 @@ class _Where:
 
 
 def count(connection: sqlite3.Connection, filters: Filters) -> int:
-    """How many records pass the filters; at once when there are none."""
+    """How many records pass the filters; at once for none, or for one mark (or its absence)."""
     where = _Where(filters)
     if not where.terms:
         sql = "SELECT value FROM about WHERE key = 'records'"
+    elif len(where.terms) == 1 and where.terms[0].startswith("NOT "):
+        marked = where.terms[0].removeprefix("NOT ")  # few: these have an index of their own
+        sql = f"SELECT count(*) FROM record WHERE {marked}"  # noqa: S608 - a column of ours
+        return count(connection, Filters()) - int(connection.execute(sql).fetchone()[0])
     else:
         sql = f"SELECT count(*) FROM record{where.sql}"  # noqa: S608 - made of constants above
     return int(connection.execute(sql, where.parameters).fetchone()[0])
