@@ -109,12 +109,17 @@ class Answer:
         url: Where the answer came from in the end, without credentials.
         status: The HTTP status.
         headers: Names are in lower case.
+        raw: The body as sent, in its content coding; None where that is not known,
+            or where it is the body itself.
+        received: When the last byte came, aware UTC; None where that is not known.
     """
 
     body: bytes
     url: str
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = field(default=None, repr=False)
+    received: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,7 +280,8 @@ class HttpTransport:
             body = unpack(raw, headers.get("content-encoding", ""), limit, url)
         except CodingBroken as error:
             raise _Transient(EndpointUnreachable(url, str(error)), str(error)) from error
-        return Answer(body, url, response.status_code, headers)
+        packed = None if body is raw else raw
+        return Answer(body, url, response.status_code, headers, packed, self._now())
 
     def _read(self, response: requests.Response, url: str, deadline: float) -> bytes:
         """Read the body as sent, piece by piece as pieces come, so that bounds hold."""

@@ -5,7 +5,7 @@ Pure: no socket, no file, no clock. One parse per page.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 from urllib.parse import quote, urlencode
@@ -184,11 +184,13 @@ class SetAside:
         identifier: As far as it could be read; may be empty.
         reason: Why, in words.
         where: Which record of which request.
+        raw: Its bytes as received, as far as they could be told apart.
     """
 
     identifier: str
     reason: str
     where: str
+    raw: bytes = field(default=b"", repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.identifier[:200] or 'a record'} ({self.where}), which {self.reason},"
@@ -205,6 +207,10 @@ class ListPage(Generic[Item]):
         token: What ends an incomplete list; None where the element is absent.
         errors: Error conditions in the answer, also beside items.
         set_aside: Records without what makes a record.
+        repairs: How often each kind of repair was needed to read the page; empty
+            for a page that is well-formed as sent.
+        mended: The kinds of repair that touched an item's own bytes, by its place
+            in ``items``.
     """
 
     items: tuple[Item, ...]
@@ -213,6 +219,8 @@ class ListPage(Generic[Item]):
     token: ResumptionToken | None = None
     errors: tuple[OAIError, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    mended: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def next_token(self) -> str | None:
