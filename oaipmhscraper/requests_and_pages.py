@@ -211,6 +211,8 @@ class ListPage(Generic[Item]):
             for a page that is well-formed as sent.
         mended: The kinds of repair that touched an item's own bytes, by its place
             in ``items``.
+        end_lost: The end of the page is missing or cannot be read: that there is no
+            token does not mean that the list is complete.
     """
 
     items: tuple[Item, ...]
@@ -221,6 +223,7 @@ class ListPage(Generic[Item]):
     set_aside: tuple[SetAside, ...] = ()
     repairs: Mapping[str, int] = field(default_factory=dict)
     mended: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    end_lost: bool = False
 
     @property
     def next_token(self) -> str | None:
