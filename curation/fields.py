@@ -1,0 +1,270 @@
+"""The fields of a metadata file, to be read, changed and written back (pure).
+
+A *field* is an element that stands directly within the record's element and holds
+text only: every element of ``oai_dc`` and ``uketd_dc``, and of any format as flat.
+What is not a field (an element with elements in it, a comment) stays where it is,
+and an element that no change concerns is left as it was written.
+
+Source: Dublin Core Metadata Element Set 1.1; OAI-PMH 2.0 guidelines, "oai_dc".
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from lxml import etree
+
+from curation.errors import NoFields
+
+DC = "http://purl.org/dc/elements/1.1/"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_KNOWN_PREFIXES = {
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://naca.central.cranfield.ac.uk/ethos-oai/terms/": "uketdterms",
+}
+_NAME = re.compile(r"(?:(?P<prefix>[\w.-]+):)?(?P<local>[^\W\d][\w.-]*)")
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value of a field.
+
+    Attributes:
+        name: ``title``, ``creator`` … for Dublin Core's fifteen elements; any other
+            with the prefix it has in the document (``dcterms:issued``).
+        text: White space folded.
+        lang: Its own ``xml:lang``, or ``""``.
+        place: Which of the record's elements it is, from 0; None for a value added.
+    """
+
+    name: str
+    text: str
+    lang: str = ""
+    place: int | None = None
+
+    def said(self) -> tuple[str, str, str]:
+        """Name, text and language: what two values agree in to say the same."""
+        return self.name, self.text, self.lang
+
+
+Fields = tuple[Field, ...]
+"""The values of a record, in the order of its elements."""
+
+
+def values_of(fields: Fields, name: str) -> Fields:
+    """The values of one field."""
+    return tuple(field for field in fields if field.name == name)
+
+
+def said(fields: Iterable[Field]) -> tuple[tuple[str, str, str], ...]:
+    """What fields say, wherever they stand."""
+    return tuple(field.said() for field in fields)
+
+
+def folded(text: str) -> str:
+    """A text as a field has it: white space folded, what XML cannot hold left out."""
+    return " ".join(_NOT_XML.sub("", text).split())
+
+
+def read_fields(content: bytes) -> Fields:
+    """Read the fields of a metadata file.
+
+    Args:
+        content: A document, or an OAI-PMH ``<metadata>`` element around one.
+
+    Raises:
+        NoFields: No well-formed XML, a document type in it, or nothing flat.
+    """
+    record = _record_element(_parse(content))
+    return tuple(_read(record))
+
+
+def write_fields(content: bytes, fields: Fields) -> bytes:
+    """The metadata file with other fields.
+
+    Args:
+        content: As it is.
+        fields: As they shall be, in this order. Those with a place keep their
+            element with all its attributes; places that are absent are removed.
+
+    Returns:
+        The bytes given where nothing changes; else the document in UTF-8, changed
+        only in the elements concerned.
+
+    Raises:
+        NoFields: See `read_fields`; or a name with a prefix that the document does
+            not declare.
+    """
+    root = _parse(content)
+    record = _record_element(root)
+    before = tuple(_read(record))
+    if fields == before:
+        return content
+    _Writer(record, before).write(fields)
+    declared = content.lstrip().startswith(b"<?xml")
+    written: bytes = etree.tostring(
+        root.getroottree() if declared else root, encoding="UTF-8", xml_declaration=declared
+    )
+    return written
+
+
+def _parse(content: bytes) -> etree._Element:
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
+    )
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        raise NoFields("is no well-formed XML") from None
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise NoFields("has a document type") from None
+    return root
+
+
+def _record_element(root: etree._Element) -> etree._Element:
+    """The element whose children are the fields: the first that is no wrapper."""
+    children = list(root.iterchildren(etree.Element))
+    while etree.QName(root).localname == "metadata" and len(children) == 1:
+        root, children = children[0], list(children[0].iterchildren(etree.Element))
+    if children and all(len(child) for child in children):
+        raise NoFields("has no flat fields")
+    if not children and (root.text or "").strip():
+        raise NoFields("has no flat fields")
+    return root
+
+
+def _read(record: etree._Element) -> Iterator[Field]:
+    for place, element in enumerate(record.iterchildren(etree.Element)):
+        if len(element) == 0:
+            yield Field(_name_of(element), folded(element.text or ""), _lang(element), place)
+
+
+def _lang(element: etree._Element) -> str:
+    return element.get(_LANG, "").strip()
+
+
+def _name_of(element: etree._Element) -> str:
+    name = etree.QName(element)
+    if name.namespace == DC or name.namespace is None:
+        return name.localname
+    prefix = element.prefix or _KNOWN_PREFIXES.get(name.namespace)
+    return name.localname if prefix is None else f"{prefix}:{name.localname}"
+
+
+class _Writer:
+    """Puts fields into a record's element."""
+
+    def __init__(self, record: etree._Element, before: Fields) -> None:
+        self._record = record
+        self._before = {field.place: field for field in before}
+        self._elements = list(record.iterchildren(etree.Element))
+        self._names = {field.name: self._elements[field.place or 0].tag for field in before}
+
+    def write(self, fields: Fields) -> None:
+        """Remove, change, add, and put into order."""
+        wanted = [self._element(field) for field in fields]
+        kept = set(map(id, wanted))
+        for place in self._before:
+            element = self._elements[place or 0]
+            if id(element) not in kept:
+                self._remove(element)
+        self._arrange(wanted)
+
+    def _element(self, field: Field) -> etree._Element:
+        if field.place is None:
+            element = etree.Element(self._tag(field.name))
+            element.text = field.text
+        else:
+            element = self._elements[field.place]
+            before = self._before[field.place]
+            if field.name != before.name:
+                element.tag = self._tag(field.name)
+            if field.text != before.text:
+                element.text = field.text
+        if field.lang != _lang(element):
+            if field.lang:
+                element.set(_LANG, field.lang)
+            else:
+                element.attrib.pop(_LANG, "")
+        return element
+
+    def _tag(self, name: str) -> str:
+        if name in self._names:
+            return str(self._names[name])
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise NoFields(f"cannot have a field named {name!r}")
+        prefix = match["prefix"]
+        if prefix is None:
+            return f"{{{DC}}}{name}"
+        namespaces = {known: uri for uri, known in _KNOWN_PREFIXES.items()}
+        namespaces |= {known: uri for known, uri in self._record.nsmap.items() if known}
+        if prefix not in namespaces:
+            raise NoFields(f"declares no prefix {prefix!r}, which the field {name} needs")
+        return f"{{{namespaces[prefix]}}}{match['local']}"
+
+    def _remove(self, element: etree._Element) -> None:
+        """Take an element out with the white space before it; the text after it stays."""
+        parent, before, tail = self._record, element.getprevious(), element.tail
+        parent.remove(element)
+        if element.getnext() is None and before is None and tail is None:
+            return
+        if before is not None:
+            before.tail = tail
+        elif not len(parent):
+            parent.text = tail
+        elif tail is not None and tail.strip():
+            parent.text = (parent.text or "") + tail
+
+    def _arrange(self, wanted: list[etree._Element]) -> None:
+        """Put the wanted elements into order; those in order already are not moved."""
+        in_order = _longest_rising([self._position(element) for element in wanted])
+        anchor: etree._Element | None = None
+        for place, element in enumerate(wanted):
+            if place not in in_order:
+                self._insert(element, anchor)
+            anchor = element
+
+    def _position(self, element: etree._Element) -> int:
+        return -1 if element.getparent() is None else self._record.index(element)
+
+    def _insert(self, element: etree._Element, anchor: etree._Element | None) -> None:
+        if element.getparent() is not None:
+            self._remove(element)
+        if anchor is not None:
+            element.tail = anchor.tail
+            if anchor.getnext() is None:
+                anchor.tail = self._indent()
+            anchor.addnext(element)
+            return
+        element.tail = self._record.text if len(self._record) else None
+        self._record.insert(0, element)
+
+    def _indent(self) -> str | None:
+        """The white space before an element of the record."""
+        return self._record.text
+
+
+def _longest_rising(positions: list[int]) -> set[int]:
+    """Places of a longest rising run among the positions; -1 is in none."""
+    ends: list[int] = []  # the place that ends the best run of each length
+    before: dict[int, int | None] = {}
+    for place, position in enumerate(positions):
+        if position < 0:
+            continue
+        length = bisect_left(ends, position, key=positions.__getitem__)
+        before[place] = ends[length - 1] if length else None
+        ends[length : length + 1] = [place]
+    found: set[int] = set()
+    last = ends[-1] if ends else None
+    while last is not None:
+        found.add(last)
+        last = before[last]
+    return found
+
+
+def with_text(field: Field, text: str) -> Field:
+    """The value with another text, folded."""
+    return replace(field, text=folded(text))

@@ -1,0 +1,174 @@
+"""Fields are read from a metadata file, and written back without touching the rest."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from curation.errors import NoFields
+from curation.fields import Field, folded, read_fields, said, values_of, write_fields
+
+OAI_DC = b"""<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc\
+ xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"\
+ xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:x="http://x.example/">
+  <!-- from the old catalogue -->
+  <dc:title xml:lang="en">On  the
+   flow</dc:title>
+  <dc:creator x:id="42">Ada, L.</dc:creator>
+  <dc:creator>Babbage, C.</dc:creator>
+  <dc:subject>tides</dc:subject>
+  <dc:date>1843</dc:date>
+</oai_dc:dc></metadata>"""
+
+
+def lines(content: bytes) -> list[bytes]:
+    return content.split(b"\n")
+
+
+def test_fields_are_read_in_order_with_languages_and_folded_white_space() -> None:
+    assert said(read_fields(OAI_DC)) == (
+        ("title", "On the flow", "en"),
+        ("creator", "Ada, L.", ""),
+        ("creator", "Babbage, C.", ""),
+        ("subject", "tides", ""),
+        ("date", "1843", ""),
+    )
+
+
+def test_writing_the_fields_unchanged_gives_the_very_bytes() -> None:
+    assert write_fields(OAI_DC, read_fields(OAI_DC)) is OAI_DC
+
+
+def test_a_changed_value_changes_its_line_only() -> None:
+    fields = list(read_fields(OAI_DC))
+    fields[2] = Field("creator", "Babbage, Charles", "en", fields[2].place)
+    written = write_fields(OAI_DC, tuple(fields))
+    changed = [(a, b) for a, b in zip(lines(OAI_DC), lines(written), strict=True) if a != b]
+    assert changed == [
+        (
+            b"  <dc:creator>Babbage, C.</dc:creator>",
+            b'  <dc:creator xml:lang="en">Babbage, Charles</dc:creator>',
+        )
+    ]
+    assert b'<dc:creator x:id="42">Ada, L.</dc:creator>' in written
+    assert b"<!-- from the old catalogue -->" in written
+
+
+def test_a_removed_value_takes_its_line_with_it() -> None:
+    fields = tuple(field for field in read_fields(OAI_DC) if field.name != "subject")
+    assert b"  <dc:creator>Babbage, C.</dc:creator>\n  <dc:date>" in write_fields(OAI_DC, fields)
+
+
+def test_an_added_value_stands_where_it_was_put_and_is_indented_like_its_neighbours() -> None:
+    fields = list(read_fields(OAI_DC))
+    fields.insert(3, Field("creator", "Lovelace & sons", "fr"))
+    written = write_fields(OAI_DC, tuple(fields))
+    assert (
+        b"Babbage, C.</dc:creator>\n"
+        b'  <dc:creator xml:lang="fr">Lovelace &amp; sons</dc:creator>\n  <dc:subject>' in written
+    )
+
+
+def test_a_value_added_at_the_end_leaves_the_closing_tag_where_it_was() -> None:
+    fields = (*read_fields(OAI_DC), Field("rights", "open"))
+    written = write_fields(OAI_DC, fields)
+    assert written.endswith(b"</dc:date>\n  <dc:rights>open</dc:rights>\n</oai_dc:dc></metadata>")
+
+
+def test_all_values_can_go_and_new_ones_come() -> None:
+    empty = write_fields(OAI_DC, ())
+    assert read_fields(empty) == ()
+    assert said(read_fields(write_fields(empty, (Field("title", "New"),)))) == (
+        ("title", "New", ""),
+    )
+
+
+def test_a_value_moved_to_another_field_keeps_its_attributes() -> None:
+    fields = list(read_fields(OAI_DC))
+    fields[1] = Field("contributor", fields[1].text, "", fields[1].place)
+    assert b'<dc:contributor x:id="42">Ada, L.</dc:contributor>' in write_fields(
+        OAI_DC, tuple(fields)
+    )
+
+
+def test_refinements_are_named_with_their_prefix_and_can_be_added() -> None:
+    thesis = (
+        b'<d:uketddc xmlns:d="http://naca.central.cranfield.ac.uk/ethos-oai/2.0/"'
+        b' xmlns:dcterms="http://purl.org/dc/terms/"><dcterms:issued>1999</dcterms:issued>'
+        b"</d:uketddc>"
+    )
+    fields = read_fields(thesis)
+    assert said(fields) == (("dcterms:issued", "1999", ""),)
+    written = write_fields(thesis, (*fields, Field("dcterms:abstract", "Short.")))
+    assert said(read_fields(written))[1] == ("dcterms:abstract", "Short.", "")
+
+
+def test_a_declared_document_stays_one() -> None:
+    document = b'<?xml version="1.0" encoding="ISO-8859-1"?>\n<dc><title>\xe9t\xe9</title></dc>'
+    written = write_fields(document, (Field("title", "été 2", "", 0),))
+    assert written.startswith(b"<?xml version='1.0' encoding='UTF-8'?>")
+    assert said(read_fields(written)) == (("title", "été 2", ""),)
+
+
+def test_elements_with_elements_in_them_are_no_fields_and_stay() -> None:
+    mixed = b"<dc><title>a</title><creator><given>A</given></creator><date>1</date></dc>"
+    fields = read_fields(mixed)
+    assert said(fields) == (("title", "a", ""), ("date", "1", ""))
+    assert b"<creator><given>A</given></creator>" in write_fields(mixed, fields[:1])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"<dc><title>", "is no well-formed XML"),
+        (b"plain text", "is no well-formed XML"),
+        (b"<!DOCTYPE dc [<!ENTITY x 'y'>]><dc><title>&x;</title></dc>", "has a document type"),
+        (b"<mods><name><part>x</part></name></mods>", "has no flat fields"),
+    ],
+)
+def test_what_has_no_fields_is_said(content: bytes, reason: str) -> None:
+    with pytest.raises(NoFields, match=reason):
+        read_fields(content)
+
+
+@pytest.mark.parametrize("name", ["unknown:field", "a b", "<x>", ""])
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(NoFields):
+        write_fields(OAI_DC, (Field(name, "x"),))
+
+
+def test_characters_that_xml_cannot_hold_are_left_out() -> None:
+    assert folded("a\x00b\ud800 \x0b c") == "ab c"
+
+
+names = st.sampled_from(["title", "creator", "subject", "rights"])
+texts = st.text(max_size=20).map(folded)
+added = st.builds(Field, names, texts, st.sampled_from(["", "en", "zh-Hant"]))
+
+
+@st.composite
+def changed_fields(draw: st.DrawFn) -> tuple[Field, ...]:
+    before = read_fields(OAI_DC)
+    kept = draw(st.lists(st.sampled_from(before), unique=True, max_size=len(before)))
+    edited = [
+        Field(field.name, draw(texts), field.lang, field.place) if draw(st.booleans()) else field
+        for field in kept
+    ]
+    return tuple(draw(st.permutations(edited + draw(st.lists(added, max_size=4)))))
+
+
+@given(changed_fields())
+def test_whatever_is_written_is_read_again(fields: tuple[Field, ...]) -> None:
+    written = write_fields(OAI_DC, fields)
+    assert said(read_fields(written)) == said(fields)
+    assert b"<!-- from the old catalogue -->" in written
+    assert etree.fromstring(written).tag.endswith("metadata")
+    again = write_fields(written, read_fields(written))
+    assert again is written
+
+
+def test_the_values_of_one_field_can_be_asked_for() -> None:
+    assert [field.text for field in values_of(read_fields(OAI_DC), "creator")] == [
+        "Ada, L.",
+        "Babbage, C.",
+    ]
