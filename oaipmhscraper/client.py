@@ -22,7 +22,7 @@ from oaipmhprotocol import (
 )
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
-from oaipmhscraper.http_rules import Traffic
+from oaipmhscraper.http_rules import Answer, Traffic
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
 from oaipmhscraper.requests_and_pages import (
     ListPage,
@@ -268,14 +268,27 @@ class Client:
             return format_datestamp(moment, self.granularity)
         return moment.isoformat()
 
-    def _ask(self, request: Request, read: Callable[[bytes], Value]) -> Value:
+    def exchange(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
+        """Send a request; return what was read from the answer, and the answer.
+
+        Args:
+            request: What to send.
+            read: A reader of `requests_and_pages` or of `repair`.
+
+        Raises:
+            EndpointError: No answer came, or none that can be read.
+            OAIError: The reader raises the repository's error.
+        """
         answer = self._transport.fetch(request.params)
         try:
-            return read(answer.body)
+            return read(answer.body), answer
         except PageUnreadable as error:
             if error.url:
                 raise
             raise error.at(answer.url) from error
+
+    def _ask(self, request: Request, read: Callable[[bytes], Value]) -> Value:
+        return self.exchange(request, read)[0]
 
 
 def _read(text: str) -> datetime:

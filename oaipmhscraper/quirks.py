@@ -1,0 +1,84 @@
+"""What an endpoint needs beyond the specification, learned once and then remembered (pure).
+
+Each field is one habit of real repositories. The ladder (`recovery`) writes here what
+helped, so that the next page, window or run begins with it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from oaipmhprotocol import Granularity
+
+
+class Spelling(StrEnum):
+    """How a resumption token is written into the URL."""
+
+    ENCODED = "encoded"  # percent-encoded, as section 3.1.1.3 wants it
+    VERBATIM = "verbatim"  # as handed out: dash.harvard.edu, tokens that are encoded already
+    DOUBLE = "double"  # percent-encoded twice: servers that decode twice
+    UNESCAPED = "unescaped"  # with the entities undone that were escaped once too often
+
+
+class Companions(StrEnum):
+    """What is sent beside a resumption token, which is to stand alone (section 3.5)."""
+
+    NONE = "none"
+    PREFIX = "prefix"  # metadataPrefix as well: Zenodo, pycsw 2.6.2
+    ALL = "all"  # metadataPrefix, from, until and set as well
+
+
+@dataclass(slots=True)
+class Quirks:
+    """What was learned of one endpoint. Mutable, shared by its windows, kept in the journal.
+
+    A field only ever moves away from its default, by one assignment: threads may share it.
+
+    Attributes:
+        spelling: The spelling of tokens that was accepted.
+        companions: What has to stand beside a token.
+        spelling_proved: Whether a token that can be spelled in several ways was accepted.
+        token_proved: Whether any token was accepted.
+        granularity: The granularity that was accepted where the announced one was refused.
+        both_bounds: ``from`` is refused without ``until``, or the other way round.
+        windows_work: False where windows do not select by the datestamps shown.
+        identifiers_work: False where ListIdentifiers is of no use: refused, or
+            its identifiers are all one.
+        promises_kept: False where completeListSize is no count of the list.
+        broken_promise: The number promised by the last list that ended before it.
+        empty_confirmed: How many empty windows were empty when asked again.
+        empty_denied: How many of them were not.
+    """
+
+    spelling: Spelling = Spelling.ENCODED
+    companions: Companions = Companions.NONE
+    spelling_proved: bool = False
+    token_proved: bool = False
+    granularity: Granularity | None = None
+    both_bounds: bool = False
+    windows_work: bool = True
+    identifiers_work: bool = True
+    promises_kept: bool = True
+    broken_promise: int | None = None
+    empty_confirmed: int = 0
+    empty_denied: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields by name, as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> "Quirks":
+        """Read what `to_json` gave; unknown keys of other versions are left out."""
+        known = {one.name: found[one.name] for one in fields(cls) if one.name in found}
+        readers: dict[str, Any] = {
+            "spelling": Spelling,
+            "companions": Companions,
+            "granularity": lambda text: text and Granularity(text),
+        }
+        return cls(**{name: readers.get(name, _same)(value) for name, value in known.items()})
+
+
+def _same(value: Any) -> Any:
+    return value
