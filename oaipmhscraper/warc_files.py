@@ -1,0 +1,118 @@
+"""WARC files as they lie on disk: names, what a killed process left, one gzip member a record.
+
+Source: WARC 1.1 (ISO 28500:2017), annexes C (file names) and D (record-at-a-time compression).
+"""
+
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+_NAME = re.compile(r"(?P<harvest>\d{8}T\d{6}\.\d{6}Z)-(?P<number>\d{5})\.warc\.gz")
+_MEMBER = b"\x1f\x8b\x08"
+_FIRST_LOOK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WarcName:
+    """The name of one of our files.
+
+    Attributes:
+        harvest_id: The harvest it belongs to.
+        number: From 1; a harvest's files in this order hold its answers in order.
+    """
+
+    harvest_id: str
+    number: int
+
+    @classmethod
+    def parse(cls, name: str) -> "WarcName | None":
+        """Read a file's name; None for one that is not ours."""
+        match = _NAME.fullmatch(name)
+        return None if match is None else cls(match["harvest"], int(match["number"]))
+
+    def __str__(self) -> str:
+        return f"{self.harvest_id}-{self.number:05}.warc.gz"
+
+
+def warc_names(directory: str, harvest_id: str | None = None) -> list[WarcName]:
+    """Our files in a directory, of one harvest or of all, in the order they were written."""
+    try:
+        names = os.listdir(directory)
+    except FileNotFoundError:
+        return []
+    found = [known for known in map(WarcName.parse, names) if known is not None]
+    return sorted(one for one in found if harvest_id in {None, one.harvest_id})
+
+
+class GzipMember:
+    """One record's gzip member, made in memory: what a WARC writer writes into.
+
+    Args:
+        level: zlib's; 0 keeps what is compressed already as it is.
+    """
+
+    def __init__(self, level: int) -> None:
+        self._packer = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS + 16)
+        self._pieces: list[bytes] = []
+
+    def write(self, piece: bytes) -> int:
+        """Add a piece of the record."""
+        self._pieces.append(self._packer.compress(piece))
+        return len(piece)
+
+    def flush(self) -> None:
+        """Nothing: a member ends with its record."""
+
+    def packed(self) -> bytes:
+        """The whole member; ends it."""
+        self._pieces.append(self._packer.flush())
+        return b"".join(self._pieces)
+
+
+def whole_length(file: BinaryIO) -> int:
+    """How many bytes from the start are whole records; the rest a killed process left behind.
+
+    Cost: reads the last record, whatever the size of the file.
+    """
+    size = file.seek(0, os.SEEK_END)
+    look = _FIRST_LOOK
+    while True:
+        start = max(0, size - look)
+        file.seek(start)
+        length = _whole_within(file.read(size - start))
+        if length is not None:
+            return start + length
+        if start == 0:
+            return 0
+        look *= 8
+
+
+def _whole_within(tail: bytes) -> int | None:
+    """Where the last whole record of a file's end is over, or None where none begins in it."""
+    for begin in _members_backwards(tail):
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS + 16)
+        try:
+            for at in range(begin, len(tail), _FIRST_LOOK):
+                unpacker.decompress(tail[at : at + _FIRST_LOOK])
+                if unpacker.eof:
+                    return min(at + _FIRST_LOOK, len(tail)) - len(unpacker.unused_data)
+        except zlib.error:
+            pass
+        return begin
+    return None
+
+
+def _members_backwards(tail: bytes) -> Iterator[int]:
+    """Where records begin, the last one first; a packed page within a record is none."""
+    at = tail.rfind(_MEMBER)
+    while at >= 0:
+        try:
+            head = zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(tail[at : at + 512], 7)
+        except zlib.error:
+            head = b""
+        if head == b"WARC/1.":
+            yield at
+        at = tail.rfind(_MEMBER, 0, at + 2)
