@@ -15,3 +15,21 @@ class NoFields(CurationError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"the metadata file {reason}; edit it as XML")
+
+
+class RuleRefused(CurationError, ValueError):
+    """A rule that means nothing; nothing was changed."""
+
+
+class PatternTooSlow(CurationError):
+    """A pattern that does not come to an end on a value in the time allowed.
+
+    Attributes:
+        pattern: The pattern.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        super().__init__(
+            f"the pattern {pattern!r} takes too long; nested repetitions such as (a+)+ do that"
+        )

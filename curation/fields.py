@@ -34,7 +34,7 @@ class Field:
     Attributes:
         name: ``title``, ``creator`` … for Dublin Core's fifteen elements; any other
             with the prefix it has in the document (``dcterms:issued``).
-        text: White space folded.
+        text: As it stands in the element.
         lang: Its own ``xml:lang``, or ``""``.
         place: Which of the record's elements it is, from 0; None for a value added.
     """
@@ -44,9 +44,19 @@ class Field:
     lang: str = ""
     place: int | None = None
 
+    @property
+    def folded(self) -> str:
+        """The text as it is shown and searched: white space folded."""
+        return " ".join(self.text.split())
+
     def said(self) -> tuple[str, str, str]:
-        """Name, text and language: what two values agree in to say the same."""
-        return self.name, self.text, self.lang
+        """Name, folded text and language: what two values agree in to say the same."""
+        return self.name, self.folded, self.lang
+
+    def with_text(self, text: str) -> "Field":
+        """The value with another text; itself where only white space differs."""
+        sound = _NOT_XML.sub("", text)
+        return self if sound.split() == self.text.split() else replace(self, text=sound)
 
 
 Fields = tuple[Field, ...]
@@ -63,9 +73,9 @@ def said(fields: Iterable[Field]) -> tuple[tuple[str, str, str], ...]:
     return tuple(field.said() for field in fields)
 
 
-def folded(text: str) -> str:
-    """A text as a field has it: white space folded, what XML cannot hold left out."""
-    return " ".join(_NOT_XML.sub("", text).split())
+def sound_text(text: str) -> str:
+    """A text without the characters that XML cannot hold, and without white space around it."""
+    return _NOT_XML.sub("", text).strip()
 
 
 def read_fields(content: bytes) -> Fields:
@@ -138,7 +148,7 @@ def _record_element(root: etree._Element) -> etree._Element:
 def _read(record: etree._Element) -> Iterator[Field]:
     for place, element in enumerate(record.iterchildren(etree.Element)):
         if len(element) == 0:
-            yield Field(_name_of(element), folded(element.text or ""), _lang(element), place)
+            yield Field(_name_of(element), element.text or "", _lang(element), place)
 
 
 def _lang(element: etree._Element) -> str:
@@ -263,8 +273,3 @@ def _longest_rising(positions: list[int]) -> set[int]:
         found.add(last)
         last = before[last]
     return found
-
-
-def with_text(field: Field, text: str) -> Field:
-    """The value with another text, folded."""
-    return replace(field, text=folded(text))
