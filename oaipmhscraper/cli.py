@@ -26,21 +26,15 @@ from oaipmhscraper.errors import (
     RetryLater,
     ScraperError,
 )
-from oaipmhscraper.http_transport import HttpSettings
+from oaipmhscraper.http_settings import HttpSettings
 from oaipmhscraper.identified import state_of
+from oaipmhscraper.options import http_options
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
 
-contact_option = click.option(
-    "--contact",
-    envvar="SILO_CONTACT",
-    metavar="MAIL",
-    help="Your mail address, sent with every request, so that the repository can reach you"
-    " [also: the environment's SILO_CONTACT].",
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
 quiet_option = click.option(
     "--quiet", is_flag=True, help="Say nothing when all is well, one line when it is not."
@@ -49,11 +43,11 @@ quiet_option = click.option(
 
 @click.command(epilog=example("silo identify https://eprints.example.org/cgi/oai2"))
 @click.argument("url")
-@contact_option
+@http_options
 @json_option
-def identify(url: str, contact: str | None, as_json: bool) -> None:
+def identify(url: str, settings: HttpSettings, as_json: bool) -> None:
     """What the OAI-PMH repository at URL says of itself."""
-    with _sentences(), Client(url, HttpSettings(contact=contact)) as client:
+    with _sentences(), Client(url, settings) as client:
         found = state_of(client.identify())
     if as_json:
         _print_json(found)
@@ -65,11 +59,11 @@ def identify(url: str, contact: str | None, as_json: bool) -> None:
 
 @click.command(epilog=example("silo formats https://eprints.example.org/cgi/oai2"))
 @click.argument("url")
-@contact_option
+@http_options
 @json_option
-def formats(url: str, contact: str | None, as_json: bool) -> None:
+def formats(url: str, settings: HttpSettings, as_json: bool) -> None:
     """The metadata formats of the repository at URL: prefix, namespace, schema."""
-    with _sentences(), Client(url, HttpSettings(contact=contact)) as client:
+    with _sentences(), Client(url, settings) as client:
         found = client.list_metadata_formats()
     if as_json:
         _print_json(
@@ -83,11 +77,11 @@ def formats(url: str, contact: str | None, as_json: bool) -> None:
 
 @click.command(epilog=example("silo sets https://eprints.example.org/cgi/oai2"))
 @click.argument("url")
-@contact_option
+@http_options
 @json_option
-def sets(url: str, contact: str | None, as_json: bool) -> None:
+def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     """The sets of the repository at URL: setSpec and setName."""
-    with _sentences(), Client(url, HttpSettings(contact=contact)) as client:
+    with _sentences(), Client(url, settings) as client:
         found = {}
         with suppress(NoSetHierarchy):
             found = {one.spec: one.name for one in client.list_sets()}
@@ -137,7 +131,7 @@ def sets(url: str, contact: str | None, as_json: bool) -> None:
     type=click.File("w", encoding="utf-8", lazy=True),
     help="Write the receipt as JSON.",
 )
-@contact_option
+@http_options
 @quiet_option
 @json_option
 def harvest(
@@ -153,7 +147,7 @@ def harvest(
     restore_removed: bool,
     moved: bool,
     receipt_file: Any,
-    contact: str | None,
+    settings: HttpSettings,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -162,7 +156,6 @@ def harvest(
     Run again, it stores only what changed. A receipt says what was listed and stored.
     """
     report = _Report(quiet, as_json, receipt_file)
-    settings = HttpSettings(contact=contact)
     with _sentences():
         if moved:
             with OAIPMHScraper(directory, settings=settings, agent="silo harvest") as scraper:
@@ -191,16 +184,15 @@ def harvest(
 
 @click.command(epilog=example("silo update myrepo --quiet"))
 @click.argument("directory", type=click.Path(file_okay=False))
-@contact_option
+@http_options
 @quiet_option
 @json_option
-def update(directory: str, contact: str | None, quiet: bool, as_json: bool) -> None:
+def update(directory: str, settings: HttpSettings, quiet: bool, as_json: bool) -> None:
     """Bring the Silo DIRECTORY up to date: every format and set harvested before.
 
     The line for cron: needs no URL, and with --quiet says nothing when all is well.
     """
     report = _Report(quiet, as_json, None)
-    settings = HttpSettings(contact=contact)
     with (
         _sentences(),
         OAIPMHScraper(directory, settings=settings, agent="silo update") as scraper,

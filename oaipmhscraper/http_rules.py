@@ -7,6 +7,7 @@ Source: OAI-PMH 2.0, sections 3.1.1, 3.1.2.1 and 3.1.2.2; RFC 9110, sections
 import re
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -112,6 +113,7 @@ class Answer:
         raw: The body as sent, in its content coding; None where that is not known,
             or where it is the body itself.
         received: When the last byte came, aware UTC; None where that is not known.
+        cut: Why the body is less than was announced, in words; empty where it is not.
     """
 
     body: bytes
@@ -120,6 +122,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = field(default=None, repr=False)
     received: datetime | None = None
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,37 @@ class Traffic:
     received: int = 0
 
 
+class Outcome(Enum):
+    """What an attempt tells of the server's load."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    """429 or 503: too many requests."""
+    TIMED_OUT = "timed out"
+    FAILED = "failed"
+    """Another HTTP error, a connection that broke, an answer cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One attempt to be answered, as one who sets the tempo wants to know it.
+
+    Attributes:
+        outcome: How it ended.
+        seconds: From sending to the last byte, without any wait before.
+        received: Bytes of the body, as sent; 0 where none came.
+        status: The HTTP status; None where none came.
+    """
+
+    outcome: Outcome
+    seconds: float
+    received: int = 0
+    status: int | None = None
+
+
+BUSY = frozenset({429, 503})
+
+
 class Verdict(Enum):
     """What to do with an answer."""
 
@@ -152,17 +186,21 @@ def judge(answer: Answer, *, has_answered: bool) -> tuple[Verdict, str]:
     422, PMC as 404. A page without one is a passing disturbance (maintenance,
     firewall) only where the endpoint has answered before; else it is told at once.
 
+    A body that ends as it should is whole, whatever length was announced for it.
+
     Args:
         answer: Status and body.
         has_answered: Whether OAI-PMH came from this endpoint already.
     """
-    oai, whole = _looks_like_oai(answer.body)
+    oai, whole = begins_as_oai(answer.body), _ends_as_oai(answer.body)
     if oai and whole:
         return Verdict.TAKE, ""
     if answer.status in {408, 429} or answer.status >= 500:
         return Verdict.TRY_AGAIN, f"HTTP {answer.status}"
     if answer.status >= 300:
         return Verdict.FAIL, f"HTTP {answer.status}"
+    if answer.cut:
+        return Verdict.TRY_AGAIN, answer.cut
     if oai:
         return Verdict.TRY_AGAIN, f"an answer cut short after {len(answer.body):,} bytes"
     if has_answered:
@@ -174,9 +212,13 @@ _ROOT = re.compile(rb"<(?:[\w.-]+:)?OAI-PMH[\s>/]")
 _END = re.compile(rb"</(?:[\w.-]+:)?OAI-PMH\s*>")
 
 
-def _looks_like_oai(body: bytes) -> tuple[bool, bool]:
-    """Whether the root element begins near the start, and whether it ends near the end."""
-    return bool(_ROOT.search(body, 0, 8192)), bool(_END.search(body, max(0, len(body) - 8192)))
+def begins_as_oai(body: bytes) -> bool:
+    """Whether the root element begins near the start."""
+    return bool(_ROOT.search(body, 0, 8192))
+
+
+def _ends_as_oai(body: bytes) -> bool:
+    return bool(_END.search(body, max(0, len(body) - 8192)))
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -212,7 +254,15 @@ def backoff(attempt: int, base: float, cap: float, random: Callable[[], float]) 
 
 
 class CodingBroken(Exception):
-    """A packed body does not unpack: cut short, damaged, or packed in an unknown way."""
+    """A packed body does not unpack: cut short, damaged, or packed in an unknown way.
+
+    Attributes:
+        got: What could be unpacked before that.
+    """
+
+    def __init__(self, reason: str, got: bytes = b"") -> None:
+        self.got = got
+        super().__init__(reason)
 
 
 def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
@@ -255,10 +305,23 @@ def _inflate(raw: bytes, window: int, limit: int, url: str) -> bytes:
         try:
             out += stream.decompress(raw, limit + 1 - len(out))
         except zlib.error as error:
-            raise CodingBroken(f"a packed answer that is damaged ({error})") from None
+            out += _before_damage(raw, window, limit + 1 - len(out))
+            raise CodingBroken(f"a packed answer that is damaged ({error})", bytes(out)) from None
         if len(out) > limit:
             raise ResponseTooLarge(url, limit)
         if not stream.eof:
-            raise CodingBroken("a packed answer that was cut short")
+            raise CodingBroken("a packed answer that was cut short", bytes(out))
         raw = stream.unused_data if stream.unused_data.startswith(b"\x1f\x8b") else b""
     return bytes(out)
+
+
+def _before_damage(raw: bytes, window: int, limit: int) -> bytes:
+    """What unpacks before the damage; zlib gives nothing of a piece that has it."""
+    stream = zlib.decompressobj(window)
+    out = bytearray()
+    with suppress(zlib.error):
+        for start in range(0, len(raw), 512):
+            out += stream.decompress(raw[start : start + 512])
+            if len(out) >= limit:
+                break
+    return bytes(out[:limit])

@@ -1,23 +1,22 @@
 """Send one request over HTTP and bring one whole answer back (OAI-PMH 2.0, section 3.1).
 
 Patient with servers that are busy, and bounded in everything a server decides:
-bytes, seconds, redirects, pauses. TLS is verified; user and password come from
-the URL or from ``~/.netrc`` and appear in no message.
+bytes, seconds, redirects, pauses. TLS is verified unless that was refused in so
+many words; credentials appear in no message.
 """
 
 import logging
+import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import responses as status_phrases
-from importlib.metadata import version
 from typing import Protocol
 from urllib.parse import urljoin
 
 import requests
-import urllib3
 
 from oaipmhscraper.errors import (
     EndpointError,
@@ -29,18 +28,27 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
+from oaipmhscraper.http_failures import BROKEN, is_final, is_timeout, reason_of
 from oaipmhscraper.http_rules import (
+    BUSY,
     Answer,
     BaseURL,
     CodingBroken,
+    Exchange,
+    Outcome,
     Traffic,
     Verdict,
     backoff,
+    begins_as_oai,
     judge,
     retry_after,
     unpack,
 )
+from oaipmhscraper.http_settings import HttpSettings
+from oaipmhscraper.pace import Pace
 from oaipmhscraper.requests_and_pages import query_string
+
+__all__ = ["HttpSettings", "HttpTransport", "Transport"]
 
 logger = logging.getLogger("OAIPMH Harvester")
 
@@ -56,82 +64,56 @@ class Transport(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class HttpSettings:
-    """How requests are sent, and what a server may ask of us.
-
-    Attributes:
-        contact: A mail address or URL; told in User-Agent, a mail address also in From.
-        post: Send POST instead of GET.
-        connect_timeout: Seconds to be connected.
-        read_timeout: Seconds without a byte. 1 % of 6,778 endpoints needed 180 s (2023).
-        total_timeout: Seconds for one answer.
-        max_response: Bytes of one answer, packed or unpacked.
-        max_redirects: Redirects followed for one request.
-        attempts: How often one request is sent at most.
-        first_pause: Seconds before the second attempt; doubled before each further one.
-        longest_pause: Seconds; a longer ``Retry-After`` raises `RetryLater`.
-    """
-
-    contact: str | None = None
-    post: bool = False
-    connect_timeout: float = 20.0
-    read_timeout: float = 180.0
-    total_timeout: float = 900.0
-    max_response: int = 256 * 1024 * 1024
-    max_redirects: int = 5
-    attempts: int = 5
-    first_pause: float = 1.0
-    longest_pause: float = 300.0
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """What every request says of its sender.
-
-        Raises:
-            RequestRefused: The contact cannot stand in a header.
-        """
-        agent = f"recordsilo/{version('recordsilo')}"
-        headers = {"Accept-Encoding": "gzip, deflate", "Accept": "text/xml, application/xml, */*"}
-        if not self.contact:
-            return {"User-Agent": agent, **headers}
-        if not (self.contact.isascii() and self.contact.isprintable()):
-            raise RequestRefused(f"{self.contact!r} cannot be sent as a contact")
-        if "@" in self.contact and ":" not in self.contact:
-            headers["From"] = self.contact
-        return {"User-Agent": f"{agent} (+{self.contact})", **headers}
-
-
 class _Transient(Exception):
     """An attempt failed in a way that may pass."""
 
-    def __init__(self, error: EndpointError, reason: str, answer: Answer | None = None) -> None:
+    def __init__(
+        self, error: EndpointError, reason: str, answer: Answer | None = None, *, slow: bool = False
+    ) -> None:
         self.error = error
         self.reason = reason
         self.answer = answer
+        self.slow = slow
         super().__init__(reason)
 
 
 class _Session(requests.Session):
-    """A session that never looks at redirects.
-
-    Even where it is not to follow them, requests would read a redirect's whole body,
-    however large, and stumble over a malformed address.
-    """
+    """A session that sends a query as given, and never looks at redirects."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """None."""
+        """None.
+
+        Even where it is not to follow them, requests would read a redirect's whole
+        body, however large, and stumble over a malformed address.
+        """
         del resp
+
+    def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
+        """Requests would undo percent-encodings that mean the same to most servers, not to all."""
+        prepared = super().prepare_request(request)
+        _, mark, query = str(request.url).partition("?")
+        prepared.url = str(prepared.url).partition("?")[0] + mark + query
+        return prepared
 
 
 class HttpTransport:
     """A repository's base URL over one keep-alive session.
 
-    Not to be shared by threads. Nothing is sent before the first `fetch`.
+    Not to be shared by threads; a `Pace` is. Nothing is sent before the first `fetch`.
+
+    Args:
+        base_url: As a person pasted it; credentials and OAI-PMH arguments are taken out.
+        settings: How to send.
+        pace: Shared with other transports to the same host; one of its own by default.
+        on_exchange: Told of every attempt, in the thread that makes it.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.
+        moved_to: The base URL that redirects lead to; empty where none were met.
         traffic: What was sent and received so far.
+
+    Raises:
+        RequestRefused: Not an http or https URL; or there is no such certificate file.
     """
 
     def __init__(
@@ -139,22 +121,29 @@ class HttpTransport:
         base_url: str,
         settings: HttpSettings | None = None,
         *,
+        pace: Pace | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
         session: requests.Session | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
     ) -> None:
-        self._base = BaseURL.parse(base_url)
+        self._base = self._target = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
-        self._headers = self._settings.headers
+        if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
+            raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
+        self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
+        self._on_exchange = on_exchange
         self._session = session or _Session()
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
         self._random = random
         self._has_answered = False
+        self._started = 0.0
         self.base_url = self._base.url
+        self.moved_to = ""
         self.traffic = Traffic()
 
     def close(self) -> None:
@@ -171,8 +160,8 @@ class HttpTransport:
         """Send one request until a whole answer came, or nothing helps.
 
         Busy servers (429, 5xx), timeouts, resets and answers cut short are asked
-        again after a pause: as long as ``Retry-After`` says, else doubling. An
-        answer that is no OAI-PMH is returned as it is after the last attempt.
+        again after a pause: as long as ``Retry-After`` says, else doubling. What
+        came last is returned as it is where it is no OAI-PMH, or the beginning of it.
 
         Raises:
             RetryLater: ``Retry-After`` is longer than `HttpSettings.longest_pause`.
@@ -189,17 +178,32 @@ class HttpTransport:
             else:
                 self._has_answered = True
                 return answer
-        raise AssertionError("HttpSettings.attempts is at least 1")
+        raise AssertionError("HttpSettings refuses less than one attempt")
 
     # ------------------------------------------------------------------ attempts
 
     def _attempt(self, params: Mapping[str, str], attempt: int) -> Answer:
         if attempt > 1:
             self.traffic = replace(self.traffic, retried=self.traffic.retried + 1)
-        answer = self._send(params, attempt)
+        before = self.traffic.received
+        outcome, status = Outcome.FAILED, None
+        try:
+            answer = self._send(params, attempt)
+            status = answer.status
+            outcome = self._judged(answer, attempt)
+        except (_Transient, ResponseTooSlow) as failure:
+            slow = isinstance(failure, ResponseTooSlow) or failure.slow
+            outcome = Outcome.TIMED_OUT if slow else outcome
+            outcome = Outcome.REFUSED if status in BUSY else outcome
+            raise
+        finally:
+            self._tell(outcome, self.traffic.received - before, status)
+        return answer
+
+    def _judged(self, answer: Answer, attempt: int) -> Outcome:
         verdict, reason = judge(answer, has_answered=self._has_answered)
         if verdict is Verdict.TAKE:
-            return answer
+            return Outcome.ANSWERED
         phrase = status_phrases.get(answer.status, "")
         if answer.status >= 300:
             error: EndpointError = HTTPStatusError(answer.url, answer.status, phrase, attempt)
@@ -209,12 +213,20 @@ class HttpTransport:
             raise error
         raise _Transient(error, f"{reason} {phrase}".strip(), answer)
 
+    def _tell(self, outcome: Outcome, received: int, status: int | None) -> None:
+        if self._on_exchange is not None:
+            seconds = self._monotonic() - self._started
+            self._on_exchange(Exchange(outcome, seconds, received, status))
+
     def _give_up(self, failure: _Transient) -> Answer:
-        if failure.answer is not None and failure.answer.status < 300:
-            return failure.answer
+        answer = failure.answer
+        if answer is not None and answer.status < 300:
+            if not answer.cut or begins_as_oai(answer.body):
+                return answer
+            raise failure.error
         asked = self._asked_pause(failure)
-        if asked is not None and failure.answer is not None:
-            raise self._later(failure.answer, asked)
+        if asked is not None and answer is not None:
+            raise self._later(answer, asked)
         raise failure.error
 
     def _pause(self, failure: _Transient, attempt: int) -> None:
@@ -225,7 +237,10 @@ class HttpTransport:
         pause = backoff(attempt, settings.first_pause, settings.longest_pause, self._random)
         pause = asked if asked is not None else pause
         logger.warning("%s: %s; trying again in %.0f s", failure.error.url, failure.reason, pause)
-        self._sleep(pause)
+        if failure.answer and failure.answer.status in BUSY:
+            self._pace.hold(pause)
+        else:
+            self._sleep(pause)
 
     def _asked_pause(self, failure: _Transient) -> float | None:
         if failure.answer is None or failure.answer.status < 300:
@@ -242,77 +257,111 @@ class HttpTransport:
     # ------------------------------------------------------------------ one exchange
 
     def _send(self, params: Mapping[str, str], attempt: int) -> Answer:
+        target, lasting = self._target, True
         deadline = self._monotonic() + self._settings.total_timeout
-        post = self._settings.post
-        url = self._base.url if post else self._base.request_url(params)
         for _ in range(self._settings.max_redirects + 1):
+            self._await_turn()
+            url = target.url if self._settings.post else target.request_url(params)
             try:
-                with self._exchange(url, params if post else None) as response:
+                with self._exchange(url, params if self._settings.post else None) as response:
                     location = _location(response)
                     if location is None:
-                        return self._answer(response, url, deadline)
-            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+                        answer = self._answer(response, url, deadline)
+                        self._note_move(target, answer, lasting=lasting)
+                        return answer
+            except BROKEN as error:
                 raise self._failure(url, error, attempt) from error
-            url = _next_url(url, location, None if post else params)
+            lasting = lasting and response.status_code in {301, 308}
+            target = _next_target(url, location)
         raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
+
+    def _await_turn(self) -> None:
+        wait = self._pace.reserve()
+        if wait > 0:
+            self._sleep(wait)
+        self._started = self._monotonic()
+
+    def _note_move(self, target: BaseURL, answer: Answer, *, lasting: bool) -> None:
+        """Go where a lasting redirect led from now on, once OAI-PMH was met there."""
+        if target.url == self._target.url or not begins_as_oai(answer.body):
+            return
+        self.moved_to = target.url
+        if lasting:
+            self._target = target
 
     def _exchange(self, url: str, form: Mapping[str, str] | None) -> requests.Response:
         self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
-        headers = dict(self._headers)
+        settings = self._settings
+        headers = dict(settings.headers)
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
+        auth: tuple[str, str] | Callable[[_Prepared], _Prepared] | None = None
+        if self._base.shares_credentials_with(url):
+            headers |= dict(settings.secret_headers)
+            auth = self._base.auth or settings.auth
+        if any(name.lower() == "authorization" for name in headers):
+            auth = _as_it_is
         return self._session.request(
             "GET" if form is None else "POST",
             url,
             data=None if form is None else query_string(form),
             headers=headers,
-            auth=self._base.auth if self._base.shares_credentials_with(url) else None,
-            timeout=(self._settings.connect_timeout, self._settings.read_timeout),
+            auth=auth,
+            timeout=(settings.connect_timeout, min(settings.read_timeout, settings.total_timeout)),
             allow_redirects=False,
             stream=True,
+            verify=settings.verify,
+            proxies=settings.proxies,
         )
 
     def _answer(self, response: requests.Response, url: str, deadline: float) -> Answer:
-        raw = self._read(response, url, deadline)
+        raw, cut = self._read(response, url, deadline)
         headers = {name.lower(): value for name, value in response.headers.items()}
         limit = self._settings.max_response
         try:
             body = unpack(raw, headers.get("content-encoding", ""), limit, url)
         except CodingBroken as error:
-            raise _Transient(EndpointUnreachable(url, str(error)), str(error)) from error
+            body, cut = error.got, cut or str(error)
         packed = None if body is raw else raw
-        return Answer(body, url, response.status_code, headers, packed, self._now())
+        return Answer(body, url, response.status_code, headers, packed, self._now(), cut)
 
-    def _read(self, response: requests.Response, url: str, deadline: float) -> bytes:
-        """Read the body as sent, piece by piece as pieces come, so that bounds hold."""
+    def _read(self, response: requests.Response, url: str, deadline: float) -> tuple[bytes, str]:
+        """Read the body as sent, piece by piece as pieces come, so that bounds hold.
+
+        Returns:
+            The bytes, and why they are not all that was announced (empty where they are).
+        """
         raw = bytearray()
-        while piece := response.raw.read1(65536, decode_content=False):
-            raw += piece
-            if len(raw) > self._settings.max_response:
-                raise ResponseTooLarge(url, self._settings.max_response)
-            if self._monotonic() > deadline:
-                raise ResponseTooSlow(url, self._settings.total_timeout)
+        cut = ""
+        try:
+            while piece := response.raw.read1(65536, decode_content=False):
+                raw += piece
+                if len(raw) > self._settings.max_response:
+                    raise ResponseTooLarge(url, self._settings.max_response)
+                if self._monotonic() > deadline:
+                    raise ResponseTooSlow(url, self._settings.total_timeout)
+        except BROKEN as error:
+            if not begins_as_oai(bytes(raw[:8192])) and not raw.startswith(b"\x1f\x8b"):
+                raise
+            cut = reason_of(error, self._settings)
         self.traffic = replace(self.traffic, received=self.traffic.received + len(raw))
-        return bytes(raw)
+        return bytes(raw), cut
 
     def _failure(self, url: str, error: Exception, attempt: int) -> Exception:
-        """What a failed exchange means: worth another attempt, or final.
-
-        A host that refuses, or does not exist, and never answered is most likely
-        a wrong address; a certificate does not become sound by waiting.
-        """
-        reason = _reason(error, self._settings)
+        """What a failed exchange means: worth another attempt, or final."""
+        reason = reason_of(error, self._settings)
         failure = EndpointUnreachable(url, reason, attempt)
-        if isinstance(error, requests.exceptions.SSLError):
+        if is_final(error, has_answered=self._has_answered):
             return failure
-        if isinstance(error, ValueError) and not isinstance(error, OSError):
-            return failure
-        unconnected = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
-            error, requests.exceptions.Timeout
-        )
-        if unconnected and not self._has_answered and _never_connected(error):
-            return failure
-        return _Transient(failure, reason)
+        return _Transient(failure, reason, slow=is_timeout(error))
+
+
+_Prepared = requests.PreparedRequest
+
+
+def _as_it_is(request: _Prepared) -> _Prepared:
+    """Keep the header that is there: requests would put one from ``~/.netrc`` in its place."""
+    return request
 
 
 def _location(response: requests.Response) -> str | None:
@@ -321,57 +370,13 @@ def _location(response: requests.Response) -> str | None:
     return response.headers.get("location") or None
 
 
-def _next_url(url: str, location: str, params: Mapping[str, str] | None) -> str:
-    """The next address of a redirected request, without credentials of its own.
+def _next_target(url: str, location: str) -> BaseURL:
+    """Where a redirect leads, without credentials and OAI-PMH arguments of its own.
 
     The arguments are put on anew: ``/oai`` → ``/oai/`` is often answered without them.
     """
     try:
-        target = urljoin(url, location.strip())
-        clean = BaseURL.parse(target)
+        target = BaseURL.parse(urljoin(url, location.strip()))
     except ValueError as error:
         raise RedirectRefused(url, "to an address that is not HTTP") from error
-    return clean.url if params is None else clean.request_url(params)
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """The error and what lies under it, outermost first."""
-    found: list[BaseException] = []
-    queue: list[object] = [error]
-    while queue:
-        one = queue.pop(0)
-        if isinstance(one, BaseException) and one not in found:
-            found.append(one)
-            queue += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
-    return found
-
-
-def _never_connected(error: BaseException) -> bool:
-    refused = (ConnectionRefusedError, urllib3.exceptions.NewConnectionError)
-    return any(isinstance(cause, refused) for cause in _causes(error))
-
-
-def _reason(error: BaseException, settings: HttpSettings) -> str:
-    """A transport's exception in words that carry no URL."""
-    causes = _causes(error)
-    kinds: list[tuple[type[BaseException], str]] = [
-        (requests.exceptions.ConnectTimeout, f"no connection in {settings.connect_timeout:g} s"),
-        (urllib3.exceptions.NameResolutionError, "the host's name is not known"),
-        (ConnectionRefusedError, "the connection was refused"),
-        (requests.exceptions.ProxyError, "the proxy failed"),
-        (requests.exceptions.ReadTimeout, "the server kept silent too long"),
-        (urllib3.exceptions.ReadTimeoutError, "the server kept silent too long"),
-        (TimeoutError, "the server kept silent too long"),
-        (urllib3.exceptions.IncompleteRead, "the answer was cut short"),
-        (requests.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
-    ]
-    for kind, words in kinds:
-        if any(isinstance(cause, kind) for cause in causes):
-            return words
-    return f"the connection broke ({_innermost(causes)})"
-
-
-def _innermost(causes: list[BaseException]) -> str:
-    last = next((cause for cause in reversed(causes) if isinstance(cause, OSError)), causes[-1])
-    strerror = getattr(last, "strerror", None)
-    return str(strerror) if strerror else type(last).__name__
+    return replace(target, auth=None)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 
 import pytest
 
@@ -112,12 +113,16 @@ def time() -> Time:
 
 @contextmanager
 def transport(url: str, time: Time, **settings: object) -> Iterator[HttpTransport]:
+    clock = settings.pop("monotonic", lambda: time.now.timestamp())  # noqa: PLW0108 - time goes on
+    more = {name: settings.pop(name) for name in ("pace", "on_exchange") if name in settings}
     with HttpTransport(
         url,
         HttpSettings(**settings),
         now=lambda: time.now,
+        monotonic=clock,
         sleep=time.sleep,
         random=lambda: 1.0,
+        **more,
     ) as made:
         yield made
 
@@ -248,8 +253,7 @@ def test_a_retry_after_beyond_the_cap_is_told_with_its_deadline(serve, time):
 
 
 def test_a_reset_and_a_body_cut_short_are_asked_again(serve, time):
-    short = http(OAI).replace(b"Content-Length: 75", b"Content-Length: 99")
-    assert b"99" in short
+    short = http(OAI)[:-20]
     reply, seen = script(b"", [short], [short[:-20]], http())
     with transport(serve(reply).url, time) as sender:
         assert sender.fetch(IDENTIFY).body == OAI
@@ -317,7 +321,7 @@ def test_an_answer_that_drips_is_ended_by_the_total_time(serve, time):
 
     reply, seen = script(drip())
     with (
-        transport(serve(reply).url, time, total_timeout=0.3) as sender,
+        transport(serve(reply).url, time, total_timeout=0.3, monotonic=monotonic) as sender,
         pytest.raises(ResponseTooSlow, match=r"within 0\.3 seconds"),
     ):
         sender.fetch(IDENTIFY)
