@@ -261,10 +261,28 @@ def write_over(path: str, content: bytes, barrier: Barrier) -> None:
     """Write a file of the store's own that nobody reads yet (a manifest before its rename)."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
-        _write_all(fd, (content,))
+        _write(fd, content)
         barrier.file_written(fd)
     finally:
         os.close(fd)
+
+
+def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: Barrier) -> None:
+    """Make a directory that does not exist yet, with these files; on failure some may be there.
+
+    Nobody reads in it before a manifest lists it.
+
+    Args:
+        directory: Its parent exists.
+        files: Path within it, and content.
+    """
+    os.mkdir(directory)
+    barrier.directory_changed(directory)
+    for path, content in files:
+        target = f"{directory}/{path}"
+        if "/" in path:
+            make_directories(os.path.dirname(target), directory, barrier)
+        write_over(target, content, barrier)
 
 
 def replace_file(path: str, content: bytes) -> None:
@@ -333,10 +351,14 @@ def _write_all(fd: int, chunks: Iterable[bytes]) -> Digest:
     for chunk in chunks:
         sha256.update(chunk)
         size += len(chunk)
-        view = memoryview(chunk)
-        while view:
-            view = view[os.write(fd, view) :]
+        _write(fd, chunk)
     return Digest(sha256.hexdigest(), size)
+
+
+def _write(fd: int, content: bytes) -> None:
+    written = os.write(fd, content)
+    while written < len(content):
+        written += os.write(fd, memoryview(content)[written:])
 
 
 def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:
@@ -387,31 +409,34 @@ def link_new(source: str, path: str) -> bool:
     return True
 
 
-def make_directories(path: str, below: str, barrier: Barrier) -> None:
+def make_directories(path: str, below: str, barrier: Barrier) -> bool:
     """Make a directory and its parents under ``below``, which exists.
 
     Another process may remove an empty parent at the same time (deleting a
     record prunes): then it is made again.
+
+    Returns:
+        Whether the directory was made, and so is empty; False where it was there.
     """
     for _ in range(100):
         try:
-            _make_directories(path, below, barrier)
-            return
+            return _make_directories(path, below, barrier)
         except FileNotFoundError:
             if not os.path.isdir(below):
                 raise
     raise OSError(errno.ENOENT, "its parents are removed again and again", path)
 
 
-def _make_directories(path: str, below: str, barrier: Barrier) -> None:
+def _make_directories(path: str, below: str, barrier: Barrier) -> bool:
     missing = [path]
+    is_new = True
     while missing:
         try:
             os.mkdir(missing[-1])
         except FileExistsError:
             if not stat.S_ISDIR(os.stat(missing[-1]).st_mode):
                 raise
-            missing.pop()
+            is_new = missing.pop() != path
             continue
         except FileNotFoundError:
             if missing[-1] == below:
@@ -421,6 +446,7 @@ def _make_directories(path: str, below: str, barrier: Barrier) -> None:
         made = missing.pop()
         barrier.directory_changed(made)
         barrier.directory_changed(os.path.dirname(made))
+    return is_new
 
 
 def move(source: str, target: str, barrier: Barrier) -> None:
@@ -502,6 +528,11 @@ def chunks_of(source: BinaryIO) -> Iterator[bytes]:
     """The rest of an open file, in chunks of at most `CHUNK` bytes."""
     while chunk := source.read(CHUNK):
         yield chunk
+
+
+def digest_of_bytes(content: bytes) -> Digest:
+    """The digest of a file's whole content."""
+    return Digest(hashlib.sha256(content).hexdigest(), len(content))
 
 
 def digest_of(source: BinaryIO) -> Digest:

@@ -2,8 +2,8 @@
 
 1. what the last commit left pending is carried out;
 2. the next manifest is staged, new content of existing versions is moved beside its
-   place under a staged name, and new versions are renamed in: nothing of it is
-   listed, so none of it exists yet;
+   place under a staged name, and new versions are renamed in, or written there from
+   memory: nothing of it is listed, so none of it exists yet;
 3. first barrier; then the staged manifest is renamed over the old: the commit;
 4. second barrier; then the renames and unlinks that the manifest calls pending.
 """
@@ -12,13 +12,12 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from recordsilo import atomic_file
 from recordsilo.atomic_file import Barrier, Staging
 from recordsilo.edit import RecordEdit
 from recordsilo.errors import FileInTheWay, FileNotInVersion, ManifestUnreadable
-from recordsilo.manifest import FORMAT, Manifest, Pending, is_frozen
+from recordsilo.manifest import Manifest, Pending, altered, is_frozen
 from recordsilo.manifest_json import to_json
 from recordsilo.names import (
     DELETED_MANIFEST,
@@ -41,6 +40,7 @@ class _Committal:
         self.edit = edit
         self._staged_files: dict[str, str] = {}  # staged name below the record → file to move in
         self._staged_versions: dict[str, str] = {}  # directory below the record → the one to move
+        self._held_versions: list[str] = []  # names of those held in memory
         self._moved_in: list[str] = []
         self._staging_begun = self._staging_done = False
 
@@ -48,9 +48,7 @@ class _Committal:
         """Steps 1 and 2: everything on disk that the commit needs, none of it listed."""
         directory = self.edit.place.dirpath
         if self.edit.before is None:
-            sweep_absent(self.edit.place, self.edit.staging)
-            atomic_file.make_directories(directory, self.edit.place.root, self.edit.barrier)
-            self._name_all_directories()
+            self._make_place()
         else:
             self._sweep_broken_off(self.edit.before)
             finish_pending(self.edit.before, directory, self.edit.barrier, self.edit.staging)
@@ -58,15 +56,14 @@ class _Committal:
             self._keep_previous()
         for _, target in self.edit.renames:
             self.edit.staging.discard(f"{directory}/{target}")
-        self.edit.manifest = replace(
-            self.edit.manifest,
-            revision=(self.edit.before.revision if self.edit.before else 0) + 1,
-            format=FORMAT,
-            pending=self._plan(),
-        )
+        self.edit.seal()
+        pending = self._plan()
+        if pending != self.edit.manifest.pending:
+            self.edit.manifest = altered(self.edit.manifest, pending=pending)
         self._stage_manifest()
         self._move_files_in()
         self._move_versions_in()
+        self._write_versions_in()
 
     def publish(self) -> None:
         """Step 3: the commit."""
@@ -104,6 +101,14 @@ class _Committal:
                 atomic_file.remove_tree(staged_manifest)
             if self.edit.before is None:
                 atomic_file.prune_upwards(self.edit.place.dirpath, self.edit.place.root)
+
+    def _make_place(self) -> None:
+        """The record's directory; one that is there may hold what a stopped writer left."""
+        place, barrier = self.edit.place, self.edit.barrier
+        if not atomic_file.make_directories(place.dirpath, place.root, barrier):
+            sweep_absent(place, self.edit.staging)
+            atomic_file.make_directories(place.dirpath, place.root, barrier)
+        self._name_all_directories()
 
     def _name_all_directories(self) -> None:
         """A new record's whole path is flushed: another writer may have made parents just now.
@@ -166,12 +171,17 @@ class _Committal:
             beside = f"{target.partition('/')[0]}/{_staged_name(staged)}"
             self._staged_files[beside] = staged
             renames.append((beside, target))
-        for version, staged in self.edit.new_directories.items():
+        for version, directory in self.edit.new_versions.items():
             place = version_dirname(version)
             if self.edit.before is not None and self.edit.before.has(version):  # takes its place
-                place = version_dirname(_staged_name(staged))
-                renames.append((place, version_dirname(version)))
-            self._staged_versions[place] = staged
+                grown = self.edit.grow(version)
+                beside = version_dirname(_staged_name(grown))
+                renames.append((beside, place))
+                self._staged_versions[beside] = grown
+            elif directory is None:
+                self._held_versions.append(version)
+            else:
+                self._staged_versions[place] = directory
         removals = (_removal(self.edit.place.dirpath, path) for path in self.edit.removals)
         return Pending(tuple(renames), tuple(entry for entry in removals if entry))
 
@@ -235,6 +245,16 @@ class _Committal:
             self._moved_in.append(target)
             atomic_file.move(staged, target, self.edit.barrier)
             self.edit.barrier.directory_changed(target)
+
+    def _write_versions_in(self) -> None:
+        directory = self.edit.place.dirpath
+        for version in self._held_versions:
+            target = f"{directory}/{version_dirname(version)}"
+            if self.edit.before is not None:
+                self.edit.staging.discard(target)  # one that no manifest lists
+            self._moved_in.append(target)
+            atomic_file.write_version(target, self.edit.held_files(version), self.edit.barrier)
+            self.edit.barrier.directory_changed(directory)
 
     def _flush_tree(self, directory: str) -> None:
         if isinstance(self.edit.barrier, atomic_file.StrictBarrier):

@@ -1,7 +1,7 @@
 """RecordEdit: a record's next state, built under its lock; `commit` writes it.
 
-Nothing here is visible to a reader: new versions grow in the staging directory,
-and what happens to files of existing versions is only noted.
+Nothing here is visible to a reader: files of new versions are held in memory, or grow
+in the staging directory, and what happens to files of existing versions is only noted.
 """
 
 import contextlib
@@ -29,6 +29,7 @@ from recordsilo.manifest import (
     Manifest,
     Origin,
     Version,
+    altered,
     date_text,
     is_frozen,
     now_text,
@@ -48,6 +49,8 @@ class RecordEdit:
         manifest: The state so far; that of `before` to begin with, or without any
             version for a record that does not exist yet.
         before: The manifest read under the lock, or None.
+        new_versions: Each with the staging directory it grows in; None while all its
+            files are held in memory, to be written where they belong (`held_files`).
     """
 
     def __init__(
@@ -62,7 +65,7 @@ class RecordEdit:
         self.place, self.before = place, before
         self.manifest = before or Manifest(item_id=place.identifier, date="")
         self.staging, self.barrier = staging, barrier
-        self.new_directories: dict[str, str] = {}
+        self.new_versions: dict[str, str | None] = {}
         self.arrivals: dict[str, str] = {}  # target below the record → staged file
         self.renames: list[tuple[str, str]] = []
         self.removals: dict[str, None] = {}
@@ -86,11 +89,18 @@ class RecordEdit:
             return bool(self.manifest.versions)
         return self.manifest != self.before or self._retyped
 
+    def seal(self) -> None:
+        """Give the state the revision and the format it is to be written with."""
+        revision = (self.before.revision if self.before else 0) + 1
+        if (self.manifest.revision, self.manifest.format) != (revision, FORMAT):
+            self.manifest = altered(self.manifest, revision=revision, format=FORMAT)
+
     def discard(self) -> None:
         """Remove what was staged for a state that is not to be."""
-        for path in (*self.new_directories.values(), *self.arrivals.values()):
+        for path in (*self.new_versions.values(), *self.arrivals.values()):
             with contextlib.suppress(OSError):
-                self.staging.discard(path)
+                if path is not None:
+                    self.staging.discard(path)
 
     # -- versions -----------------------------------------------------------------------
 
@@ -112,12 +122,26 @@ class RecordEdit:
         check_version_name(name)
         if self.manifest.has(name):
             raise VersionExists(self.identifier, name)
-        self.new_directories[name] = self.staging.new_directory()
+        self.new_versions[name] = None
         self.removals.pop(version_dirname(name), None)
         version = Version(name, date_text(date), origin, log=() if log is None else (log,))
         self.manifest = self.manifest.with_version(version)
         if move_cursor or not self.manifest.current_version:
             self.move_cursor(name)
+
+    def grow(self, name: str) -> str:
+        """The staging directory a new version grows in, with what was held in memory so far."""
+        if (directory := self.new_versions[name]) is None:
+            directory = self.staging.new_directory()
+            for path, content in self.held_files(name):
+                atomic_file.make_parents(f"{directory}/{path}")
+                atomic_file.write_new(f"{directory}/{path}", (content,), self.barrier)
+            self.new_versions[name] = directory
+        return directory
+
+    def held_files(self, name: str) -> list[tuple[str, bytes]]:
+        """The paths and contents of a new version that is held in memory."""
+        return [(path, held) for (version, path), held in self._contents.items() if version == name]
 
     def derive_version(
         self,
@@ -150,7 +174,7 @@ class RecordEdit:
             version = version.with_file(path, digest, metadata=path in source.metadata_files)
         for empty in source.subdir:
             if empty not in version.files and empty not in left_out:
-                atomic_file.make_parents(f"{self.new_directories[new]}/{empty}/")
+                atomic_file.make_parents(f"{self.grow(new)}/{empty}/")
                 version = replace(
                     version, files=(*version.files, empty), subdir=(*version.subdir, empty)
                 )
@@ -160,7 +184,7 @@ class RecordEdit:
     def _derive_file(
         self, original: str, new: str, path: str, known: Digest | None, *, link: bool
     ) -> Digest:
-        target = f"{self.new_directories[new]}/{path}"
+        target = f"{self.grow(new)}/{path}"
         atomic_file.make_parents(target)
         with self.open(original, path) as source:
             if link and atomic_file.link_new(os.path.realpath(source.name), target):
@@ -187,8 +211,7 @@ class RecordEdit:
             self.check_writable(name)
             self._forget(name)
         self.add_version(name, date=date, origin=origin, log=log)
-        atomic_file.remove_tree(self.new_directories[name])
-        self.new_directories[name] = directory
+        self.new_versions[name] = directory
         version = self.manifest.version(name)
         for path in paths:
             with open(f"{directory}/{path}", "rb") as file:
@@ -210,7 +233,7 @@ class RecordEdit:
         rest = tuple(v for v in self.manifest.versions if v.name != name)
         self.manifest = replace(self.manifest, versions=rest)
         self._forget_files_of(name)
-        if staged := self.new_directories.pop(name, None):
+        if staged := self.new_versions.pop(name, None):
             self.staging.discard(staged)
         if self.before is not None and self.before.has(name):
             self.removals[version_dirname(name)] = None
@@ -289,7 +312,7 @@ class RecordEdit:
             if json.dumps(self.manifest.metadata[key]) == json.dumps(value):
                 return
             self._retyped = True  # 1 == True == 1.0, and yet each is another value
-        self.manifest = replace(self.manifest, metadata={**self.manifest.metadata, key: value})
+        self.manifest = altered(self.manifest, metadata={**self.manifest.metadata, key: value})
 
     def del_metadata(self, key: str) -> None:
         """Remove a key of the record's ``metadata``, if it is there."""
@@ -334,22 +357,27 @@ class RecordEdit:
         if not (allow_frozen and path not in listed.paths):
             self.check_writable(version)
         self._check_way(listed, path)
-        staged = source if isinstance(source, Staged) else self._stage(source)
+        if isinstance(source, bytes) and self.new_versions.get(version, "") is None:
+            digest = atomic_file.digest_of_bytes(source)
+        else:
+            digest = self._put_staged(version, path, source)
         self._contents.pop((version, path), None)
         if isinstance(source, bytes):
             self._contents[version, path] = source
-        self._place(version, path, staged.path)
         self.manifest = self.manifest.with_version(
-            listed.with_file(path, staged.digest, metadata=metadata)
+            listed.with_file(path, digest, metadata=metadata)
         )
 
-    def _stage(self, content: bytes) -> Staged:
-        path = self.staging.new_path()
-        return Staged(path, atomic_file.write_new(path, (content,), self.barrier))
+    def _put_staged(self, version: str, path: str, source: bytes | Staged) -> Digest:
+        if isinstance(source, bytes):
+            staged = self.staging.new_path()
+            source = Staged(staged, atomic_file.write_new(staged, (source,), self.barrier))
+        self._place(version, path, source.path)
+        return source.digest
 
     def _place(self, version: str, path: str, staged: str) -> None:
-        if directory := self.new_directories.get(version):
-            atomic_file.move_staged(staged, f"{directory}/{path}")
+        if version in self.new_versions:
+            atomic_file.move_staged(staged, f"{self.grow(version)}/{path}")
             return
         target = f"{version_dirname(version)}/{path}"
         self.removals.pop(target, None)
@@ -399,13 +427,13 @@ class RecordEdit:
                 raise FileNotInVersion(self.identifier, version, path)
             if any(p.startswith(path + "/") for p in listed.paths):
                 raise DirectoryNotEmpty(self.identifier, version, path)
-        self._contents.pop((version, path), None)
         self._remove(version, path)
+        self._contents.pop((version, path), None)
         self.manifest = self.manifest.with_version(listed.without_file(path))
 
     def _remove(self, version: str, path: str) -> None:
-        if directory := self.new_directories.get(version):
-            atomic_file.remove_tree(f"{directory}/{path}")
+        if version in self.new_versions:  # whose directories stay, though they be empty now
+            atomic_file.remove_tree(f"{self.grow(version)}/{path}")
             return
         target = f"{version_dirname(version)}/{path}"
         if arrived := self.arrivals.pop(target, None):
@@ -440,8 +468,8 @@ class RecordEdit:
 
     def open(self, version: str, path: str) -> BinaryIO:
         """Open a file for reading, as this edit leaves it so far."""
-        if directory := self.new_directories.get(version):
-            return open(f"{directory}/{path}", "rb")
+        if version in self.new_versions:
+            return open(f"{self.grow(version)}/{path}", "rb")
         if arrived := self.arrivals.get(f"{version_dirname(version)}/{path}"):
             return open(arrived, "rb")
         return self.place.open(self.manifest, version, path)

@@ -42,14 +42,16 @@ class Locks:
         held = self._held_here()
         if held:
             raise RuntimeError("this thread is within a batch of this Silo; write through it")
-        with contextlib.ExitStack() as stack:
+        locked: list[int] = []
+        try:
             for stripe in stripes:
-                stack.enter_context(self.hold_name(f"{stripe:02x}"))
+                # One by one: those locked so far are given back when the next one fails.
+                locked.append(self._lock_waiting(f"{stripe:02x}"))  # noqa: PERF401 (see above)
             held.update(stripes)
-            try:
-                yield
-            finally:
-                held.difference_update(stripes)
+            yield
+        finally:
+            held.difference_update(stripes)
+            _close_all(locked)
 
     @contextlib.contextmanager
     def hold_if_free(self, identifier: str) -> Iterator[bool]:
@@ -70,11 +72,10 @@ class Locks:
     @contextlib.contextmanager
     def hold_name(self, name: str) -> Iterator[None]:
         """Hold the lock of a name; waits. Names of two hex digits are the records' stripes."""
-        fd = self._lock(name)
+        fd = self._lock_waiting(name)
         try:
             yield
         finally:
-            assert fd is not None
             os.close(fd)
 
     def _held_here(self) -> set[int]:
@@ -82,7 +83,12 @@ class Locks:
         everywhere: dict[str, set[int]] = vars(_here).setdefault("held", {})
         return everywhere.setdefault(self._place, set())
 
-    def _lock(self, name: str, *, wait: bool = True) -> int | None:
+    def _lock_waiting(self, name: str) -> int:
+        fd = self._lock(name, wait=True)
+        assert fd is not None
+        return fd
+
+    def _lock(self, name: str, *, wait: bool) -> int | None:
         """A descriptor that holds the lock; None only if not to wait and another has it."""
         path = f"{self._directory}/{name}"
         while True:
@@ -100,12 +106,23 @@ class Locks:
             os.close(fd)
 
 
+def _close_all(descriptors: list[int]) -> None:
+    """Close all of them, whatever one of them says."""
+    try:
+        while descriptors:
+            os.close(descriptors.pop())
+    finally:
+        if descriptors:
+            _close_all(descriptors)
+
+
 def _stripe(identifier: str) -> int:
     return zlib.crc32(identifier.encode("utf-8", "surrogatepass")) % STRIPES
 
 
 def _is_at(fd: int, path: str) -> bool:
     try:
-        return os.path.samestat(os.fstat(fd), os.stat(path))
+        mine, there = os.fstat(fd), os.stat(path)
+        return (mine.st_ino, mine.st_dev) == (there.st_ino, there.st_dev)
     except FileNotFoundError:
         return False

@@ -6,7 +6,7 @@ Their bytes are in `manifest_json`; docs/format.md says what each key means. Pur
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from recordsilo.errors import VersionNotFound
 
@@ -14,9 +14,26 @@ FORMAT = 1
 """The format this release writes; 2010 wrote no number, which reads as 0."""
 
 Json = Any  # what json.loads gives
+T = TypeVar("T")
 OriginKind = Literal["harvest", "clone", "local"]
 STATES = ("in work", "ready", "withheld")
 """What a curator says of a version; or nothing."""
+
+
+def altered(value: T, **changes: Any) -> T:
+    """A frozen value of this module with some fields changed.
+
+    As ``dataclasses.replace`` does it, in half the time; a page of records takes some
+    thousand of these.
+    """
+    new = object.__new__(type(value))
+    for name in type(value).__slots__:  # type: ignore[attr-defined]  # of slotted dataclasses only
+        object.__setattr__(
+            new, name, changes.pop(name) if name in changes else getattr(value, name)
+        )
+    if changes:
+        raise TypeError(f"{type(value).__name__} has no field {next(iter(changes))!r}")
+    return new
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +110,7 @@ class Version:
             marked = (*marked, path)
         elif metadata is False:
             marked = tuple(name for name in marked if name != path)
-        return replace(
+        return altered(
             self,
             files=self.files if top in self.files else (*self.files, top),
             subdir=(*self.subdir, top) if below and top not in self.subdir else self.subdir,
@@ -113,7 +130,7 @@ class Version:
 
     def with_log(self, text: str) -> "Version":
         """The version with one more line in its log."""
-        return replace(self, log=(*self.log, text))
+        return altered(self, log=(*self.log, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +182,7 @@ class Manifest:
 
     def has(self, name: str) -> bool:
         """Whether there is such a version."""
-        return any(version.name == name for version in self.versions)
+        return name in [version.name for version in self.versions]
 
     def version(self, name: str) -> Version:
         """The version of that name.
@@ -186,15 +203,13 @@ class Manifest:
     def with_version(self, version: Version) -> "Manifest":
         """The manifest with a version replaced in its place, or added at the end."""
         if not self.has(version.name):
-            return replace(self, versions=(*self.versions, version))
-        return replace(
-            self,
-            versions=tuple(version if v.name == version.name else v for v in self.versions),
-        )
+            return altered(self, versions=(*self.versions, version))
+        replaced = [version if v.name == version.name else v for v in self.versions]
+        return altered(self, versions=tuple(replaced))
 
     def with_cursor(self, name: str) -> "Manifest":
         """The manifest with the cursor on a version; the record's date follows."""
-        return replace(self, current_version=name, date=self.version(name).date)
+        return altered(self, current_version=name, date=self.version(name).date)
 
 
 def is_frozen(manifest: Manifest, name: str) -> bool:

@@ -6,22 +6,24 @@ The keys of 2010 keep their names, order and meaning; those of this format stand
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.manifest import Digest, Json, Manifest, Origin, OriginKind, Pending, Version
+from recordsilo.manifest_plain import (
+    KINDS,
+    SHA256,
+    is_file_path,
+    is_version_name,
+    plain_manifest,
+    unknown,
+)
 from recordsilo.names import MANIFEST_NAME, is_own
 
+_text = json.encoder.encode_basestring
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
-_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_KNOWN_KEYS = frozenset(
-    {
-        "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",
-        "metadata_files", "versionlog", "metadata", "format", "revision", "digests", "origins",
-        "states", "pending", "checksum",
-    }
-)  # fmt: skip
 
 
 def to_2010(manifest: Manifest) -> dict[str, Json]:
@@ -47,25 +49,48 @@ def to_json(manifest: Manifest) -> bytes:
     The last line is ``checksum``, the SHA-256 of all bytes before that line: by it an
     audit tells a flipped bit; readers go without it.
     """
-    members = {
-        **to_2010(manifest),
-        **manifest.extra,
-        "format": manifest.format,
-        "revision": manifest.revision,
-        "digests": {v.name: _digests_to_json(v) for v in manifest.versions},
-        "origins": {v.name: _origin_to_json(v.origin) for v in manifest.versions},
-    }
-    if states := {v.name: v.state for v in manifest.versions if v.state is not None}:
-        members["states"] = states
-    if manifest.pending:
-        members["pending"] = {
-            "renames": manifest.pending.renames,
-            "unlinks": manifest.pending.unlinks,
-        }
-    lines = (f"{_encode(key)}: {_encode(value)}" for key, value in members.items())
+    lines = [f"{_text(key)}: {value}" for key, value in _members(manifest)]
     # Half a surrogate pair, which UTF-8 cannot hold, is written as JSON's own escape for it.
     body = ("{\n" + ",\n".join(lines) + ",\n").encode("utf-8", "backslashreplace")
     return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
+
+
+def _members(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """The manifest's keys, each with its value as JSON.
+
+    Put together by hand where the shape is known: a general encoder, called for each
+    key, takes four times as long.
+    """
+    versions = manifest.versions
+    yield "item_id", _text(manifest.item_id)
+    yield "date", _text(manifest.date)
+    yield "currentversion", _text(manifest.current_version)
+    yield "versions", _list(v.name for v in versions)
+    yield "version_dates", _object((v.name, _text(v.date)) for v in versions)
+    yield "files", _object((v.name, _list(v.files)) for v in versions)
+    yield "subdir", _object((v.name, _list(v.subdir)) for v in versions)
+    yield "metadata_files", _object((v.name, _list(v.metadata_files)) for v in versions)
+    yield "versionlog", _object((v.name, _list(v.log)) for v in versions)
+    yield "metadata", _encode(dict(manifest.metadata))
+    for key, value in manifest.extra.items():
+        yield key, _encode(value)
+    yield "format", str(manifest.format)
+    yield "revision", str(manifest.revision)
+    yield "digests", _object((v.name, _digests_to_json(v)) for v in versions)
+    yield "origins", _object((v.name, _origin_to_json(v.origin)) for v in versions)
+    if states := [(v.name, _text(v.state)) for v in versions if v.state is not None]:
+        yield "states", _object(states)
+    if manifest.pending:
+        pending = {"renames": manifest.pending.renames, "unlinks": manifest.pending.unlinks}
+        yield "pending", _encode(pending)
+
+
+def _list(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, values))}]"
+
+
+def _object(members: Iterable[tuple[str, str]]) -> str:
+    return f"{{{', '.join([f'{_text(key)}: {value}' for key, value in members])}}}"
 
 
 def from_json(content: bytes, path: str) -> Manifest:
@@ -85,7 +110,7 @@ def from_json(content: bytes, path: str) -> Manifest:
         raise ManifestUnreadable(path, reason) from None
     if not isinstance(members, dict):
         raise ManifestUnreadable(path, "it is not a JSON object")
-    return _Reader(members, path).manifest()
+    return plain_manifest(members) or _Reader(members, path).manifest()
 
 
 def is_as_written(content: bytes) -> bool:
@@ -102,23 +127,23 @@ def is_as_written(content: bytes) -> bool:
     return "checksum" not in json.loads(content)  # in ``metadata``, say, it is another's
 
 
-def _digests_to_json(version: Version) -> dict[str, Json]:
-    return {
-        path: {"sha256": d.sha256, "size": d.size} if d else None
+def _digests_to_json(version: Version) -> str:
+    return _object(
+        (path, f'{{"sha256": "{d.sha256}", "size": {d.size}}}' if d else "null")
         for path, d in (version.digests or {}).items()
-    }
+    )
 
 
-def _origin_to_json(origin: Origin) -> dict[str, Json]:
-    members = {
-        "kind": origin.kind,
-        "of": origin.of,
-        "prefixes": dict(origin.prefixes),
-        "agent": origin.agent,
-        "message": origin.message,
-        "date": origin.date,
-    }
-    return {key: value for key, value in members.items() if value or key == "kind"}
+def _origin_to_json(origin: Origin) -> str:
+    members = [("kind", _text(origin.kind))]
+    if origin.of:
+        members.append(("of", _text(origin.of)))
+    if origin.prefixes:
+        members.append(("prefixes", _object((k, _text(v)) for k, v in origin.prefixes.items())))
+    for key, value in (("agent", origin.agent), ("message", origin.message), ("date", origin.date)):
+        if value:
+            members.append((key, _text(value)))
+    return _object(members)
 
 
 class _Reader:
@@ -134,7 +159,7 @@ class _Reader:
         names = tuple(str(name) for name in self._value("versions", list, []))
         if len(set(names)) != len(names):
             raise self._fault("versions", "names one twice")
-        if not all(_is_version_name(name) for name in names):
+        if not all(is_version_name(name) for name in names):
             raise self._fault("versions", "names one that leads out of the record")
         current = str(members.get("currentversion", ""))
         if names and current not in names:
@@ -148,7 +173,7 @@ class _Reader:
             revision=self._number("revision"),
             format=written,
             pending=self._pending(),
-            extra={k: v for k, v in members.items() if k not in _KNOWN_KEYS},
+            extra=unknown(members),
         )
 
     def _item_id(self) -> str:
@@ -181,7 +206,7 @@ class _Reader:
         found = self._per_version(key, version, list, []) or []
         if not all(isinstance(item, str) for item in found):
             raise self._fault(key, f"of version {version!r} holds something other than text")
-        if key == "files" and not all(map(_is_file_path, found)):
+        if key == "files" and not all(map(is_file_path, found)):
             raise self._fault(key, f"of version {version!r} names one that leads out of it")
         return tuple(found)
 
@@ -189,7 +214,7 @@ class _Reader:
         found = self._per_version("origins", version, dict, None)
         if found is None:
             return self._origin_of_2010(log)
-        if found.get("kind") not in ("harvest", "clone", "local"):
+        if found.get("kind") not in KINDS:
             raise self._fault("origins", f"of version {version!r} has no known kind")
         prefixes = found.get("prefixes", {})
         if not isinstance(prefixes, dict):
@@ -215,7 +240,7 @@ class _Reader:
     def _digests(self, version: str) -> dict[str, Digest | None]:
         found = self._per_version("digests", version, dict, {}) or {}
         for path in found:
-            if not _is_file_path(path):
+            if not is_file_path(path):
                 raise self._fault("digests", f"of version {version!r} names {path!r}, not a file")
         return {path: self._digest(version, path, value) for path, value in found.items()}
 
@@ -223,7 +248,7 @@ class _Reader:
         if value is None:
             return None
         match value:
-            case {"sha256": str(sha256), "size": int(size)} if _SHA256.fullmatch(sha256):
+            case {"sha256": str(sha256), "size": int(size)} if SHA256.fullmatch(sha256):
                 return Digest(sha256, int(size))
         raise self._fault("digests", f"of {path!r} in version {version!r} is not a digest")
 
@@ -275,15 +300,7 @@ def _is_unlink(entry: Json) -> bool:
 
 def _is_inside(path: Json) -> bool:
     """Whether a path of the pending list stays below a version's directory of the record."""
-    if not isinstance(path, str) or not _is_file_path(path):
+    if not isinstance(path, str) or not is_file_path(path):
         return False
     version = path.partition("/")[0]
     return is_own(version) and not version.startswith(MANIFEST_NAME)
-
-
-def _is_version_name(name: str) -> bool:
-    return bool(name) and "/" not in name and "\0" not in name
-
-
-def _is_file_path(path: str) -> bool:
-    return "\0" not in path and not {"", ".", ".."} & set(path.split("/"))

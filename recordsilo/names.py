@@ -5,6 +5,7 @@ of the record's directory or collide with the names the store keeps for itself.
 """
 
 import re
+from functools import lru_cache
 
 from recordsilo.errors import PathNameError, VersionNameError
 
@@ -86,6 +87,7 @@ def check_path(path: object) -> str:
     return path
 
 
+@lru_cache(maxsize=1024)  # most records' versions and files have the same few names
 def _fault_of_component(name: str) -> str | None:
     if not name:
         return "it is empty, or has an empty part"

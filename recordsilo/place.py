@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import os
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -71,7 +72,7 @@ class RecordPlace:
     @staticmethod
     def _read_whole(path: str) -> bytes | None:
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", buffering=0) as file:
                 return file.read()
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -156,9 +157,9 @@ class RecordPlace:
         )
 
     def _open_inside(self, place: str, version: str, path: str) -> BinaryIO:
-        if "/" not in path and not os.path.islink(os.path.dirname(place)):
+        if "/" not in path and not os.path.islink(place[: -len(path) - 1]):
             try:
-                return open(place, "rb", opener=_without_following)
+                return open(place, "rb", io.DEFAULT_BUFFER_SIZE, opener=_without_following)
             except (*_ABSENT, IsADirectoryError):
                 raise
             except OSError:

@@ -402,9 +402,8 @@ class RDFSilo(Silo):
         plain = super()._place(identifier)
         return _Place(plain.identifier, plain.dirpath, plain.root)
 
-    def _handle(self, identifier: str, **how: Any) -> RDFRecord:
-        place = self._place(identifier)
-        return RDFRecord(self, place, place.read_manifest(), **how)
+    def _handle(self, place: RecordPlace, manifest: Manifest | None, **how: Any) -> RDFRecord:
+        return RDFRecord(self, place, manifest, **how)
 
     def __getitem__(self, identifier: str) -> RDFRecord:
         return self._rdf_record(super().__getitem__(identifier))

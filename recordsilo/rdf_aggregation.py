@@ -76,7 +76,7 @@ def _is_due(edit: RecordEdit, version: Version, rdf_name: str) -> bool:
     is_ours = version.is_curated or has_rdf
     if is_renamed or not is_ours or is_frozen(edit.manifest, version.name):
         return False
-    is_new = version.name in edit.new_directories
+    is_new = version.name in edit.new_versions
     if is_new or edit.before is None or not edit.before.has(version.name):
         return True
     before = edit.before.version(version.name)

@@ -112,6 +112,8 @@ class HarvestedRecord(RecordView):
 
     def _merged_metadata(self, theirs: Any) -> dict[str, Any]:
         """The keys this handle changed, merged with what is stored now (three ways, by key)."""
+        if "_metadata" not in vars(self):  # nobody asked for it
+            return {}
         changed = {}
         own = json.loads(json.dumps(self._metadata, allow_nan=False))  # as JSON will keep it
         for key in dict.fromkeys([*self._base, *own]):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from recordsilo.atomic_file import digest_of
@@ -73,7 +74,6 @@ class RecordView:
         self._startversion = check_version_name(startversion)
         self._startdate = date_text(date) if date else None
         self._cursor: str | None = None
-        self._metadata: dict[str, Any] = {}
         self._show(found or self._unwritten())
 
     def _start(self) -> tuple[str, str]:
@@ -89,9 +89,15 @@ class RecordView:
 
     def _show(self, found: Manifest) -> None:
         self._manifest = found
-        self._metadata.clear()
-        self._metadata.update(_copied(found.metadata))
         self._base = found.metadata
+        if "_metadata" in vars(self):
+            self._metadata.clear()
+            self._metadata.update(_copied(found.metadata))
+
+    @cached_property
+    def _metadata(self) -> dict[str, Any]:
+        """A copy to be changed, made when first asked for; from then on the same dict."""
+        return dict(_copied(self._base))
 
     # -- what it is -----------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ from recordsilo.index import (
 )
 from recordsilo.index.query import count, set_counts
 from recordsilo.locks import Locks
+from recordsilo.manifest import Manifest
 from recordsilo.place import RecordPlace
 from recordsilo.record import HarvestedRecord
 from recordsilo.state import PersistentState
@@ -176,12 +177,25 @@ class Silo:
     def _place(self, identifier: str) -> RecordPlace:
         return RecordPlace(identifier, f"{self._root}/{ppath(identifier)}", self._root)
 
-    def _candidates(self, identifier: str, *, only_full: bool = False) -> list[str]:
+    def _candidates(self, identifier: str, *, only_full: bool = False) -> Iterator[str]:
         """The forms an identifier may be stored under: as given, then with each prefix."""
-        check_identifier(identifier)
-        keys = () if only_full else ("identifier_uri_prefix", "uri_base")
-        prefixes = [prefix for key in keys if isinstance(prefix := self.state.get(key), str)]
-        return list(dict.fromkeys(prefix + identifier for prefix in ("", *prefixes)))
+        yield check_identifier(identifier)
+        seen = {""}
+        for key in () if only_full else ("identifier_uri_prefix", "uri_base"):
+            prefix = self.state.get(key)
+            if isinstance(prefix, str) and prefix not in seen:
+                seen.add(prefix)
+                yield prefix + identifier
+
+    def _read(self, identifier: str, *, only_full: bool = False) -> HarvestedRecord | None:
+        for form in self._candidates(identifier, only_full=only_full):
+            place = self._place(form)
+            if (manifest := place.read_manifest()) is not None:
+                return self._handle(place, manifest)
+        return None
+
+    def _handle(self, place: RecordPlace, manifest: Manifest | None, **how: Any) -> HarvestedRecord:
+        return HarvestedRecord(self, place, manifest, **how)
 
     def _find(self, identifier: str, *, only_full: bool = False) -> str | None:
         for form in self._candidates(identifier, only_full=only_full):
@@ -225,10 +239,8 @@ class Silo:
         return False
 
     def __getitem__(self, identifier: str) -> HarvestedRecord:
-        if (found := self._find(identifier)) is not None:
-            record = self._handle(found)
-            if record.exists:  # else it was deleted since it was found
-                return record
+        if (found := self._read(identifier)) is not None:
+            return found
         raise RecordNotFound(identifier, self.storage_dir)
 
     def get(self, identifier: str, default: Any = None) -> Any:
@@ -261,11 +273,9 @@ class Silo:
             ManifestUnreadable: The record is damaged.
         """
         found = self._find(identifier, only_full=force)
-        return self._handle(found or identifier, date=date, startversion=startversion)
-
-    def _handle(self, identifier: str, **how: Any) -> HarvestedRecord:
-        place = self._place(identifier)
-        return HarvestedRecord(self, place, place.read_manifest(), **how)
+        place = self._place(found or identifier)
+        manifest = None if found is None else place.read_manifest()
+        return self._handle(place, manifest, date=date, startversion=startversion)
 
     # -- changing -----------------------------------------------------------------------
 
@@ -320,6 +330,8 @@ class Silo:
         if not changed:
             return
         try:
+            for edit in changed:
+                edit.seal()
             entries = [project(edit.manifest, edit.read) for edit in changed]
             self._catalogue.before_write((edit.identifier for edit in changed), durable=durable)
         except BaseException:
@@ -327,10 +339,7 @@ class Silo:
                 edit.discard()
             raise
         commit(changed, barrier)
-        self._catalogue.after_write(
-            entry.at_revision(edit.manifest.revision)
-            for edit, entry in zip(changed, entries, strict=True)
-        )
+        self._catalogue.after_write(entries)
 
     def del_item(
         self,

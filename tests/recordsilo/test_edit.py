@@ -1,5 +1,6 @@
 """RecordEdit: what a harvester may do, and the edges of building a record's next state."""
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -73,6 +74,68 @@ def test_edit_reads_what_it_put(edit: RecordEdit) -> None:
     edit.add_version("v", date="2010-01-01", origin=Origin("local"))
     edit.put("v", "d/f", b"3")
     assert edit.read("v", "d/f") == b"3"
+
+
+def staged_in(silo: Silo) -> list[str]:
+    return os.listdir(silo.staging.directory())
+
+
+def test_what_a_page_puts_into_new_versions_is_not_staged(silo: Silo) -> None:
+    with silo.batch(["h"]) as batch:
+        edit = batch.edit("h")
+        edit.add_version("1", date="2010-01-01", origin=Origin("harvest"))
+        edit.put("1", "oai_dc", b"<dc/>", metadata=True)
+        edit.put("1", "d/e/f", b"deep")
+        assert not staged_in(silo)
+        assert edit.read("1", "d/e/f") == b"deep"
+    record = silo["h"]
+    assert record.paths() == ["oai_dc", "d/e/f"]
+    with record.get_stream("d/e/f") as stream:
+        assert stream.read() == b"deep"
+    assert record.isdir("d")
+
+
+def test_new_version_grows_in_staging_as_soon_as_a_file_of_it_lies_there(silo: Silo) -> None:
+    record = silo.get_item("h")
+    record.put_stream("first", "1")
+    with silo.batch(["h"]) as batch:
+        edit = batch.edit("h")
+        edit.add_version("2", date="2010-01-01", origin=Origin("local"))
+        edit.put("2", "a", b"held")
+        edit.put("2", "d/b", b"held too")
+        edit.put("2", "c", b"held and deleted")
+        edit.delete("2", "c")
+        edit.copy("1", "first", "2")
+        edit.put("2", "a", b"staged over it")
+        with edit.open("2", "d/b") as file:
+            assert file.read() == b"held too"
+    found = {}
+    for path in silo["h"].paths("2"):
+        with silo["h"].get_stream(path, "2") as stream:
+            found[path] = stream.read()
+    assert found == {"a": b"staged over it", "d/b": b"held too", "first": b"1"}
+    assert sorted(os.listdir(f"{silo['h'].path_to_item()}/__2")) == ["a", "d", "first"]
+
+
+def test_directory_emptied_in_a_new_version_is_there(silo: Silo) -> None:
+    with silo.batch(["h"]) as batch:
+        edit = batch.edit("h")
+        edit.add_version("1", date="2010-01-01", origin=Origin("local"))
+        edit.put("1", "d/f", b"x")
+        edit.delete("1", "d/f")
+    assert silo["h"].isdir("d")
+    assert os.listdir(f"{silo['h'].path_to_item()}/__1") == ["d"]
+
+
+def test_page_takes_the_place_of_a_directory_that_no_manifest_lists(silo: Silo) -> None:
+    record = silo.get_item("h")
+    record.put_stream("f", "1")
+    os.makedirs(f"{record.path_to_item()}/__2/stray")
+    with silo.batch(["h"]) as batch:
+        edit = batch.edit("h")
+        edit.add_version("2", date="2010-01-01", origin=Origin("local"))
+        edit.put("2", "g", b"2")
+    assert os.listdir(f"{record.path_to_item()}/__2") == ["g"]
 
 
 def put_delete_and_put_again(edit: RecordEdit) -> None:

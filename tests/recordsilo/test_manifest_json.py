@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from recordsilo import Digest, Manifest, Origin, Version
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.manifest import FORMAT, Pending
-from recordsilo.manifest_json import from_json, to_2010, to_json
+from recordsilo.manifest_json import _Reader, from_json, to_2010, to_json
+from recordsilo.manifest_plain import plain_manifest
 
 text = st.text(max_size=12)
 plain = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -84,6 +85,22 @@ def test_keys_of_2010_come_first_and_each_key_has_a_line(manifest: Manifest) -> 
     assert len(content.split(b"\n")) == len(members) + 3
 
 
+@settings(max_examples=50)
+@given(manifests())
+def test_each_line_is_as_the_json_encoder_writes_it(manifest: Manifest) -> None:
+    content = to_json(manifest)
+    shown = json.JSONEncoder(ensure_ascii=False).encode
+    members = [(k, v) for k, v in json.loads(content).items() if k != "checksum"]
+    written = [f"{shown(k)}: {shown(v)}" for k, v in members]
+    assert [line.rstrip(",") for line in content.decode().split("\n")[1:-3]] == written
+    assert list(to_2010(manifest).items()) == list(json.loads(content).items())[:10]
+
+
+@given(manifests().filter(lambda manifest: manifest.versions and not manifest.pending))
+def test_what_is_written_here_is_read_the_short_way(manifest: Manifest) -> None:
+    assert plain_manifest(json.loads(to_json(manifest))) == manifest
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_manifest_or_a_named_fault(content: bytes) -> None:
     sentence = ""
@@ -112,6 +129,36 @@ def test_any_json_is_a_manifest_or_a_named_fault(found: dict[str, object], sound
         return
     assert manifest.item_id
     assert from_json(to_json(manifest), "x").item_id == manifest.item_id
+
+
+odd = values | st.sampled_from(["..", "a/../b", "a\0", "/a", "harvest", "0" * 64, "1"])
+
+
+def altered_somewhere(data: st.DataObject, value: object) -> object:
+    """The value with one member, at some depth, changed, added or left out."""
+    if not isinstance(value, dict | list) or not value or data.draw(st.integers(0, 4)) == 0:
+        return data.draw(odd)
+    if isinstance(value, list):
+        at = data.draw(st.integers(0, len(value) - 1))
+        return [altered_somewhere(data, v) if n == at else v for n, v in enumerate(value)]
+    key = data.draw(st.sampled_from(sorted(value)))
+    match data.draw(st.integers(0, 5)):
+        case 0:
+            return {k: v for k, v in value.items() if k != key}
+        case 1:
+            return value | {data.draw(st.sampled_from(["..", "../x", "1", "kind", "new"])): value}
+    return value | {key: altered_somewhere(data, value[key])}
+
+
+@settings(max_examples=150)
+@given(manifests().filter(lambda manifest: bool(manifest.versions)), st.data())
+def test_the_short_way_gives_what_the_careful_one_gives_or_nothing(
+    manifest: Manifest, data: st.DataObject
+) -> None:
+    members = altered_somewhere(data, json.loads(to_json(manifest)))
+    if isinstance(members, dict) and (found := plain_manifest(members)) is not None:
+        assert found == _Reader(members, "x").manifest()
+        assert repr(found) == repr(_Reader(members, "x").manifest())
 
 
 def with_key(key: str, value: object) -> bytes:
