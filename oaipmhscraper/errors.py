@@ -15,7 +15,8 @@
     ├── HarvestStopped          a list that ended before its end; what came is kept
     ├── BaseURLConflict         the Silo remembers another repository
     ├── NoBaseURL               the Silo remembers none
-    └── NothingToUpdate         nothing was harvested before
+    ├── NothingToUpdate         nothing was harvested before
+    └── WarcUnreadable          a file of responses that is none, or not there
 
 The repository's own error conditions are `oaipmhprotocol.OAIError`.
 """
@@ -220,6 +221,18 @@ class NothingToUpdate(ScraperError):
 
     def __init__(self, storage_dir: str) -> None:
         super().__init__(f"nothing was harvested into {storage_dir} yet; harvest it first")
+
+
+class WarcUnreadable(ScraperError):
+    """A file of recorded responses cannot be read.
+
+    Attributes:
+        path: Which.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path} {reason}")
 
 
 def _short(text: str, length: int = 120) -> str:

@@ -35,6 +35,8 @@ PREFIX = "Silo-Metadata-Prefix"
 """Record field: the format of the list that a page belongs to, which a token does not say."""
 REQUEST = "Silo-Request"
 """Record field: the arguments asked with, however they were sent (GET, POST, redirected)."""
+CUT = "Silo-Cut"
+"""Record field: why the content is less than was announced."""
 
 ROTATE_AT = 1_000_000_000
 _LEVEL = 1
@@ -234,6 +236,8 @@ def packed_pair(
     first, second = f"<urn:uuid:{uuid4()}>", f"<urn:uuid:{uuid4()}>"
     asking = {"WARC-Record-ID": first, "WARC-Concurrent-To": second, **common}
     answering = {"WARC-Record-ID": second, "WARC-Concurrent-To": first, **common}
+    if answer.cut:
+        answering |= {"WARC-Truncated": "disconnect", CUT: _one_line(answer.cut)}
     return _packed(request, asking) + _packed(response, answering)
 
 

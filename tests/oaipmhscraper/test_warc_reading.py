@@ -1,0 +1,181 @@
+"""Exchanges out of WARC files: our own, those of other tools, and damaged ones."""
+
+import gzip
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from oaipmhscraper.errors import WarcUnreadable
+from oaipmhscraper.http_rules import Answer
+from oaipmhscraper.responses import ResponseRecorder
+from oaipmhscraper.warc_reading import About, Damaged, Recorded, read_warc, warc_paths
+
+HARVEST = "20261121T211331.123456Z"
+URL = "https://repo.example/oai"
+RECEIVED = datetime(2026, 11, 21, 21, 13, 31, 123456, tzinfo=UTC)
+
+
+def recorded(directory: Path, *answers: Answer) -> Path:
+    with ResponseRecorder(str(directory), HARVEST, about={"agent": "silo harvest"}) as recorder:
+        for number, answer in enumerate(answers):
+            params = {"verb": "ListRecords", "resumptionToken": f"+ %{number}&é"}
+            recorder.record(params, answer, "oai_dc")
+    [path] = directory.glob("*.warc.gz")
+    return path
+
+
+def exchanges(path: Path, **more) -> list[Recorded | Damaged]:
+    return [one for one in read_warc(str(path), **more) if not isinstance(one, About)]
+
+
+def by_others(
+    path: Path, *responses: tuple[str, dict[str, str], bytes], packed: bool = True
+) -> Path:
+    """What another tool's crawl looks like: WARC 1.0, response first, none of our fields."""
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=packed)
+        for url, headers, content in responses:
+            head = StatusAndHeaders("200 OK", list(headers.items()), protocol="HTTP/1.1")
+            response = writer.create_warc_record(
+                url, "response", payload=BytesIO(content), length=len(content), http_headers=head
+            )
+            ask = StatusAndHeaders(f"GET /{url} HTTP/1.1", [], is_http_request=True)
+            request = writer.create_warc_record(url, "request", http_headers=ask)
+            writer.write_request_response_pair(request, response)
+    return path
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.binary(max_size=2000), st.booleans()), max_size=4))
+def test_what_was_recorded_is_read_as_it_was(tmp_path_factory, sent):
+    directory = tmp_path_factory.mktemp("warc")
+    answers = [
+        Answer(
+            body,
+            URL,
+            404,
+            {"x": "1"} | ({"content-encoding": "gzip"} if packed else {}),
+            gzip.compress(body) if packed else None,
+            RECEIVED,
+        )
+        for body, packed in sent
+        if not body.startswith(b"\x1f\x8b")
+    ]
+    if not answers:
+        return
+    path = recorded(directory, *answers)
+    about, *found = list(read_warc(str(path)))
+    assert isinstance(about, About)
+    assert about.fields["agent"] == "silo harvest"
+    assert len(found) == len(answers)
+    for number, (one, answer) in enumerate(zip(found, answers, strict=True)):
+        assert one.params == {"verb": "ListRecords", "resumptionToken": f"+ %{number}&é"}
+        assert (one.harvest_id, one.metadata_prefix) == (HARVEST, "oai_dc")
+        got = one.answer
+        assert (got.body, got.raw, got.status) == (answer.body, answer.raw, 404)
+        assert (got.received, got.cut, got.headers["x"]) == (RECEIVED, "", "1")
+
+
+def test_an_answer_cut_short_stays_one(tmp_path):
+    raw = gzip.compress(b"a" * 1000 + bytes(range(256)))[:-20]
+    sent = Answer(b"", URL, 200, {"content-encoding": "gzip"}, raw, RECEIVED, cut="broken off")
+    [found] = exchanges(recorded(tmp_path, sent))
+    assert found.answer.cut == "broken off"
+    assert found.answer.body.startswith(b"a" * 900)
+
+
+def test_files_of_other_tools_are_read(tmp_path):
+    page = b"<OAI-PMH/>"
+    path = by_others(
+        tmp_path / "crawl.warc.gz",
+        (f"{URL}?verb=ListRecords&metadataPrefix=oai_dc", {}, page),
+        ("https://repo.example/style.css", {}, b"body {}"),
+        (f"{URL}?verb=Identify", {"Transfer-Encoding": "chunked"}, b"a\r\n<OAI-PMH/>\r\n0\r\n\r\n"),
+        (f"{URL}?verb=ListSets", {"Content-Encoding": "gzip"}, gzip.compress(page)),
+    )
+    found = exchanges(path)
+    assert [one.params["verb"] for one in found] == ["ListRecords", "Identify", "ListSets"]
+    assert [one.answer.body for one in found] == [page] * 3
+    assert found[0].metadata_prefix == found[0].harvest_id == ""
+
+
+def test_files_that_are_not_packed_are_read(tmp_path):
+    path = by_others(tmp_path / "crawl.warc", (f"{URL}?verb=Identify", {}, b"x"), packed=False)
+    assert [one.answer.body for one in exchanges(path)] == [b"x"]
+
+
+def test_half_a_record_at_the_end_is_told_and_not_used(tmp_path):
+    path = recorded(tmp_path, Answer(b"one" * 500, URL), Answer(bytes(range(256)) * 40, URL))
+    whole = path.read_bytes()
+    for cut in (200, 300, 600):
+        path.write_bytes(whole[:-cut])
+        first, torn = exchanges(path)
+        assert first.answer.body == b"one" * 500
+        assert torn == Damaged(path.name, "ends in a half-written record", is_end=True)
+
+
+def test_content_that_is_not_what_was_recorded_is_told_and_not_used(tmp_path):
+    path = by_others(
+        tmp_path / "a.warc", *[(f"{URL}?verb=Identify", {}, b"first")] * 2, packed=False
+    )
+    path.write_bytes(path.read_bytes().replace(b"first", b"thirst"[:5], 1))
+    damaged, sound = exchanges(path)
+    assert str(damaged) == "record 1 of a.warc is not what was recorded: its digest differs"
+    assert not damaged.is_end
+    assert sound.answer.body == b"first"
+
+
+def test_damage_within_a_packed_file_ends_the_reading_with_a_word(tmp_path):
+    path = recorded(tmp_path, *[Answer(bytes(range(256)) * 20, URL)] * 3)
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 40] = bytes(40)
+    path.write_bytes(content)
+    *_, last = exchanges(path)
+    assert isinstance(last, Damaged)
+    assert "cannot be read" in str(last)
+
+
+def test_an_answer_beyond_the_limit_is_not_read(tmp_path):
+    bomb = Answer(b"", URL, 200, {"content-encoding": "gzip"}, gzip.compress(bytes(10**6)))
+    found = exchanges(
+        recorded(tmp_path, bomb, Answer(b"x" * 5000, URL), Answer(b"y", URL)), limit=2000
+    )
+    assert ["more than" in str(found[0]), "longer than" in str(found[1])] == [True, True]
+    assert found[2].answer.body == b"y"
+
+
+@pytest.mark.parametrize(
+    "content", [b"<html>", b"\x1f\x8b\x08 no", gzip.compress(b"text\n" * 90, mtime=0)]
+)
+def test_what_is_no_warc_file_is_refused_in_a_sentence(tmp_path, content):
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(content)
+    with pytest.raises(WarcUnreadable, match=r"a.warc.gz is no WARC file"):
+        exchanges(path)
+
+
+def test_a_file_that_was_only_begun_is_told(tmp_path):
+    (tmp_path / "a.warc.gz").touch()
+    assert exchanges(tmp_path / "a.warc.gz") == [Damaged("a.warc.gz", "is empty", is_end=True)]
+
+
+def test_paths_are_files_or_directories_in_order(tmp_path):
+    names = [f"{HARVEST}-00002.warc.gz", f"{HARVEST}-00001.warc.gz", "notes.txt"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    one = str(tmp_path / names[0])
+    assert warc_paths([str(tmp_path)]) == [str(tmp_path / names[1]), one]
+    assert warc_paths([one]) == [one]
+    for wrong in (str(tmp_path / "nowhere"), str(tmp_path / "nowhere.warc")):
+        with pytest.raises(WarcUnreadable, match="is not there"):
+            warc_paths([wrong])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(WarcUnreadable, match="holds no"):
+        warc_paths([str(tmp_path / "empty")])
