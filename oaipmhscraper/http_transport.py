@@ -28,6 +28,7 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
+from oaipmhscraper.http_connection import bounded
 from oaipmhscraper.http_failures import BROKEN, is_final, is_timeout, reason_of
 from oaipmhscraper.http_rules import (
     BUSY,
@@ -135,7 +136,7 @@ class HttpTransport:
             raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
         self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
-        self._session = session or _Session()
+        self._session = session or bounded(_Session(), self._settings.total_timeout)
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
@@ -258,9 +259,9 @@ class HttpTransport:
 
     def _send(self, params: Mapping[str, str], attempt: int) -> Answer:
         target, lasting = self._target, True
-        deadline = self._monotonic() + self._settings.total_timeout
         for _ in range(self._settings.max_redirects + 1):
             self._await_turn()
+            deadline = self._started + self._settings.total_timeout
             url = target.url if self._settings.post else target.request_url(params)
             try:
                 with self._exchange(url, params if self._settings.post else None) as response:
@@ -270,6 +271,8 @@ class HttpTransport:
                         self._note_move(target, answer, lasting=lasting)
                         return answer
             except BROKEN as error:
+                if self._monotonic() > deadline:
+                    raise ResponseTooSlow(url, self._settings.total_timeout) from error
                 raise self._failure(url, error, attempt) from error
             lasting = lasting and response.status_code in {301, 308}
             target = _next_target(url, location)

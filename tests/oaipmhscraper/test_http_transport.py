@@ -22,7 +22,10 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
+from oaipmhscraper.http_rules import Exchange
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport
+from oaipmhscraper.pace import Pace
+from oaipmhscraper.requests_and_pages import Verbatim
 
 OAI = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><Identify/></OAI-PMH>'
 IDENTIFY = {"verb": "Identify"}
@@ -101,6 +104,9 @@ class Time:
     now: datetime = datetime(2026, 1, 1, 12, tzinfo=UTC)
     slept: list[float] = field(default_factory=list)
 
+    def monotonic(self) -> float:
+        return self.now.timestamp()
+
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += timedelta(seconds=seconds)
@@ -113,7 +119,7 @@ def time() -> Time:
 
 @contextmanager
 def transport(url: str, time: Time, **settings: object) -> Iterator[HttpTransport]:
-    clock = settings.pop("monotonic", lambda: time.now.timestamp())  # noqa: PLW0108 - time goes on
+    clock = settings.pop("monotonic", time.monotonic)
     more = {name: settings.pop(name) for name in ("pace", "on_exchange") if name in settings}
     with HttpTransport(
         url,
@@ -189,6 +195,88 @@ def test_credentials_are_sent_and_in_no_answer_and_no_error(serve, time):
         with pytest.raises(HTTPStatusError, match="HTTP 403 Forbidden") as raised:
             sender.fetch(IDENTIFY)
     assert "secret" not in str(raised.value) + raised.value.url
+
+
+def test_a_token_can_be_sent_as_it_stands(serve, time):
+    reply, seen = script(http())
+    token = Verbatim("oai_dc/10:a=b+c%2Fd%7Ee|f g&h#é")
+    with transport(serve(reply).url, time) as sender:
+        sender.fetch({"verb": "ListRecords", "resumptionToken": token})
+    assert seen[0].startswith(
+        "GET /oai?verb=ListRecords"
+        "&resumptionToken=oai_dc/10:a=b+c%2Fd%7Ee%7Cf%20g&h%23%C3%A9 HTTP/1.1\r\n"
+    )
+
+
+# --- the pace
+
+
+def test_requests_keep_their_distance(serve, time):
+    reply, _ = script(http())
+    with transport(serve(reply).url, time, delay=2.5) as sender:
+        for _ in range(3):
+            sender.fetch(IDENTIFY)
+    assert time.slept == [2.5, 2.5]
+
+
+def test_redirects_and_retries_keep_their_distance_too(serve, time):
+    reply, _ = script(http(b"", "302 Found", Location="/b"), http(b"", "500 X"), http())
+    with transport(serve(reply).url, time, delay=2) as sender:
+        sender.fetch(IDENTIFY)
+    assert time.slept == [2, 1, 1]
+
+
+def test_one_who_is_refused_holds_all_that_share_the_pace(serve, time):
+    pace = Pace(monotonic=time.monotonic)
+    refusing, _ = script(http(b"", "429 X", Retry_After="30"), http())
+    reply, _ = script(http())
+    with (
+        transport(serve(refusing).url, time, pace=pace, attempts=2) as one,
+        transport(serve(reply).url, time, pace=pace) as other,
+    ):
+        one.fetch(IDENTIFY)
+        assert time.slept == [30]
+        pace.hold(12)
+        pace.hold(3)
+        other.fetch(IDENTIFY)
+    assert time.slept == [30, 12]
+
+
+def test_threads_that_share_a_pace_are_given_turns_one_after_the_other():
+    pace = Pace(0.5, monotonic=lambda: 100.0)
+    waits: list[float] = []
+    threads = [threading.Thread(target=lambda: waits.append(pace.reserve())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(waits) == [n * 0.5 for n in range(8)]
+
+
+def test_every_attempt_is_told_with_its_outcome(serve, time):
+    stop = threading.Event()
+
+    def silence() -> Iterator[bytes]:
+        stop.wait(5)
+        yield b""
+
+    reply, _ = script(
+        http(b"busy", "503 X"), http(b"", "500 X"), b"", silence(), http(OAI[:-3]), http()
+    )
+    told: list[Exchange] = []
+    with transport(
+        serve(reply).url, time, attempts=6, read_timeout=0.2, on_exchange=told.append
+    ) as sender:
+        sender.fetch(IDENTIFY)
+    stop.set()
+    assert [(one.outcome.name, one.status, one.received) for one in told] == [
+        ("REFUSED", 503, 4),
+        ("FAILED", 500, 0),
+        ("FAILED", None, 0),
+        ("TIMED_OUT", None, 0),
+        ("FAILED", 200, len(OAI) - 3),
+        ("ANSWERED", 200, len(OAI)),
+    ]
 
 
 # --- what comes back
@@ -275,6 +363,71 @@ def test_an_answer_without_its_end_tag_is_asked_again_and_handed_over_in_the_end
     assert len(seen) == 2
 
 
+def test_what_came_of_an_answer_cut_short_is_handed_over_in_the_end(serve, time):
+    reply, seen = script([http(OAI)[:-30]])
+    with transport(serve(reply).url, time, attempts=2) as sender:
+        answer = sender.fetch(IDENTIFY)
+    assert (answer.body, answer.cut) == (OAI[:-30], "the answer was cut short")
+    assert len(seen) == 2
+
+
+def test_what_unpacks_of_a_packed_answer_cut_short_is_handed_over(serve, time):
+    text = OAI.replace(b"<Identify/>", b"".join(b"<a>%d</a>" % (n * n) for n in range(5000)))
+    packed = http(gzip.compress(text), Content_Encoding="gzip")
+    reply, _ = script([packed[: len(packed) // 2]])
+    with transport(serve(reply).url, time, attempts=1) as sender:
+        answer = sender.fetch(IDENTIFY)
+    assert len(answer.body) > 10_000
+    assert text.startswith(answer.body)
+    assert answer.raw == packed[: len(packed) // 2].partition(b"\r\n\r\n")[2]
+    assert answer.cut
+
+
+def test_a_damaged_packed_answer_is_handed_over_up_to_the_damage(serve, time):
+    text = OAI.replace(b"<Identify/>", b"".join(b"<a>%d</a>" % (n * n) for n in range(5000)))
+    packed = bytearray(gzip.compress(text))
+    packed[len(packed) // 2 :] = b"\xff" * (len(packed) // 2)
+    reply, seen = script(http(bytes(packed), Content_Encoding="gzip"))
+    with transport(serve(reply).url, time, attempts=2) as sender:
+        answer = sender.fetch(IDENTIFY)
+    assert answer.cut.startswith("a packed answer that is damaged")
+    assert text.startswith(answer.body[:8000])
+    assert len(answer.body) > 8000
+    assert len(seen) == 2
+
+
+def test_nothing_of_oai_pmh_in_an_answer_cut_short_is_no_answer(serve, time):
+    reply, _ = script([http(b"<html>" * 50)[:-30]])
+    with (
+        transport(serve(reply).url, time, attempts=2) as sender,
+        pytest.raises(EndpointUnreachable, match="after 2 attempts: the answer was cut short"),
+    ):
+        sender.fetch(IDENTIFY)
+
+
+def test_a_whole_answer_is_taken_whatever_length_was_announced(serve, time):
+    reply, seen = script([http(OAI).replace(b"Content-Length: 75", b"Content-Length: 99")])
+    with transport(serve(reply).url, time) as sender:
+        assert sender.fetch(IDENTIFY).body == OAI
+    assert (len(seen), time.slept) == (1, [])
+
+
+def test_connections_that_end_after_some_requests_are_opened_anew(serve, time):
+    """UMich reset every connection after about 15 requests (MarcEdit's blog)."""
+    count = itertools.count(1)
+    reply, _ = script(http())
+
+    def tired(head: str) -> bytes | Iterable[bytes]:
+        return b"" if next(count) % 15 == 0 else reply(head)
+
+    server = serve(tired)
+    with transport(server.url, time) as sender:
+        for _ in range(40):
+            assert sender.fetch(IDENTIFY).body == OAI
+        assert (sender.traffic.sent, sender.traffic.retried) == (42, 2)
+    assert len(server.connections) == 3
+
+
 def test_html_is_asked_again_only_where_the_endpoint_answered_before(serve, time):
     reply, seen = script(http(b"<html>"), http(), http(b"<html>"), http())
     with transport(serve(reply).url, time) as sender:
@@ -329,6 +482,24 @@ def test_an_answer_that_drips_is_ended_by_the_total_time(serve, time):
     assert len(seen) == 1
 
 
+def test_a_head_that_drips_is_ended_by_the_total_time(serve, time):
+    stop = threading.Event()
+
+    def drip() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nX-Slow: "
+        while not stop.wait(0.02):
+            yield b"x"
+
+    reply, seen = script(drip())
+    with (
+        transport(serve(reply).url, time, total_timeout=0.3, monotonic=monotonic) as sender,
+        pytest.raises(ResponseTooSlow, match=r"within 0\.3 seconds"),
+    ):
+        sender.fetch(IDENTIFY)
+    stop.set()
+    assert len(seen) == 1
+
+
 def test_silence_is_a_timeout_and_asked_again(serve, time):
     stop = threading.Event()
 
@@ -354,6 +525,41 @@ def test_redirects_are_followed_and_lost_arguments_put_back(serve, time):
 
     with transport(serve(reply).url, time) as sender:
         assert sender.fetch(IDENTIFY).url.endswith("/oai/?verb=Identify")
+
+
+def test_a_lasting_redirect_is_followed_once_and_told(serve, time):
+    def reply(head: str) -> bytes:
+        if head.startswith("GET /new?verb=Identify "):
+            return http()
+        return http(b"", "301 Moved", Location="/new?verb=Identify")
+
+    with transport(serve(reply).url, time) as sender:
+        for _ in range(3):
+            sender.fetch(IDENTIFY)
+        assert sender.traffic.sent == 4
+        assert sender.moved_to.endswith("/new")
+        assert sender.base_url.endswith("/oai")
+
+
+@pytest.mark.parametrize("status", ["302 Found", "303 See", "307 Temporary"])
+def test_a_redirect_for_now_is_followed_each_time_and_told(serve, time, status):
+    def reply(head: str) -> bytes:
+        return http() if "/new" in head else http(b"", status, Location="/new")
+
+    with transport(serve(reply).url, time) as sender:
+        for _ in range(2):
+            sender.fetch(IDENTIFY)
+        assert sender.traffic.sent == 4
+        assert sender.moved_to.endswith("/new")
+
+
+def test_a_redirect_to_a_page_for_people_is_not_remembered(serve, time):
+    def reply(head: str) -> bytes:
+        return http(b"<html>") if "/login" in head else http(b"", "301 M", Location="/login")
+
+    with transport(serve(reply).url, time) as sender:
+        assert sender.fetch(IDENTIFY).body == b"<html>"
+        assert sender.moved_to == ""
 
 
 def test_post_stays_post_over_redirects(serve, time):
