@@ -41,7 +41,7 @@ def _response_class(seconds: float) -> type[http.client.HTTPResponse]:
     class Response(http.client.HTTPResponse):
         def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
             super().__init__(sock, *args, **kwargs)
-            raw = cast("io.BufferedReader", self.fp).detach()
+            raw = self.fp.detach()
             self.fp = io.BufferedReader(_Bounded(raw, seconds))
 
     return Response
@@ -75,7 +75,7 @@ class BoundedAdapter(HTTPAdapter):
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> urllib3.ProxyManager:
         """As requests does."""
-        manager = super().proxy_manager_for(proxy, **kwargs)
+        manager: urllib3.ProxyManager = super().proxy_manager_for(proxy, **kwargs)
         manager.pool_classes_by_scheme = self._classes
         return manager
 
