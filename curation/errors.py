@@ -33,3 +33,27 @@ class PatternTooSlow(CurationError):
         super().__init__(
             f"the pattern {pattern!r} takes too long; nested repetitions such as (a+)+ do that"
         )
+
+
+class JobNotFound(CurationError):
+    """There is no job of that id."""
+
+    def __init__(self, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(f"there is no job {job_id!r}")
+
+
+class JobUnreadable(CurationError):
+    """A job's journal cannot be read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path} is no journal of a job: {reason}")
+
+
+class JobBusy(CurationError):
+    """Somebody else is at work on the job."""
+
+    def __init__(self, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(f"the job {job_id} is being worked on by another process")

@@ -78,6 +78,16 @@ class Locks:
         finally:
             os.close(fd)
 
+    @contextlib.contextmanager
+    def hold_name_if_free(self, name: str) -> Iterator[bool]:
+        """Hold the lock of a name if nobody has it; the value says whether."""
+        fd = self._lock(name, wait=False)
+        try:
+            yield fd is not None
+        finally:
+            if fd is not None:
+                os.close(fd)
+
     def _held_here(self) -> set[int]:
         """The stripes of this directory that this thread holds."""
         everywhere: dict[str, set[int]] = vars(_here).setdefault("held", {})

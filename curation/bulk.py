@@ -1,0 +1,479 @@
+"""Changing many records as a job: preview, apply, go on after a stop, undo.
+
+A page of records is one group commit of the Silo. Before it the journal says *begun*,
+with all that undoing needs; after it *done*. Killed in between, the next run compares
+the record's mark with the one noted: either it was written, or it is done again.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as member
+from typing import Any
+
+from curation.changes import CannotChange, FileChange, RecordChange, mark_of, plan_record
+from curation.errors import JobBusy
+from curation.fields import said
+from curation.job_journal import Doing, Entry, JobJournal, job_ids
+from curation.rule_files import RuleSet, from_table, to_table
+from recordsilo import Silo
+from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.locks import Locks
+from recordsilo.manifest import Manifest
+
+PAGE = 200
+"""Records in one group commit."""
+
+Progress = Callable[[int], None]
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One record of a preview: its fields that differ, before and after."""
+
+    identifier: str
+    before: tuple[tuple[str, str, str], ...]
+    after: tuple[tuple[str, str, str], ...]
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a job would do; nothing was written.
+
+    Attributes:
+        records: How many are selected.
+        changed: How many of them would be changed.
+        values: How many values would come, go or change.
+        copies: How many working copies would be made.
+        skipped: Reason → how many records.
+        samples: Some of the changes.
+    """
+
+    records: int
+    changed: int
+    values: int
+    copies: int
+    skipped: dict[str, int]
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """How far a job is.
+
+    Attributes:
+        job_id: By which it is found again.
+        about: What it is: title, agent, started, kind.
+        counts: How many records are how far.
+        values: How many values were changed.
+        skipped: (identifier, reason) of some that were passed over.
+        kept: (identifier, reason) of some that could not be undone.
+    """
+
+    job_id: str
+    about: dict[str, Any]
+    counts: dict[Doing, int]
+    values: int
+    skipped: tuple[tuple[str, str], ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be done, or to be undone."""
+        open_states = (Doing.PLANNED, Doing.BEGUN, Doing.UNDOING)
+        return not any(self.counts.get(state) for state in open_states)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every record was dealt with, and none passed over."""
+        passed = self.counts.get(Doing.SKIPPED, 0) + self.counts.get(Doing.KEPT, 0)
+        return self.is_finished and not passed
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "job": self.job_id,
+            **self.about,
+            "finished": self.is_finished,
+            "counts": {state.value: self.counts.get(state, 0) for state in Doing},
+            "values": self.values,
+            "skipped": [{"identifier": one, "reason": why} for one, why in self.skipped],
+            "kept": [{"identifier": one, "reason": why} for one, why in self.kept],
+        }
+
+
+Planner = Callable[[Manifest, Callable[[str, str], bytes], str], RecordChange | None]
+"""(manifest, read, what the job was given for the record) → what to do."""
+
+
+def planner_of(about: dict[str, Any]) -> Planner:
+    """What a job does to a record, by what its journal says it is."""
+    return PLANNERS[about["kind"]](about)
+
+
+def _rules_planner(about: dict[str, Any]) -> Planner:
+    rule_set = from_table(about["rules"])
+    return lambda manifest, read, _given: plan_record(manifest, read, rule_set)
+
+
+PLANNERS: dict[str, Callable[[dict[str, Any]], Planner]] = {"rules": _rules_planner}
+"""Kind of job → what makes its planner."""
+
+
+# --------------------------------------------------------------------------- preview
+
+
+def preview(
+    silo: Silo, rule_set: RuleSet, *, samples: int = 20, progress: Progress | None = None
+) -> Preview:
+    """Say what a rule set would do; writes nothing.
+
+    Raises:
+        RecordNotFound, SearchError, IndexProblem: The selection cannot be found.
+        PatternTooSlow, RuleRefused: The rules are at fault.
+
+    Cost: reads the manifest and one file of every record selected.
+    """
+    identifiers = rule_set.select.find(silo)
+
+    def plan(manifest: Manifest, read: Callable[[str, str], bytes]) -> RecordChange | None:
+        return plan_record(manifest, read, rule_set)
+
+    return preview_of(silo, ((one, plan) for one in identifiers), samples, progress)
+
+
+def preview_of(
+    silo: Silo,
+    planned: Iterable[tuple[str, Callable[..., RecordChange | None]]],
+    samples: int = 20,
+    progress: Progress | None = None,
+) -> Preview:
+    """`preview` of any plans: (identifier, what plans it from manifest and reader)."""
+    records = changed = values = copies = 0
+    skipped: dict[str, int] = {}
+    shown: list[Sample] = []
+    for identifier, plan in planned:
+        records += 1
+        try:
+            change = _planned(silo, identifier, plan)
+        except (CannotChange, RecordSiloError) as error:
+            skipped[_kind_of(error)] = skipped.get(_kind_of(error), 0) + 1
+            change = None
+        if change is not None:
+            changed, values = changed + 1, values + change.values
+            copies += change.makes_copy
+            if len(shown) < samples:
+                shown.append(_sample(identifier, change))
+        if progress is not None:
+            progress(records)
+    return Preview(records, changed, values, copies, skipped, tuple(shown))
+
+
+def _planned(
+    silo: Silo, identifier: str, plan: Callable[..., RecordChange | None]
+) -> RecordChange | None:
+    record = silo[identifier]
+
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    found: RecordChange | None = plan(record.state, read)
+    return found
+
+
+def _kind_of(error: Exception) -> str:
+    return (
+        str(error) if isinstance(error, CannotChange) else f"{type(error).__name__}: cannot be read"
+    )
+
+
+def _sample(identifier: str, change: RecordChange) -> Sample:
+    before, after = said(change.before), said(change.after)
+    names = {name for name, *_ in set(before) ^ set(after)}
+    if not names and before != after:
+        names = {name for name, *_ in before}
+    return Sample(
+        identifier,
+        tuple(one for one in before if one[0] in names),
+        tuple(one for one in after if one[0] in names),
+        change.state,
+    )
+
+
+# --------------------------------------------------------------------------- jobs
+
+
+def create_job(silo: Silo, rule_set: RuleSet, *, agent: str, message: str = "") -> str:
+    """Plan a job over the records that are selected now; return its id. Changes no record."""
+    identifiers = rule_set.select.find(silo)
+    about = {"title": rule_set.title, "rules": to_table(rule_set), "agent": agent}
+    return start_journal(
+        silo, "rules", {**about, "message": message}, ((one, "") for one in identifiers)
+    )
+
+
+def start_journal(
+    silo: Silo, kind: str, about: dict[str, Any], records: Iterable[tuple[str, str]]
+) -> str:
+    """Begin the journal of a job of any kind of `PLANNERS`; return its id."""
+    assert kind in PLANNERS
+    with JobJournal.create(silo.path, {"kind": kind, **about}, records) as journal:
+        return journal.job_id
+
+
+def run_job(
+    silo: Silo, job_id: str, *, progress: Progress | None = None, stop: Stop | None = None
+) -> JobReport:
+    """Do what is left of a job; harmless when nothing is.
+
+    Args:
+        progress: Told after every page how many records are dealt with.
+        stop: Asked before every page; True ends the run there, and another goes on.
+
+    Raises:
+        JobNotFound, JobUnreadable, JobBusy
+        PatternTooSlow, RuleRefused: The rules are at fault; the page is not written.
+        RecordSiloError, OSError: The store failed; the page is looked at by the next run.
+    """
+    with _held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
+        about = journal.about()
+        plan = planner_of(about)
+        _settle(silo, journal)
+        done = sum(n for state, n in journal.counts().items() if state is not Doing.PLANNED)
+        for page in journal.pages(Doing.PLANNED, size=PAGE):
+            if stop is not None and stop():
+                break
+            _apply_page(silo, journal, page, plan, about)
+            done += len(page)
+            if progress is not None:
+                progress(done)
+        return report_of(journal)
+
+
+def undo_job(
+    silo: Silo,
+    job_id: str,
+    *,
+    agent: str,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> JobReport:
+    """Take back what a job changed, in any order with other jobs.
+
+    A record whose version is not as the job left it is kept as it is, and listed;
+    once what changed it is undone, undoing the job again takes it back too.
+
+    Raises:
+        See `run_job`.
+    """
+    with _held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
+        _settle(silo, journal)
+        journal.move((entry.identifier for entry in journal.entries(Doing.KEPT)), Doing.DONE)
+        done = 0
+        for page in journal.pages(Doing.DONE, size=PAGE):
+            if stop is not None and stop():
+                break
+            _undo_page(silo, journal, page, agent)
+            done += len(page)
+            if progress is not None:
+                progress(done)
+        return report_of(journal)
+
+
+def report_of(journal: JobJournal, *, listed: int = 1000) -> JobReport:
+    """How far a job is; names at most ``listed`` of the records passed over."""
+
+    def reasons(state: Doing) -> tuple[tuple[str, str], ...]:
+        return tuple((one.identifier, one.reason) for one in journal.entries(state, limit=listed))
+
+    return JobReport(
+        journal.job_id,
+        journal.about(),
+        journal.counts(),
+        journal.changed_values(),
+        reasons(Doing.SKIPPED),
+        reasons(Doing.KEPT),
+    )
+
+
+def job_report(silo: Silo, job_id: str) -> JobReport:
+    """How far a job is.
+
+    Raises:
+        JobNotFound, JobUnreadable
+    """
+    with JobJournal.open(silo.path, job_id) as journal:
+        return report_of(journal)
+
+
+def job_reports(silo: Silo) -> Iterator[JobReport]:
+    """The Silo's jobs, the newest first."""
+    for job_id in job_ids(silo.path):
+        yield job_report(silo, job_id)
+
+
+@contextlib.contextmanager
+def _held(silo: Silo, job_id: str) -> Iterator[None]:
+    with Locks(os.path.join(silo.path, ".silo", "locks")).hold_name_if_free(
+        f"job-{job_id}"
+    ) as is_held:
+        if not is_held:
+            raise JobBusy(job_id)
+        yield
+
+
+# --------------------------------------------------------------------------- pages
+
+
+@dataclass(slots=True)
+class _Page:
+    """What is noted of a page while it is made."""
+
+    written: list[Entry] = member(default_factory=list)
+    settled: list[Entry] = member(default_factory=list)
+
+
+def _apply_page(
+    silo: Silo, journal: JobJournal, page: Sequence[Entry], plan: Planner, about: dict[str, Any]
+) -> None:
+    agent, message = (
+        str(about.get("agent", "")),
+        str(about.get("message") or about.get("title", "")),
+    )
+    noted = _Page()
+    with silo.batch([entry.identifier for entry in page], agent=agent) as batch:
+        for entry in page:
+            try:
+                edit = batch.edit(entry.identifier)
+                if edit.before is None:
+                    raise CannotChange("is gone")
+                change = plan(edit.manifest, edit.read, entry.given)
+            except (CannotChange, RecordSiloError) as error:
+                noted.settled.append(replace(entry, state=Doing.SKIPPED, reason=str(error)))
+                continue
+            if change is None:
+                noted.settled.append(replace(entry, state=Doing.UNCHANGED))
+                continue
+            noted.written.append(_carry_out(edit, entry, change, agent, message))
+        journal.keep([*noted.written, *noted.settled])
+    journal.move((entry.identifier for entry in noted.written), Doing.DONE)
+
+
+def _carry_out(
+    edit: RecordEdit, entry: Entry, change: RecordChange, agent: str, message: str
+) -> Entry:
+    """Do a change in an edit; return what the journal keeps of it."""
+    source = edit.manifest.version(change.source)
+    cursor = edit.manifest.current_version
+    log = " ".join(filter(None, ["Changed in bulk", f"by {agent}" if agent else "", message]))
+    if change.makes_copy:
+        written = [one.path for one in change.files]
+        replaces_all = set(written) >= set(source.paths)  # else the order of the files is kept
+        edit.derive_version(
+            change.source,
+            change.target,
+            date=source.date,
+            origin=new_origin("clone", of=change.source, agent=agent, message=message),
+            log=log,
+            exclude=written if replaces_all else (),
+        )
+    else:
+        edit.log(change.target, log)
+    for one in change.files:
+        _write(edit, change.target, one, marked=one.path in source.metadata_files)
+    if change.state is not None:
+        edit.set_state(change.target, change.state)
+    return replace(
+        entry,
+        state=Doing.BEGUN,
+        version=change.target,
+        cursor=cursor,
+        made=change.makes_copy,
+        mark_before=mark_of(source),
+        mark_after=mark_of(edit.manifest.version(change.target)),
+        state_before=source.state,
+        files=None if change.makes_copy else {one.path: one.before for one in change.files},
+        changed=change.values,
+    )
+
+
+def _write(edit: RecordEdit, version: str, change: FileChange, *, marked: bool) -> None:
+    if change.after is None:
+        edit.delete(version, change.path)
+    else:
+        metadata = marked if change.metadata is None else change.metadata
+        edit.put(version, change.path, change.after, metadata=metadata)
+
+
+def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: str) -> None:
+    noted = _Page()
+    with silo.batch([entry.identifier for entry in page], agent=agent) as batch:
+        for entry in page:
+            try:
+                _take_back(batch.edit(entry.identifier), entry, f"Undone by {agent}")
+            except (CannotChange, RecordSiloError) as error:
+                noted.settled.append(replace(entry, state=Doing.KEPT, reason=str(error)))
+            else:
+                noted.written.append(replace(entry, state=Doing.UNDOING))
+        journal.keep([*noted.written, *noted.settled])
+    journal.move((entry.identifier for entry in noted.written), Doing.UNDONE)
+
+
+def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
+    manifest = edit.manifest
+    if not manifest.has(entry.version):
+        raise CannotChange(f"has no version {entry.version} any more")
+    version = manifest.version(entry.version)
+    if mark_of(version) != entry.mark_after:
+        raise CannotChange("was changed since")
+    _check_as_written(edit, entry)
+    if entry.made:
+        was_current = manifest.current_version == entry.version
+        edit.remove_version(entry.version)
+        if was_current and edit.manifest.has(entry.cursor):
+            edit.move_cursor(entry.cursor)
+        return
+    for path, content in (entry.files or {}).items():
+        if content is None:
+            edit.delete(entry.version, path)
+        else:
+            marked = path in version.metadata_files
+            edit.put(entry.version, path, content, metadata=marked)
+    edit.set_state(entry.version, entry.state_before)
+    edit.log(entry.version, log)
+
+
+def _check_as_written(edit: RecordEdit, entry: Entry) -> None:
+    """Look at the disk: what was edited outside is not in the manifest yet."""
+    version = edit.manifest.version(entry.version)
+    for path in version.metadata_files if entry.made else (entry.files or {}):
+        known = (version.digests or {}).get(path)
+        found = hashlib.sha256(edit.read(entry.version, path)).hexdigest()
+        if known is not None and known.sha256 != found:
+            raise CannotChange(f"{path} was edited outside since")
+
+
+def _settle(silo: Silo, journal: JobJournal) -> None:
+    """Look at what an earlier run was about to write, and note what became of it."""
+    for entry in journal.entries(Doing.BEGUN):
+        mark = _mark_now(silo, entry)
+        state = Doing.DONE if mark == entry.mark_after else Doing.PLANNED
+        journal.move([entry.identifier], state)
+    for entry in journal.entries(Doing.UNDOING):
+        mark = _mark_now(silo, entry)
+        gone = mark is None if entry.made else mark == entry.mark_before
+        journal.move([entry.identifier], Doing.UNDONE if gone else Doing.DONE)
+
+
+def _mark_now(silo: Silo, entry: Entry) -> str | None:
+    try:
+        manifest = silo[entry.identifier].state
+    except RecordNotFound:
+        return None
+    return mark_of(manifest.version(entry.version)) if manifest.has(entry.version) else None

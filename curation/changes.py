@@ -1,0 +1,172 @@
+"""What a rule set does to one record: decided from its manifest and its metadata file.
+
+Working copies only are changed: the current version where it is curated, else a copy of
+it named ``workingcopy`` that is made for the change. What was harvested stays.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from curation.errors import NoFields
+from curation.fields import Fields, read_fields, said, write_fields
+from curation.rule_files import RuleSet
+from curation.rules import apply
+from recordsilo.errors import RecordSiloError
+from recordsilo.manifest import Manifest, Version
+
+WORKING_COPY = "workingcopy"
+PREFERRED = ("oai_dc", "oai_dc.xml")
+
+ReadFile = Callable[[str, str], bytes]
+"""(version, path) → content."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """New bytes for a file.
+
+    Attributes:
+        before: As it is; None where there is none.
+        after: As it shall be; None takes it away.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    metadata: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChange:
+    """What is to be done to one record.
+
+    Attributes:
+        source: The version whose content is changed.
+        target: The version that is written: the same, or a copy of it to be made.
+        before: The fields as they are.
+        after: The fields as they shall be.
+        files: The files that are written.
+        state: What the target becomes; None leaves that.
+    """
+
+    source: str
+    target: str
+    before: Fields
+    after: Fields
+    files: tuple[FileChange, ...]
+    state: str | None = None
+
+    @property
+    def makes_copy(self) -> bool:
+        """Whether the target has to be made."""
+        return self.source != self.target
+
+    @property
+    def values(self) -> int:
+        """How many values come, go or change."""
+        gone = list(said(self.before))
+        come = []
+        for one in said(self.after):
+            if one in gone:
+                gone.remove(one)
+            else:
+                come.append(one)
+        return max(len(gone), len(come))
+
+
+class CannotChange(Exception):
+    """A record that a change passes over; the message says why."""
+
+
+def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> RecordChange | None:
+    """Decide what a rule set does to a record.
+
+    Args:
+        manifest: The record's.
+        read: Reads its files as they lie on disk.
+        rule_set: What is wanted.
+
+    Returns:
+        None where there is nothing to do.
+
+    Raises:
+        CannotChange: The record cannot be changed so.
+        PatternTooSlow, RuleRefused: The rules are at fault.
+    """
+    source, target = editable_version(manifest)
+    state = rule_set.state if rule_set.state != manifest.version(source).state else None
+    if not rule_set.rules:
+        if rule_set.state is None or (state is None and source == target):
+            return None
+        return RecordChange(source, target, (), (), (), rule_set.state)
+    path, content, before = metadata_fields(manifest.version(source), read, rule_set.file)
+    after = apply(rule_set.rules, before)
+    changed = write_fields(content, after)
+    files = (FileChange(path, content, changed),) if changed != content else ()
+    if not files and (state is None or source != target):
+        return None
+    return RecordChange(source, target, before, after, files, state)
+
+
+def editable_version(manifest: Manifest) -> tuple[str, str]:
+    """The version to be changed, and the one to write.
+
+    Raises:
+        CannotChange: A working copy is there and is not the current version, or the
+            record has no versions.
+    """
+    if not manifest.versions:
+        raise CannotChange("has no version")
+    current = manifest.current
+    if current.is_curated:
+        return current.name, current.name
+    if manifest.has(WORKING_COPY):
+        raise CannotChange("has a working copy that is not its current version")
+    return current.name, WORKING_COPY
+
+
+def metadata_fields(
+    version: Version, read: ReadFile, wanted: str = ""
+) -> tuple[str, bytes, Fields]:
+    """The metadata file whose fields are edited: its path, its content and they.
+
+    Args:
+        version: The version it is in.
+        read: Reads its files.
+        wanted: Its path; empty: ``oai_dc`` if there is one, else the first with fields.
+
+    Raises:
+        CannotChange: There is none, or it was changed by other means than this library.
+    """
+    reasons: list[str] = []
+    for path in (wanted,) if wanted else _candidates(version):
+        if path not in version.paths:
+            reasons.append(f"has no file {path}")
+            continue
+        try:
+            content = read(version.name, path)
+            fields = read_fields(content)
+        except (NoFields, RecordSiloError, OSError) as error:
+            reasons.append(f"{path}: {error}")
+            continue
+        known = (version.digests or {}).get(path)
+        if known is not None and known.sha256 != hashlib.sha256(content).hexdigest():
+            raise CannotChange(f"{path} was edited outside; accept it first")
+        return path, content, fields
+    raise CannotChange("; ".join(reasons) or "has no metadata file")
+
+
+def _candidates(version: Version) -> list[str]:
+    marked = [path for path in version.metadata_files if not path.endswith(".about")]
+    first = [path for path in PREFERRED if path in marked]
+    return first + [path for path in marked if path not in first]
+
+
+def mark_of(version: Version) -> str:
+    """A digest of a version's files and state: equal marks, equal versions."""
+    lines = [
+        f"{path}\0{known.sha256 if known else ''}\n"
+        for path, known in sorted((version.digests or {}).items())
+    ]
+    return hashlib.sha256(("".join(lines) + (version.state or "")).encode()).hexdigest()
