@@ -1,6 +1,7 @@
 """What a metadata file says, for the index, the page and the crosswalk.
 
-`describe` turns the bytes of a metadata file into a `Description`. One module for
+`describe` turns the bytes of a metadata file into a `Description`, `links_of` gives the
+addresses in it. One module for
 each format; to add one, write a module with a function ``read(root) ->
 Description`` and name its root element in `_READERS`.
 """
@@ -12,9 +13,10 @@ from lxml import etree
 
 from recordsilo.description import dublin_core, generic, jats
 from recordsilo.description.collect import local_name
+from recordsilo.description.links import Link, links
 from recordsilo.description.values import Description, Value
 
-__all__ = ["Description", "Value", "describe"]
+__all__ = ["Description", "Link", "Value", "describe", "links_of"]
 
 MAX_BYTES = 64 << 20
 _Reader = Callable[[etree._Element], Description]
@@ -40,14 +42,29 @@ def describe(name: str, content: bytes) -> Description | None:
         None for bytes that are no well-formed XML, hold a document type, or are
         beyond 64 MiB.
     """
+    root = _document(name, content)
+    return None if root is None else _READERS.get(local_name(root), generic.read)(root)
+
+
+def links_of(name: str, content: bytes) -> tuple[Link, ...]:
+    """The http and https addresses in a metadata file, in its order, with their fields.
+
+    Args:
+        name: The file's name; what is not metadata (``oai_dc.about``) has none.
+        content: As for `describe`; none are found in what that cannot read.
+    """
+    root = _document(name, content)
+    return () if root is None else tuple(links(root))
+
+
+def _document(name: str, content: bytes) -> etree._Element | None:
+    """The metadata document's root, out of the element that OAI-PMH puts around it."""
     if name.endswith(".about") or len(content) > MAX_BYTES:
         return None
     root = _parse(content)
-    if root is None:
-        return None
-    if local_name(root) == "metadata" and len(root):
-        root = root[0]
-    return _READERS.get(local_name(root), generic.read)(root)
+    if root is not None and local_name(root) == "metadata" and len(root):
+        return root[0]
+    return root
 
 
 class _Parsers(threading.local):

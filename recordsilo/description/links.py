@@ -1,0 +1,96 @@
+"""Where a metadata file leads: every address in it, with the field that holds it.
+
+One way for all formats: an element whose whole text is an http or https address, or
+an attribute that is one. Fields are named as people write them, ``dc:identifier``,
+whatever prefix a document happens to use.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from recordsilo.description.collect import local_name
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"\\^`{|}]+", re.IGNORECASE)
+_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
+_PREFIXES = {
+    "http://purl.org/dc/elements/1.1/": "dc",
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://eprints.org/ep2/data/2.0": "eprints",
+    "http://www.loc.gov/mods/v3": "mods",
+    "http://www.loc.gov/METS/": "mets",
+    "http://www.loc.gov/MARC21/slim": "marc",
+    "http://www.w3.org/2005/Atom": "atom",
+    "urn:mpeg:mpeg21:2002:02-DIDL-NS": "didl",
+}
+_TARGETS = ("{http://www.w3.org/1999/xlink}href", "href", "ref", "url")
+_TYPES = ("content-type", "mimetype", "mime-subtype", "MIMETYPE", "mimeType", "type", "mime_type")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An address in a metadata file.
+
+    Attributes:
+        url: As written, white space around it left out.
+        field: The element, ``dc:identifier`` or ``jats:self-uri``; of MARC the tag and
+            the subfield, ``marc:856u``; for a file of EPrints ``eprints:file``.
+        type: The media type that the metadata gives for what is there, or ``""``.
+    """
+
+    url: str
+    field: str
+    type: str = ""
+
+
+def links(root: etree._Element) -> Iterator[Link]:
+    """The addresses in a document, in its order; one that stands twice in a field comes once."""
+    seen: set[tuple[str, str]] = set()
+    is_jats = local_name(root) == "article"
+    for element in root.iter(etree.Element):
+        for address in _addresses(element):
+            field = _field(element, is_jats=is_jats)
+            if (address, field) not in seen:
+                seen.add((address, field))
+                yield Link(address, field, _type(element))
+
+
+def _addresses(element: etree._Element) -> Iterator[str]:
+    text = (element.text or "").strip()
+    if not len(element) and _ADDRESS.fullmatch(text):
+        yield text
+    for name in _TARGETS:
+        value = (element.get(name) or "").strip()
+        if _ADDRESS.fullmatch(value):
+            yield value
+
+
+def _field(element: etree._Element, *, is_jats: bool) -> str:
+    name = local_name(element)
+    parent = element.getparent()
+    usual = "jats" if is_jats else element.prefix or ""
+    prefix = _PREFIXES.get(etree.QName(element).namespace or "", usual)
+    if prefix == "marc" and parent is not None:
+        return f"marc:{parent.get('tag', '')}{element.get('code', '')}"
+    if prefix == "eprints" and name == "url" and parent is not None:
+        return f"eprints:{local_name(parent)}"
+    if prefix == "atom" and name == "link":
+        return f"atom:link:{element.get('rel', 'alternate').rpartition('/')[2]}"
+    return f"{prefix}:{name}" if prefix else name
+
+
+def _type(element: etree._Element) -> str:
+    """What the element, the one around it, or a neighbour says of the type."""
+    parent = element.getparent()
+    for one in (element, *(() if parent is None else (parent,))):
+        for name in _TYPES:
+            value = (one.get(name) or "").strip()
+            if _TYPE.fullmatch(value):
+                return value.lower()
+    if parent is not None and local_name(parent) == "file":
+        for child in parent.iterchildren(etree.Element):
+            if local_name(child) == "mime_type":
+                return (child.text or "").strip().lower()
+    return ""
