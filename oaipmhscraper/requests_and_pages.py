@@ -331,12 +331,17 @@ def read_record(body: bytes) -> Record:
         PageUnreadable: No OAI-PMH answer, or none with a usable record.
         OAIError: The repository's error.
     """
-    page = _read_list(body, Verb.GET_RECORD, "record", _record)
+    page = read_record_page(body)
     page.raise_errors()
     if not page.items:
         reason = page.set_aside[0].reason if page.set_aside else "is not there"
         raise PageUnreadable(f"holds no record: it {reason}")
     return page.items[0]
+
+
+def read_record_page(body: bytes) -> ListPage[Record]:
+    """Read the answer to ``GetRecord`` as a page of at most one record; errors are in the page."""
+    return _read_list(body, Verb.GET_RECORD, "record", _record)
 
 
 # --------------------------------------------------------------------------- elements

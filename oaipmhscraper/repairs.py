@@ -1,0 +1,40 @@
+"""What can be mended in an answer, each kind by its name in receipts and manifests (pure).
+
+Source: XML 1.0, sections 2.2 (characters), 2.4 (markup), 4.1 (references), 4.3.3 (encodings).
+"""
+
+from collections import Counter
+from enum import StrEnum
+
+
+class Repair(StrEnum):
+    """A kind of repair. Each leaves the text as it was meant, or marks what is lost."""
+
+    JUNK_BEFORE = "junk before the answer cut"
+    JUNK_AFTER = "junk after the answer cut"
+    JUNK_BETWEEN = "junk between records cut"
+    ENCODING = "encoding other than UTF-8 converted"
+    WINDOWS_1252 = "windows-1252 byte read"
+    LOST_CHARACTER = "unreadable byte replaced by U+FFFD"
+    CONTROL_CHARACTER = "control character dropped"
+    ILLEGAL_REFERENCE = "reference to an illegal character dropped"
+    SURROGATE_PAIR = "surrogate pair joined"
+    HTML_ENTITY = "HTML entity resolved"
+    AMPERSAND = "bare ampersand escaped"
+    LESS_THAN = "bare less-than sign escaped"
+    CDATA_END = "]]> in text escaped"
+    HTML_TAG = "unclosed HTML tag closed"
+    ATTRIBUTE = "repeated attribute dropped"
+    COMMENT = "comment mended"
+    XML_DECLARATION = "XML declaration inside a record removed"
+    DOCTYPE = "DOCTYPE removed"
+    END_TAG = "missing end tag added"
+    PREFIX = "undeclared namespace prefix declared"
+    RECORD_BY_RECORD = "page read record by record"
+    ENVELOPE = "envelope read in part"
+    TOKEN_BY_PATTERN = "token by pattern"  # noqa: S105 - a word for people, no secret
+    CUT_SHORT = "page cut short"
+
+
+Repairs = Counter[Repair]
+"""How often each kind was needed."""
