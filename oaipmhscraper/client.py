@@ -4,6 +4,7 @@
 ...     print(record.header.identifier)
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from functools import cached_property
@@ -24,9 +25,14 @@ from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
 from oaipmhscraper.http_rules import Answer, Traffic
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.listed_pages import HEADERS, RECORDS, Reading
+from oaipmhscraper.listed_pages import Item as ListedItem
+from oaipmhscraper.marks import ListJob
+from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.requests_and_pages import (
     ListPage,
     Request,
+    checked_prefix,
     get_record_request,
     identify_request,
     list_metadata_formats_request,
@@ -40,6 +46,10 @@ from oaipmhscraper.requests_and_pages import (
     read_sets,
     resume_request,
 )
+from oaipmhscraper.walk_values import WindowBroken
+from oaipmhscraper.whole_lists import whole_list
+
+logger = logging.getLogger("OAIPMH Harvester")
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -116,6 +126,7 @@ class Client:
         if isinstance(repository, str):
             repository = HttpTransport(repository, settings)
         self._transport = repository
+        self._quirks = Quirks()
 
     @property
     def base_url(self) -> str:
@@ -133,6 +144,12 @@ class Client:
         close = getattr(self._transport, "close", None)
         if close is not None:
             close()
+
+    def abort(self) -> None:
+        """Cut off a request that another thread waits for, if the transport can do so."""
+        abort = getattr(self._transport, "abort", None)
+        if abort is not None:
+            abort()
 
     def __enter__(self) -> "Client":
         return self
@@ -179,14 +196,18 @@ class Client:
             until: Latest datestamp, inclusive.
             set_spec: Only members of this set.
 
+        Answers that are not well-formed are mended, tokens re-issued, windows
+        restarted or split; every identifier comes once. What stays unreadable of a
+        page is left out with a warning in the log.
+
         Raises:
             NoRecordsMatch: There are none.
             RequestRefused: Arguments that make no request.
-            TokenLoopError, OAIError, EndpointError: See `ListWalk`.
+            TokenLoopError: The list runs in a circle, and may be longer than what came.
+            OAIError, EndpointError: What ended the list, when nothing helped.
         """
-        for page in self.header_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
-            page.raise_errors()
-            yield from page.items
+        job = self._job(metadata_prefix, from_, until, set_spec)
+        yield from self._items(HEADERS, job)
 
     def list_records(
         self,
@@ -200,9 +221,7 @@ class Client:
 
         Arguments and errors are those of `list_identifiers`.
         """
-        for page in self.record_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
-            page.raise_errors()
-            yield from page.items
+        yield from self._items(RECORDS, self._job(metadata_prefix, from_, until, set_spec))
 
     def get_record(self, identifier: str, metadata_prefix: str = "oai_dc") -> Record:
         """One record (section 4.1).
@@ -211,6 +230,23 @@ class Client:
             IdDoesNotExist, CannotDisseminateFormat
         """
         return self._ask(get_record_request(identifier, metadata_prefix), read_record)
+
+    def _job(self, prefix: str, from_: Moment, until: Moment, set_spec: str | None) -> ListJob:
+        first, last = self.datestamp(from_), self.datestamp(until)
+        return ListJob(checked_prefix(prefix), set_spec or None, first, last)
+
+    def _items(self, reading: Reading[ListedItem], job: ListJob) -> Iterator[ListedItem]:
+        """A list without its pages; a doubtful end that no promise covers is an error."""
+        try:
+            for listed in whole_list(self, reading, job, self._quirks):
+                listed.page.raise_errors()
+                for one in listed.page.set_aside:
+                    logger.warning("%s is left out", one)
+                yield from listed.page.items
+                if isinstance(listed.doubt, TokenLoopError):
+                    raise listed.doubt
+        except WindowBroken as broken:
+            raise broken.cause from None
 
     def header_pages(
         self,

@@ -1,19 +1,66 @@
 """The pages of one window, whatever the repository does (OAI-PMH 2.0, section 3.5).
 
 Here requests are sent and answers read; what to do about a failure is decided in
-`recovery`.
+`recovery`, and what a page tells of its list in `page_facts`.
 """
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, NoReturn
 
-from oaipmhprotocol import NoRecordsMatch, OAIError, Verb
-from oaipmhscraper.client import Client
-from oaipmhscraper.errors import PageUnreadable
+from oaipmhprotocol import Header, NoRecordsMatch, OAIError, Record, Verb
+from oaipmhprotocol.words import Argument
+from oaipmhscraper.errors import (
+    EndpointError,
+    PageUnreadable,
+    RetryLater,
+    TokenLoopError,
+)
+from oaipmhscraper.http_rules import Answer
+from oaipmhscraper.identifier_set import IdentifierSet
+from oaipmhscraper.listed_pages import (
+    Item,
+    ListCutShort,
+    ListedPage,
+    OneIdentifier,
+    OutsideWindow,
+    Reading,
+)
 from oaipmhscraper.marks import ListJob
-from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.requests_and_pages import list_request, read_records, resume_request
+from oaipmhscraper.page_facts import (
+    are_outside,
+    digest_of,
+    headers_of,
+    is_remembered,
+    remembering,
+    safe_date,
+    separating_dates,
+    share_one_identifier,
+)
+from oaipmhscraper.quirks import Companions, Quirks
+from oaipmhscraper.recovery import (
+    DOUBTS,
+    ENDS,
+    Failure,
+    Rung,
+    Situation,
+    failure_of,
+    form_of,
+    next_rung,
+    remedy_for,
+    spell,
+)
+from oaipmhscraper.repair import read_records_mended
+from oaipmhscraper.requests_and_pages import (
+    ListPage,
+    Request,
+    identify_request,
+    list_request,
+    read_identify,
+)
 from oaipmhscraper.walk_values import (
-    Bounds,
     ByIdentifier,
     GiveUp,
     Position,
@@ -24,9 +71,13 @@ from oaipmhscraper.walk_values import (
     WalkPage,
     WindowBroken,
 )
+from oaipmhscraper.windows import Window
+from oaipmhscraper.wire_windows import as_sent, other_granularity
+
+if TYPE_CHECKING:
+    from oaipmhscraper.client import Client
 
 __all__ = [
-    "Bounds",
     "ByIdentifier",
     "GiveUp",
     "Position",
@@ -39,55 +90,392 @@ __all__ = [
     "walk_window",
 ]
 
+logger = logging.getLogger("OAIPMH Harvester")
+
+_STALLED = 3
+"""Pages in a row without a new identifier."""
+_EMPTY = 100
+"""Empty pages in a row that have a token: DSpace sends some where it hides items."""
+_REVISITS = 100
+"""Tokens sent before that are followed as long as they bring new identifiers."""
+
 
 def walk_window(
-    client: Client,
+    client: "Client",
     job: ListJob,
-    window: Bounds,
+    window: Window,
     position: Position | None,
     quirks: Quirks,
+    *,
+    read: Callable[[bytes], ListPage[Record]] = read_records_mended,
 ) -> Iterator[WalkPage]:
     """Yield the pages of a window, from a position on.
 
-    Lazy: store a page and keep its position before asking for the next.
+    Lazy: store a page and keep its position before asking for the next. The last
+    page's position has `ended`; it may hold no record.
 
     Args:
         client: The way to the repository.
-        job: Format and set; its bounds are not looked at.
+        job: Format and set; its bounds tell whether the window is a part of the list.
         window: The bounds sent.
         position: Where an earlier walk of the same window stood; None at its start.
         quirks: What the endpoint needs; learned from and added to.
+        read: Reads the answers.
 
     Raises:
         WindowBroken: The list breaks off; it says what to do with the window.
-        EndpointError: The endpoint is not there at all any more.
+        EndpointError: The endpoint is not there at all any more, or asks for a
+            long pause.
         RequestRefused: The job makes no request.
     """
+    reading = Reading(Verb.LIST_RECORDS, read)
+    for one in walk_list(client, reading, job, window, position, quirks=quirks):
+        yield WalkPage(one.page, one.request, one.answer, one.position, one.steps)
+
+
+def walk_list(
+    client: "Client",
+    reading: Reading[Item],
+    job: ListJob,
+    window: Window,
+    position: Position | None = None,
+    *,
+    quirks: Quirks,
+) -> Iterator[ListedPage[Item]]:
+    """`walk_window`, of records or of headers."""
     at = position or Position()
-    while not at.ended:
-        request = (
-            resume_request(Verb.LIST_RECORDS, at.token)
-            if at.token is not None
-            else list_request(
-                Verb.LIST_RECORDS,
-                job.metadata_prefix,
-                from_=window.from_,
-                until=window.until,
-                set_spec=job.set_spec,
-            )
+    return _Walk(client, reading, job, window, position=at, quirks=quirks).pages()
+
+
+@dataclass(frozen=True, slots=True)
+class _Got(Generic[Item]):
+    """What a request brought.
+
+    Attributes:
+        failure: What is wrong with it; None where nothing is.
+        cause: The same as an exception.
+    """
+
+    request: Request
+    page: ListPage[Item] | None = None
+    answer: Answer | None = None
+    failure: Failure | None = None
+    cause: Exception | None = None
+
+
+class _Walk(Generic[Item]):
+    """One walk: where it stands, and what only this process remembers of it."""
+
+    def __init__(
+        self,
+        client: "Client",
+        reading: Reading[Item],
+        job: ListJob,
+        window: Window,
+        *,
+        position: Position,
+        quirks: Quirks,
+    ) -> None:
+        self._client = client
+        self._reading = reading
+        self._job = job
+        self._window = window
+        self._at = position
+        self._quirks = quirks
+        self._is_late = position.token is not None
+        self._is_cut = (window.from_, window.until) != (job.from_, job.until)
+        self._identifiers = IdentifierSet()
+        self._kept: _Got[Item] | None = None
+        self._stalled = self._empty = self._revisits = 0
+        self._dates: tuple[str | None, str | None] = (None, None)
+
+    def pages(self) -> Iterator[ListedPage[Item]]:
+        while not self._at.ended:
+            yield self._next()
+
+    def _next(self) -> ListedPage[Item]:
+        """The next page, by as many rungs as it takes."""
+        got = self._known_failure()
+        tried = [Rung.AGAIN] if got is not None and got is self._kept else []
+        while True:
+            got = got or self._ask(self._request(tried[-1] if tried else None))
+            if got.failure is None or self._is_worth_keeping(got, tried):
+                return self._taken(got, tried)
+            rung = self._climb(got, tried)
+            if rung in ENDS:
+                return self._end(got, rung)
+            tried.append(rung)
+            got = None if rung is not Rung.PROMISE_TESTED else got
+
+    # ------------------------------------------------------------------ asking
+
+    def _request(self, rung: Rung | None) -> Request:
+        job, quirks = self._job, self._quirks
+        opening = list_request(
+            self._reading.verb,
+            job.metadata_prefix,
+            **as_sent(self._window, quirks, rung),
+            set_spec=job.set_spec,
         )
+        if self._at.token is None:
+            return opening
+        spelling, companions = form_of(rung, quirks)
+        beside = {Companions.NONE: 0, Companions.PREFIX: 1, Companions.ALL: None}[companions]
+        token = (Argument.RESUMPTION_TOKEN.value, spell(self._at.token, spelling))
+        return Request(self._reading.verb, (token, *opening.arguments[:beside]))
+
+    def _ask(self, request: Request) -> _Got[Item]:
         try:
-            page, answer = client.exchange(request, read_records)
-            if not all(isinstance(error, NoRecordsMatch) for error in page.errors):
-                page.raise_errors()
-        except (OAIError, PageUnreadable) as cause:
-            raise WindowBroken(cause, at, GiveUp(), request) from cause
-        quirks.token_proved = quirks.token_proved or request.resumes
-        at = Position(
+            page, answer = self._client.exchange(request, self._reading.read)
+        except RetryLater:
+            raise
+        except (EndpointError, OAIError) as error:
+            return _Got(request, failure=failure_of(error), cause=error)
+        failure, cause = self._judged(page)
+        return _Got(request, page, answer, failure, cause)
+
+    def _judged(self, page: ListPage[Item]) -> tuple[Failure | None, Exception | None]:
+        """What is wrong with a page, if anything."""
+        headers = headers_of(page)
+        if not headers and not page.set_aside:
+            return self._judged_empty(page)
+        if share_one_identifier(page):
+            sentence = f"{len(headers)} records have the identifier {headers[0].identifier}"
+            return Failure.ONE_IDENTIFIER, OneIdentifier(sentence)
+        if self._is_circle(headers):
+            return Failure.CIRCLE, TokenLoopError(self._at.token or "", "gives the same page again")
+        if self._ignores_window(headers):
+            sentence = f"most records listed for {self._window} have other datestamps"
+            return Failure.OUTSIDE, OutsideWindow(sentence)
+        if page.end_lost:
+            return Failure.CUT, PageUnreadable("is cut short", self._client.base_url)
+        return None, None
+
+    def _judged_empty(self, page: ListPage[Item]) -> tuple[Failure | None, Exception | None]:
+        if page.errors:
+            return failure_of(page.errors[0]), page.errors[0]
+        if page.end_lost:
+            return Failure.CUT, PageUnreadable("is cut short", self._client.base_url)
+        if self._at.token is None and page.next_token is None:
+            return Failure.NO_RECORDS, NoRecordsMatch("an empty list")
+        if self._empty >= _EMPTY:
+            return Failure.CIRCLE, TokenLoopError(self._at.token or "", "gives an empty page again")
+        return None, None
+
+    def _is_circle(self, headers: list[Header]) -> bool:
+        if not headers:
+            return False
+        digest = digest_of([header.identifier for header in headers])
+        return is_remembered(self._at.seen, digest) or self._stalled >= _STALLED
+
+    def _ignores_window(self, headers: list[Header]) -> bool:
+        if not are_outside(headers, self._window):
+            return False
+        if self._is_cut and self._quirks.windows_work:
+            return True
+        self._quirks.windows_work = False
+        return False
+
+    def _known_failure(self) -> _Got[Item] | None:
+        """What fails before anything is sent."""
+        at = self._at
+        if self._kept is not None:
+            return self._kept
+        if at.token is None and at.pages:
+            cause = ListCutShort(at.promised or 0, at.listed)
+            return _Got(self._request(None), failure=Failure.EARLY_END, cause=cause)
+        if at.token is not None and self._revisits >= _REVISITS:
+            again = TokenLoopError(at.token)
+            return _Got(self._request(None), failure=Failure.TOKEN_AGAIN, cause=again)
+        return None
+
+    # ------------------------------------------------------------------ the ladder
+
+    def _climb(self, got: _Got[Item], tried: list[Rung]) -> Rung:
+        """The next rung; a remedy is raised."""
+        assert got.failure is not None
+        test_date = self._dates[1]
+        now = Situation(
+            got.failure,
+            self._at,
+            self._window,
+            self._is_cut,
+            self._is_late,
+            self._quirks,
+            test_date,
+        )
+        rung = next_rung(now, tried)
+        remedy = remedy_for(rung, now)
+        if remedy is not None:
+            self._break(got, rung, remedy)
+        if rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date):
+            self._quirks.broken_promise = self._at.promised
+        if rung is Rung.UNBELIEVED:
+            self._quirks.promises_kept = False
+        logger.info("%s: %s; %s", got.request, got.cause, rung.value)
+        return rung
+
+    def _break(self, got: _Got[Item], rung: Rung, remedy: Remedy) -> NoReturn:
+        assert got.cause is not None
+        cause = got.cause
+        if got.failure is Failure.NO_RECORDS and self._at.promised is not None:
+            cause = ListCutShort(self._at.promised, self._at.listed)
+        if got.failure in {Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED}:
+            self._check_alive(got.cause)
+        if got.failure is Failure.EARLY_END:
+            self._quirks.broken_promise = self._at.promised
+        if rung is Rung.SINGLE_LIST:
+            self._quirks.windows_work = False
+        if self._at.token is None and not self._at.pages and self._window != Window():
+            self._quirks.windows_failed += 1
+        logger.warning("%s: %s; %s", got.request, cause, rung.value)
+        steps = () if rung is Rung.GIVE_UP else (rung.value,)
+        raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
+
+    def _check_alive(self, cause: Exception) -> None:
+        """Raise the cause itself where the endpoint does not even say who it is."""
+        try:
+            self._client.exchange(identify_request(), read_identify)
+        except OAIError:
+            return
+        except EndpointError:
+            raise cause from None
+
+    def _promises_as_much(self, day: str | None) -> bool:
+        """Whether one of the list's days promises as many records as the whole list."""
+        request = list_request(
+            self._reading.verb,
+            self._job.metadata_prefix,
+            **as_sent(Window(day, day), self._quirks, None),
+            set_spec=self._job.set_spec,
+        )
+        page = self._ask(request).page
+        promise = page.token if page is not None else None
+        return promise is not None and promise.complete_list_size == self._at.promised
+
+    # ------------------------------------------------------------------ going on
+
+    def _is_worth_keeping(self, got: _Got[Item], tried: list[Rung]) -> bool:
+        """Whether the sound beginning of a page cut short is to be handed on.
+
+        It was asked for again, and is still cut; what lies after it is looked for next.
+        """
+        if (
+            got is self._kept
+            or got.failure is not Failure.CUT
+            or got.page is None
+            or Rung.AGAIN not in tried
+        ):
+            return False
+        return any(one.identifier not in self._identifiers for one in headers_of(got.page))
+
+    def _taken(self, got: _Got[Item], tried: list[Rung]) -> ListedPage[Item]:
+        assert got.page is not None
+        assert got.answer is not None
+        page, headers = got.page, headers_of(got.page)
+        new = sum(self._identifiers.add_all(one.identifier for one in headers))
+        self._count(len(headers), new)
+        steps = self._learned(tried, new)
+        self._dates = separating_dates(self._dates, headers)
+        self._at = self._after(got, headers, new + len(page.set_aside))
+        if page.errors:
+            steps += ("error beside records",)
+        return ListedPage(page, got.request, got.answer, self._at, steps)
+
+    def _count(self, listed: int, new: int) -> None:
+        self._empty = self._empty + 1 if not listed else 0
+        self._stalled = self._stalled + 1 if listed and not new else 0
+        token = self._at.token
+        if token is not None and is_remembered(self._at.sent, digest_of([token])):
+            self._revisits += 1
+
+    def _learned(self, tried: list[Rung], new: int) -> tuple[str, ...]:
+        """Keep what helped for the requests to come."""
+        quirks, rung = self._quirks, tried[-1] if tried else None
+        if self._at.token is not None:
+            if new:
+                quirks.token_proved = True
+                quirks.spelling, quirks.companions = form_of(rung, quirks)
+            if self._promise_is_passed(new):
+                quirks.promises_kept = False
+        elif not self._at.pages:
+            self._learned_of_window(rung)
+        return () if rung is None else (rung.value,)
+
+    def _promise_is_passed(self, new: int) -> bool:
+        """Whether more came than the number promised when the page before had them all."""
+        promised = self._at.promised
+        return promised is not None and self._at.listed >= promised and new > 0
+
+    def _learned_of_window(self, rung: Rung | None) -> None:
+        quirks = self._quirks
+        if rung is Rung.OTHER_GRANULARITY:
+            quirks.granularity = other_granularity(self._window)
+        elif rung is Rung.BOTH_BOUNDS:
+            quirks.both_bounds = True
+        elif rung is Rung.AGAIN:
+            quirks.empty_denied += 1
+        if self._window != Window():
+            quirks.windows_answered += 1
+
+    def _after(self, got: _Got[Item], headers: list[Header], new: int) -> Position:
+        """Where the walk stands after a page."""
+        at, page = self._at, got.page
+        assert page is not None
+        is_first = not at.pages and at.token is None
+        safe = safe_date(at.safe_from, is_first, headers, self._quirks.granularity)
+        if got.failure is Failure.CUT:
+            self._kept = got
+            return replace(at, listed=at.listed + new, safe_from=safe)
+        size = page.token.complete_list_size if page.token is not None else None
+        listed, promised = at.listed + new, size or at.promised
+        is_short = promised is not None and listed < promised and self._quirks.promises_kept
+        return Position(
             page.next_token,
             at.pages + 1,
-            at.listed + len(page.items),
-            page.token.complete_list_size if page.token else at.promised,
-            ended=page.next_token is None,
+            listed,
+            promised,
+            safe,
+            self._with_page(headers),
+            at.sent if at.token is None else remembering(at.sent, digest_of([at.token])),
+            ended=page.next_token is None and not is_short,
         )
-        yield WalkPage(page, request, answer, at)
+
+    def _with_page(self, headers: list[Header]) -> tuple[str, ...]:
+        if not headers:
+            return self._at.seen
+        return remembering(self._at.seen, digest_of([one.identifier for one in headers]))
+
+    def _end(self, got: _Got[Item], rung: Rung) -> ListedPage[Item]:
+        """The page that ends the list, without records."""
+        self._at = replace(self._at, token=None, ended=True)
+        page: ListPage[Item] = ListPage(())
+        steps: tuple[str, ...] = (rung.value,)
+        if rung is Rung.EMPTY and got.page is not None:
+            page, steps = got.page, self._noted_empty()
+        elif got.page is not None:
+            page = ListPage((), got.page.response_date)
+        answer = got.answer or Answer(b"", self._client.base_url)
+        doubt = got.cause if rung in DOUBTS else None
+        return ListedPage(page, got.request, answer, self._at, steps, doubt)
+
+    def _noted_empty(self) -> tuple[str, ...]:
+        self._quirks.empty_confirmed += 1
+        if self._window != Window():
+            self._quirks.windows_answered += 1
+        return ("set is not listed",) if self._set_has_vanished() else ()
+
+    def _set_has_vanished(self) -> bool:
+        """Whether the set that is empty is none of the repository's, if it can be told at once."""
+        set_spec = self._job.set_spec
+        if set_spec is None or self._quirks.sets_checked:
+            return False
+        self._quirks.sets_checked = True
+        try:
+            known = {one.spec for one in islice(self._client.list_sets(), 10_000)}
+        except (OAIError, EndpointError, TokenLoopError):
+            return False
+        if not known or set_spec in known or len(known) == 10_000:
+            return False
+        logger.warning("%s does not list the set %s", self._client.base_url, set_spec)
+        return True

@@ -33,18 +33,21 @@ class Companions(StrEnum):
 class Quirks:
     """What was learned of one endpoint. Mutable, shared by its windows, kept in the journal.
 
-    A field only ever moves away from its default, by one assignment: threads may share it.
+    Threads may share it: what is wrong is learned by one assignment, and of the counts
+    only the first few matter.
 
     Attributes:
         spelling: The spelling of tokens that was accepted.
         companions: What has to stand beside a token.
-        spelling_proved: Whether a token that can be spelled in several ways was accepted.
         token_proved: Whether any token was accepted.
         granularity: The granularity that was accepted where the announced one was refused.
         both_bounds: ``from`` is refused without ``until``, or the other way round.
         windows_work: False where windows do not select by the datestamps shown.
+        windows_answered: How many windows with bounds were answered.
+        windows_failed: How many were not.
         identifiers_work: False where ListIdentifiers is of no use: refused, or
             its identifiers are all one.
+        sets_checked: The sets were asked for whether one that is empty is among them.
         promises_kept: False where completeListSize is no count of the list.
         broken_promise: The number promised by the last list that ended before it.
         empty_confirmed: How many empty windows were empty when asked again.
@@ -53,16 +56,28 @@ class Quirks:
 
     spelling: Spelling = Spelling.ENCODED
     companions: Companions = Companions.NONE
-    spelling_proved: bool = False
     token_proved: bool = False
     granularity: Granularity | None = None
     both_bounds: bool = False
     windows_work: bool = True
+    windows_answered: int = 0
+    windows_failed: int = 0
     identifiers_work: bool = True
+    sets_checked: bool = False
     promises_kept: bool = True
     broken_promise: int | None = None
     empty_confirmed: int = 0
     empty_denied: int = 0
+
+    @property
+    def windows_usable(self) -> bool:
+        """Whether there is sense in windows: not where they never got an answer."""
+        return self.windows_work and (self.windows_answered > 0 or self.windows_failed < 6)
+
+    @property
+    def believes_empty(self) -> bool:
+        """Whether noRecordsMatch for a window is taken at its word by now."""
+        return self.empty_confirmed >= 3 and not self.empty_denied
 
     def to_json(self) -> dict[str, Any]:
         """The fields by name, as JSON values."""

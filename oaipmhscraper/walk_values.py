@@ -32,8 +32,9 @@ class Position:
         promised: The latest completeListSize, or None.
         safe_from: A datestamp, in the window's granularity, from which the rest can
             be listed anew without loss; None unless the list came sorted so far.
-        seen: Digests of tokens and pages, bounded; a list that comes back to one of
-            them runs in a circle.
+        seen: Digests of pages, bounded; a list that comes back to one of them runs in
+            a circle.
+        sent: Digests of the tokens sent, bounded likewise.
         ended: Whether the list was followed to its end.
     """
 
@@ -43,16 +44,18 @@ class Position:
     promised: int | None = None
     safe_from: str | None = None
     seen: tuple[str, ...] = ()
+    sent: tuple[str, ...] = ()
     ended: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The fields by name, as JSON values."""
-        return {**asdict(self), "seen": list(self.seen)}
+        return {**asdict(self), "seen": list(self.seen), "sent": list(self.sent)}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Position":
         """Read what `to_json` gave."""
-        return cls(**{**found, "seen": tuple(found.get("seen", ()))})
+        digests = {name: tuple(found.get(name, ())) for name in ("seen", "sent")}
+        return cls(**{**found, **digests})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,128 @@
+"""What a page of a list tells of the list: order, circles, bounds (pure).
+
+Source: OAI-PMH 2.0, sections 2.5, 2.7.1 and 3.5.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import TypeVar
+
+from oaipmhprotocol import DatestampError, Granularity, Header, Record
+from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
+from oaipmhscraper.requests_and_pages import ListPage
+from oaipmhscraper.windows import Window
+
+Item = TypeVar("Item", bound=Record | Header)
+
+_RECENT = 30
+_TOLERANCE = timedelta(days=2)
+"""Local time for UTC (pyoai#30, OpenSKOS#21), and ``until`` is a whole day."""
+
+
+def headers_of(page: ListPage[Item]) -> list[Header]:
+    """The headers of a page of records or of headers."""
+    return [one.header if isinstance(one, Record) else one for one in page.items]
+
+
+def digest_of(texts: Sequence[str]) -> str:
+    """A short text that stands for a token, or for the identifiers of a page in order."""
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return blake2b(joined, digest_size=8).hexdigest()
+
+
+def remembering(seen: tuple[str, ...], digest: str) -> tuple[str, ...]:
+    """Add a digest to a bounded memory that notices every circle in the end.
+
+    It holds the first digest of all, one that moves on to the current one whenever
+    the distance has doubled (Brent's way to find a cycle of any length), and the
+    latest. The count of what was added stands before them.
+    """
+    if not seen:
+        return ("1", digest, digest)
+    count = int(seen[0]) + 1
+    milestone = digest if count & (count - 1) == 0 else seen[2]
+    return (str(count), seen[1], milestone, *(*seen[3:], digest)[-_RECENT:])
+
+
+def is_remembered(seen: tuple[str, ...], digest: str) -> bool:
+    """Whether a digest is in the memory."""
+    return digest in seen[1:]
+
+
+def safe_date(
+    before: str | None, is_first: bool, headers: Sequence[Header], coarsest: Granularity | None
+) -> str | None:
+    """The datestamp up to which a list has come, if it came sorted so far.
+
+    Args:
+        before: The same after the page before.
+        is_first: Whether this is the list's first page.
+        headers: Those of the page, in order.
+        coarsest: The granularity that windows of this endpoint have, if known; else
+            that of the datestamp itself.
+
+    Returns:
+        A datestamp from which the rest of the list can be asked for anew without
+        loss, or None.
+    """
+    if before is None and not is_first:
+        return None
+    moments = [_moment(header.datestamp) for header in headers]
+    last = _moment(before) if before is not None else None
+    for moment in moments:
+        if moment is None or (last is not None and moment < last):
+            return None
+        last = moment
+    if last is None or not headers:
+        return before
+    return format_datestamp(last, coarsest or _granularity(headers[-1].datestamp))
+
+
+def are_outside(headers: Sequence[Header], window: Window) -> bool:
+    """Whether most records of a page lie outside the window that was asked for."""
+    moments = [moment for moment in (_moment(one.datestamp) for one in headers) if moment]
+    begin, end = _moment(window.from_), _moment(window.until)
+    outside = sum(_is_outside(moment, begin, end) for moment in moments)
+    return outside * 2 > len(moments)
+
+
+def share_one_identifier(page: ListPage[Item]) -> bool:
+    """Whether different records of a page all have the same identifier (pycsw 2.6.2)."""
+    first = page.items[:1]
+    if len({header.identifier for header in headers_of(page)}) != 1:
+        return False
+    return any((one,) != first for one in page.items)
+
+
+def separating_dates(
+    known: tuple[str | None, str | None], headers: Sequence[Header]
+) -> tuple[str | None, str | None]:
+    """The day of a list's first record, and the latest day seen that differs from it.
+
+    Args:
+        known: The same before this page.
+        headers: Those of a page.
+    """
+    days = [moment.date().isoformat() for one in headers if (moment := _moment(one.datestamp))]
+    begin = known[0] or next(iter(days), None)
+    return begin, next((day for day in reversed(days) if day != begin), known[1])
+
+
+def _is_outside(moment: datetime, begin: datetime | None, end: datetime | None) -> bool:
+    too_early = begin is not None and begin - moment > _TOLERANCE
+    return too_early or (end is not None and moment - end > _TOLERANCE)
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return read_datestamp(text) if text else None
+    except DatestampError:
+        return None
+
+
+def _granularity(text: str) -> Granularity:
+    try:
+        return Granularity.of(text)
+    except DatestampError:
+        return Granularity.DAY

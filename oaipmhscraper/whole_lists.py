@@ -1,0 +1,89 @@
+"""A list from its beginning to its end, in one thread and without a journal.
+
+The remedies that a broken window asks for are carried out one after the other. What
+the harvest does with several threads and a journal, this does for `Client` and for
+lists of identifiers.
+
+Source: OAI-PMH 2.0, section 3.5, "Flow Control".
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from oaipmhprotocol import Granularity
+from oaipmhscraper.identifier_set import IdentifierSet
+from oaipmhscraper.list_walk import walk_list
+from oaipmhscraper.listed_pages import Item, ListedPage, Reading
+from oaipmhscraper.marks import ListJob
+from oaipmhscraper.page_facts import headers_of
+from oaipmhscraper.quirks import Quirks
+from oaipmhscraper.walk_values import RestartFrom, SingleList, Split, WindowBroken
+from oaipmhscraper.windows import Window, halves, span
+
+if TYPE_CHECKING:
+    from oaipmhscraper.client import Client
+
+_MOST_REMEDIES = 500
+"""Windows of one list that may break before the list is given up."""
+
+
+def whole_list(
+    client: "Client", reading: Reading[Item], job: ListJob, quirks: Quirks
+) -> Iterator[ListedPage[Item]]:
+    """Yield a list page by page; each identifier comes once.
+
+    Args:
+        client: The way to the repository.
+        reading: `RECORDS` or `HEADERS`.
+        job: Format, set and bounds.
+        quirks: What the endpoint needs; learned from and added to.
+
+    Raises:
+        WindowBroken: A part of the list cannot be had in this way; its remedy is
+            `ByIdentifier` or `GiveUp`. The pages before are sound.
+        EndpointError: The endpoint is not there any more, or asks for a long pause.
+    """
+    known = IdentifierSet()
+    todo = [Window(job.from_, job.until)]
+    remedies = 0
+    while todo:
+        window = todo.pop()
+        try:
+            for listed in walk_list(client, reading, job, window, quirks=quirks):
+                yield _only_new(listed, known)
+        except WindowBroken as broken:
+            remedies += 1
+            instead = _instead(broken, window, job, quirks)
+            if not instead or remedies > _MOST_REMEDIES:
+                raise
+            todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
+
+
+def _only_new(listed: ListedPage[Item], known: IdentifierSet) -> ListedPage[Item]:
+    are_new = known.add_all(header.identifier for header in headers_of(listed.page))
+    if all(are_new):
+        return listed
+    items = tuple(item for item, is_new in zip(listed.page.items, are_new, strict=True) if is_new)
+    return replace(listed, page=replace(listed.page, items=items))
+
+
+def _instead(broken: WindowBroken, window: Window, job: ListJob, quirks: Quirks) -> list[Window]:
+    """The windows to walk in the place of a broken one, the last one first; none: give up."""
+    match broken.remedy:
+        case RestartFrom(datestamp):
+            return [Window(datestamp or window.from_, window.until)]
+        case Split():
+            granularity = _granularity(window, broken, quirks)
+            first, last = span("", datetime.now(UTC))
+            return [*reversed(halves(window, first, last, granularity))]
+        case SingleList():
+            return [Window(job.from_, job.until)]
+        case _:
+            return []
+
+
+def _granularity(window: Window, broken: WindowBroken, quirks: Quirks) -> Granularity:
+    bound = window.from_ or window.until or broken.position.safe_from
+    return Granularity.of(bound) if bound else quirks.granularity or Granularity.DAY
