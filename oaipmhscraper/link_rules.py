@@ -1,0 +1,155 @@
+"""Which addresses of a record are files worth having, and of which type (pure)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from urllib.parse import unquote, urlsplit
+
+from oaipmhscraper.errors import RequestRefused
+from recordsilo.description import Link
+
+TYPE_OF_EXTENSION = {
+    "pdf": "application/pdf",
+    "ps": "application/postscript",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "ppt": "application/vnd.ms-powerpoint",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "epub": "application/epub+zip",
+    "zip": "application/zip",
+    "gz": "application/gzip",
+    "tgz": "application/gzip",
+    "tar": "application/x-tar",
+    "7z": "application/x-7z-compressed",
+    "bz2": "application/x-bzip2",
+    "txt": "text/plain",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "rtf": "application/rtf",
+    "tex": "application/x-tex",
+    "json": "application/json",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "tif": "image/tiff",
+    "tiff": "image/tiff",
+    "jp2": "image/jp2",
+    "svg": "image/svg+xml",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "mp4": "video/mp4",
+    "mov": "video/quicktime",
+    "avi": "video/x-msvideo",
+    "nc": "application/x-netcdf",
+    "h5": "application/x-hdf5",
+}
+"""Extensions of addresses that are files; what else an address ends in says nothing."""
+
+FILE_FIELDS = (
+    "dc:identifier",
+    "dc:relation",
+    "eprints:file",
+    "jats:self-uri",
+    "jats:ext-link",
+    "jats:supplementary-material",
+    "mets:FLocat",
+    "didl:Resource",
+    "atom:link:aggregates",
+    "marc:856u",
+)
+"""Fields in which repositories put the addresses of documents."""
+
+_DOWNLOADS = re.compile(r"/(?:bitstreams?|download|datastreams?/[^/]+/content)(?:/|$)")
+_RULE = re.compile(r"\s*(?P<field>[^\s=~]+)\s*(?:=~\s*(?P<pattern>.+?)\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRule:
+    """Takes the addresses of some fields that match a pattern as a whole.
+
+    Attributes:
+        field: A field's name; ``*`` and ``?`` stand for any characters.
+        pattern: Regular expression; None takes every address of the field.
+    """
+
+    field: str
+    pattern: re.Pattern[str] | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "LinkRule":
+        r"""Read ``dc:identifier=~https://repo\.example/.*\.pdf``, or a field's name alone.
+
+        Raises:
+            RequestRefused: Neither.
+        """
+        match = _RULE.fullmatch(text)
+        if match is None:
+            raise RequestRefused(f"{text!r} is no rule; write FIELD or FIELD=~PATTERN")
+        try:
+            pattern = re.compile(match["pattern"]) if match["pattern"] else None
+        except re.error as error:
+            raise RequestRefused(f"the pattern of {text!r} cannot be read: {error}") from None
+        return cls(match["field"], pattern)
+
+    def takes(self, link: Link) -> bool:
+        """Whether an address is one of those."""
+        if not fnmatchcase(link.field, self.field):
+            return False
+        return self.pattern is None or self.pattern.fullmatch(link.url) is not None
+
+
+def chosen(links: Iterable[Link], rules: Iterable[LinkRule]) -> list[Link]:
+    """The addresses to be fetched, each once, in their order.
+
+    Without rules: those of `FILE_FIELDS` that look like a file's (`looks_like_file`).
+    """
+    wanted = list(rules)
+    taken: dict[str, Link] = {}
+    for link in links:
+        is_wanted = any(rule.takes(link) for rule in wanted) if wanted else _usual(link)
+        if is_wanted:
+            known = taken.setdefault(link.url, link)
+            if link.type and not known.type:
+                taken[link.url] = link
+    return list(taken.values())
+
+
+def _usual(link: Link) -> bool:
+    return link.field in FILE_FIELDS and looks_like_file(link)
+
+
+def looks_like_file(link: Link) -> bool:
+    """Whether the metadata's type, the address's extension or its path speaks of a file.
+
+    An address without any of them is most often that of a page about the record.
+    """
+    if link.type:
+        return link.type not in {"text/html", "application/xhtml+xml"}
+    path = urlsplit(link.url).path.lower()
+    return extension_of(link.url) in TYPE_OF_EXTENSION or bool(_DOWNLOADS.search(path))
+
+
+def extension_of(url: str) -> str:
+    """The extension of an address's last path segment, in lower case, or ``""``."""
+    name = unquote(urlsplit(url).path).rpartition("/")[2]
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def expected_types(link: Link, accepted: Iterable[str] = ()) -> tuple[str, ...]:
+    """The media types one of which has to come; none where nothing is known.
+
+    Args:
+        link: Its metadata's type and its extension are taken at their word.
+        accepted: What the user accepts, ``image/*`` for all of a kind; it goes first.
+    """
+    named = tuple(accepted)
+    if named:
+        return named
+    known = TYPE_OF_EXTENSION.get(extension_of(link.url), "")
+    return tuple(dict.fromkeys(filter(None, (link.type, known))))
