@@ -27,7 +27,17 @@ from oaipmhprotocol import (
 from oaipmhprotocol.datestamps import parse_datestamp
 from oaipmhprotocol.words import ARGUMENT_RULES, Argument, DeletedRecord
 from oaipmhscraper.errors import PageUnreadable, RequestRefused
-from oaipmhscraper.xml_pages import Envelope, elements_of, open_answer, serialise, text_of
+from oaipmhscraper.page_elements import (
+    Kinds,
+    Unusable,
+    header_of,
+    items_of,
+    metadata_format_of,
+    record_of,
+    set_of,
+    token_of,
+)
+from oaipmhscraper.xml_pages import elements_of, open_answer, serialise, text_of
 
 _PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+", re.ASCII)
 """Source: metadataPrefixType in OAI-PMH.xsd."""
@@ -293,12 +303,12 @@ def read_identify(body: bytes) -> Identify:
 
 def read_metadata_formats(body: bytes) -> ListPage[MetadataFormat]:
     """Read the answer to ``ListMetadataFormats``; errors are in the page, not raised."""
-    return _read_list(body, Verb.LIST_METADATA_FORMATS, "metadataFormat", _metadata_format)
+    return _read_list(body, Verb.LIST_METADATA_FORMATS, "metadataFormat", metadata_format_of)
 
 
 def read_sets(body: bytes) -> ListPage[Set]:
     """Read the answer to ``ListSets``; errors are in the page, not raised."""
-    return _read_list(body, Verb.LIST_SETS, "set", _set)
+    return _read_list(body, Verb.LIST_SETS, "set", set_of)
 
 
 def read_headers(body: bytes) -> ListPage[Header]:
@@ -307,7 +317,7 @@ def read_headers(body: bytes) -> ListPage[Header]:
     Raises:
         PageUnreadable: No OAI-PMH answer, or one to another request.
     """
-    return _read_list(body, Verb.LIST_IDENTIFIERS, "header", _header)
+    return _read_list(body, Verb.LIST_IDENTIFIERS, "header", header_of)
 
 
 def read_records(body: bytes) -> ListPage[Record]:
@@ -321,7 +331,7 @@ def read_records(body: bytes) -> ListPage[Record]:
 
     Cost: one parse and one serialisation per page, about 25 µs a record of 2 kB.
     """
-    return _read_list(body, Verb.LIST_RECORDS, "record", _record)
+    return _read_list(body, Verb.LIST_RECORDS, "record", record_of)
 
 
 def read_record(body: bytes) -> Record:
@@ -341,114 +351,32 @@ def read_record(body: bytes) -> Record:
 
 def read_record_page(body: bytes) -> ListPage[Record]:
     """Read the answer to ``GetRecord`` as a page of at most one record; errors are in the page."""
-    return _read_list(body, Verb.GET_RECORD, "record", _record)
+    return _read_list(body, Verb.GET_RECORD, "record", record_of)
 
 
-# --------------------------------------------------------------------------- elements
-
-
-class _Unusable(Exception):
-    """One item lacks what makes it one; its neighbours are not concerned."""
-
-    def __init__(self, identifier: str, reason: str) -> None:
-        self.identifier = identifier
-        self.reason = reason
-        super().__init__(reason)
+# --------------------------------------------------------------------------- lists
 
 
 def _read_list(
-    body: bytes, verb: Verb, item_name: str, read_item: Callable[[etree._Element, str], Item]
+    body: bytes, verb: Verb, name: str, read_item: Callable[[etree._Element, Kinds], Item]
 ) -> ListPage[Item]:
     envelope = open_answer(body, verb)
+    kinds = Kinds(envelope.namespace)
     items: list[Item] = []
     set_aside: list[SetAside] = []
-    if envelope.element is not None:
-        tag = envelope.namespace + item_name
-        for number, element in enumerate(envelope.element.iterchildren(tag), 1):
-            try:
-                items.append(read_item(element, envelope.namespace))
-            except _Unusable as lack:
-                where = f"{item_name} {number} of the page"
-                set_aside.append(SetAside(lack.identifier, lack.reason, where))
+    for number, element in enumerate(items_of(envelope.element, kinds, name), 1):
+        try:
+            items.append(read_item(element, kinds))
+        except Unusable as lack:
+            where = f"{name} {number} of the page"
+            set_aside.append(SetAside("", str(lack), where, serialise(element)))
     return ListPage(
         tuple(items),
         envelope.response_date,
         envelope.request_url,
-        _token(envelope),
+        token_of(envelope.element, kinds),
         envelope.errors,
         tuple(set_aside),
-    )
-
-
-def _record(element: etree._Element, namespace: str) -> Record:
-    header: Header | None = None
-    metadata: bytes | None = None
-    about: list[bytes] = []
-    for child in element:
-        name = child.tag
-        if name == namespace + "header":
-            header = _header(child, namespace)
-        elif name == namespace + "metadata":
-            metadata = serialise(child)
-        elif name == namespace + "about":
-            about.append(serialise(child))
-    if header is None:
-        raise _Unusable("", "has no header")
-    return Record(header, metadata, tuple(about))
-
-
-def _header(element: etree._Element, namespace: str) -> Header:
-    identifier = datestamp = ""
-    sets: list[str] = []
-    for child in element:
-        name = child.tag
-        if name == namespace + "identifier":
-            identifier = text_of(child)
-        elif name == namespace + "datestamp":
-            datestamp = text_of(child)
-        elif name == namespace + "setSpec":
-            sets.append(text_of(child))
-    if not identifier:
-        raise _Unusable("", "has no identifier")
-    return Header(
-        identifier, datestamp, tuple(filter(None, sets)), element.get("status") == "deleted"
-    )
-
-
-def _metadata_format(element: etree._Element, namespace: str) -> MetadataFormat:
-    prefix = text_of(element.find(namespace + "metadataPrefix"))
-    if not prefix:
-        raise _Unusable("", "has no metadataPrefix")
-    return MetadataFormat(
-        prefix,
-        text_of(element.find(namespace + "schema")),
-        text_of(element.find(namespace + "metadataNamespace")),
-    )
-
-
-def _set(element: etree._Element, namespace: str) -> Set:
-    spec = text_of(element.find(namespace + "setSpec"))
-    if not spec:
-        raise _Unusable("", "has no setSpec")
-    description = element.find(namespace + "setDescription")
-    return Set(
-        spec,
-        text_of(element.find(namespace + "setName")),
-        None if description is None else serialise(description),
-    )
-
-
-def _token(envelope: Envelope) -> ResumptionToken | None:
-    if envelope.element is None:
-        return None
-    element = envelope.element.find(envelope.namespace + "resumptionToken")
-    if element is None:
-        return None
-    return ResumptionToken(
-        text_of(element),
-        _number(element.get("completeListSize")),
-        _number(element.get("cursor")),
-        element.get("expirationDate"),
     )
 
 
@@ -462,12 +390,6 @@ def _identify_fields(element: etree._Element) -> tuple[dict[str, list[str]], lis
         else:
             fields.setdefault(name, []).append(text_of(child))
     return fields, descriptions
-
-
-def _number(text: str | None) -> int | None:
-    """A count as servers write it; pycsw 2.6.2 sends ``-1`` on an empty page."""
-    text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _granularity(text: str) -> Granularity | None:

@@ -179,25 +179,25 @@ def open_answer(body: bytes, verb: Verb) -> Envelope:
     found: dict[str, etree._Element] = {}
     errors: list[OAIError] = []
     for child in elements_of(root):
-        name = child.tag.rpartition("}")[2]
+        name = child.tag.rpartition("}")[2].lower()
         if name == "error":
             errors.append(error_for_code(child.get("code", ""), text_of(child)))
         else:
             found.setdefault(name, child)
-    if verb not in found and not errors:
+    if verb.lower() not in found and not errors:
         raise PageUnreadable(_other_answer(verb, found))
     return Envelope(
         namespace,
         verb,
-        found.get(verb),
-        _moment(text_of(found.get("responseDate"))),
+        found.get(verb.lower()),
+        _moment(text_of(found.get("responsedate"))),
         text_of(found.get("request")),
         tuple(errors),
     )
 
 
 def _other_answer(verb: Verb, found: Mapping[str, object]) -> str:
-    others = [other for other in Verb if other in found]
+    others = [other for other in Verb if other.lower() in found]
     if others:
         return f"is one to {others[0]}, not to {verb}"
     return f"holds neither {verb} nor an error"
