@@ -78,7 +78,7 @@ class _Transient(Exception):
         super().__init__(reason)
 
 
-class _Session(requests.Session):
+class PlainSession(requests.Session):
     """A session that sends a query as given, and never looks at redirects."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
@@ -136,7 +136,7 @@ class HttpTransport:
             raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
         self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
-        self._session = session or bounded(_Session(), self._settings.total_timeout)
+        self._session = session or bounded(PlainSession(), self._settings.total_timeout)
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
