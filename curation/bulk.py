@@ -8,21 +8,22 @@ the record's mark with the one noted: either it was written, or it is done again
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 from typing import Any
 
-from curation.changes import CannotChange, FileChange, RecordChange, mark_of, plan_record
+from curation.changes import CannotChange, FileChange, RecordChange, mark_of
 from curation.errors import JobBusy
 from curation.fields import said
 from curation.job_journal import Doing, Entry, JobJournal, job_ids
-from curation.rule_files import RuleSet, from_table, to_table
+from curation.job_specs import JobSpec, Planner, planner_of
 from recordsilo import Silo
 from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.locks import Locks
-from recordsilo.manifest import Manifest
+from recordsilo.manifest import now_text
 
 PAGE = 200
 """Records in one group commit."""
@@ -107,62 +108,30 @@ class JobReport:
         }
 
 
-Planner = Callable[[Manifest, Callable[[str, str], bytes], str], RecordChange | None]
-"""(manifest, read, what the job was given for the record) → what to do."""
-
-
-def planner_of(about: dict[str, Any]) -> Planner:
-    """What a job does to a record, by what its journal says it is."""
-    return PLANNERS[about["kind"]](about)
-
-
-def _rules_planner(about: dict[str, Any]) -> Planner:
-    rule_set = from_table(about["rules"])
-    return lambda manifest, read, _given: plan_record(manifest, read, rule_set)
-
-
-PLANNERS: dict[str, Callable[[dict[str, Any]], Planner]] = {"rules": _rules_planner}
-"""Kind of job → what makes its planner."""
-
-
 # --------------------------------------------------------------------------- preview
 
 
 def preview(
-    silo: Silo, rule_set: RuleSet, *, samples: int = 20, progress: Progress | None = None
+    silo: Silo, spec: JobSpec, *, samples: int = 20, progress: Progress | None = None
 ) -> Preview:
-    """Say what a rule set would do; writes nothing.
+    """Say what a job would do; writes nothing.
 
     Raises:
-        RecordNotFound, SearchError, IndexProblem: The selection cannot be found.
+        RecordNotFound, SearchError, IndexProblem: The records meant cannot be found.
         PatternTooSlow, RuleRefused: The rules are at fault.
 
-    Cost: reads the manifest and one file of every record selected.
+    Cost: reads the manifest and one file of every record.
     """
-    identifiers = rule_set.select.find(silo)
-
-    def plan(manifest: Manifest, read: Callable[[str, str], bytes]) -> RecordChange | None:
-        return plan_record(manifest, read, rule_set)
-
-    return preview_of(silo, ((one, plan) for one in identifiers), samples, progress)
-
-
-def preview_of(
-    silo: Silo,
-    planned: Iterable[tuple[str, Callable[..., RecordChange | None]]],
-    samples: int = 20,
-    progress: Progress | None = None,
-) -> Preview:
-    """`preview` of any plans: (identifier, what plans it from manifest and reader)."""
+    plan = planner_of(spec.kind, spec.about)
     records = changed = values = copies = 0
-    skipped: dict[str, int] = {}
+    skipped: Counter[str] = Counter()
     shown: list[Sample] = []
-    for identifier, plan in planned:
+    for identifier, given in spec.records(silo):
         records += 1
         try:
-            change = _planned(silo, identifier, plan)
+            change = _planned(silo, identifier, plan, given)
         except (CannotChange, RecordSiloError) as error:
-            skipped[_kind_of(error)] = skipped.get(_kind_of(error), 0) + 1
+            skipped[_kind_of(error)] += 1
             change = None
         if change is not None:
             changed, values = changed + 1, values + change.values
@@ -171,20 +140,17 @@ def preview_of(
                 shown.append(_sample(identifier, change))
         if progress is not None:
             progress(records)
-    return Preview(records, changed, values, copies, skipped, tuple(shown))
+    return Preview(records, changed, values, copies, dict(skipped), tuple(shown))
 
 
-def _planned(
-    silo: Silo, identifier: str, plan: Callable[..., RecordChange | None]
-) -> RecordChange | None:
+def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordChange | None:
     record = silo[identifier]
 
     def read(version: str, path: str) -> bytes:
         with record.get_stream(path, version) as stream:
             return bytes(stream.read())
 
-    found: RecordChange | None = plan(record.state, read)
-    return found
+    return plan(record.state, read, given)
 
 
 def _kind_of(error: Exception) -> str:
@@ -209,21 +175,16 @@ def _sample(identifier: str, change: RecordChange) -> Sample:
 # --------------------------------------------------------------------------- jobs
 
 
-def create_job(silo: Silo, rule_set: RuleSet, *, agent: str, message: str = "") -> str:
-    """Plan a job over the records that are selected now; return its id. Changes no record."""
-    identifiers = rule_set.select.find(silo)
-    about = {"title": rule_set.title, "rules": to_table(rule_set), "agent": agent}
-    return start_journal(
-        silo, "rules", {**about, "message": message}, ((one, "") for one in identifiers)
-    )
+def create_job(silo: Silo, spec: JobSpec, *, agent: str, message: str = "") -> str:
+    """Plan a job over the records that are meant now; return its id. Changes no record.
 
-
-def start_journal(
-    silo: Silo, kind: str, about: dict[str, Any], records: Iterable[tuple[str, str]]
-) -> str:
-    """Begin the journal of a job of any kind of `PLANNERS`; return its id."""
-    assert kind in PLANNERS
-    with JobJournal.create(silo.path, {"kind": kind, **about}, records) as journal:
+    Args:
+        agent: Who changes the records, as their versions' origins and logs say.
+        message: Why; by default the job's title.
+    """
+    about = {"kind": spec.kind, **spec.about, "title": spec.title}
+    about |= {"agent": agent, "message": message or spec.title, "made": now_text()}
+    with JobJournal.create(silo.path, about, spec.records(silo)) as journal:
         return journal.job_id
 
 
@@ -243,7 +204,7 @@ def run_job(
     """
     with _held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
         about = journal.about()
-        plan = planner_of(about)
+        plan = planner_of(about["kind"], about)
         _settle(silo, journal)
         done = sum(n for state, n in journal.counts().items() if state is not Doing.PLANNED)
         for page in journal.pages(Doing.PLANNED, size=PAGE):

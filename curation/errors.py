@@ -57,3 +57,7 @@ class JobBusy(CurationError):
     def __init__(self, job_id: str) -> None:
         self.job_id = job_id
         super().__init__(f"the job {job_id} is being worked on by another process")
+
+
+class SpreadsheetRefused(CurationError, ValueError):
+    """A spreadsheet that cannot be understood; nothing was changed."""

@@ -11,6 +11,7 @@ from curation.bulk import create_job, job_report, job_reports, preview, run_job,
 from curation.errors import JobBusy, JobNotFound, PatternTooSlow
 from curation.fields import read_fields, said
 from curation.job_journal import Doing
+from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
 from curation.rules import Add, Remove, Replace, Rule
 from curation.selection import Selection
@@ -53,9 +54,9 @@ def snapshot(silo: Silo) -> dict[str, object]:
 def test_a_preview_says_what_the_job_then_does(silo: Silo, fill: Fill) -> None:
     fill(5, type=["Journal Article", "PeerReviewed"])
     before = snapshot(silo)
-    said_before = preview(silo, TYPES)
+    said_before = preview(silo, rules_job(TYPES))
     assert snapshot(silo) == before
-    report = run_job(silo, create_job(silo, TYPES, agent="ada"))
+    report = run_job(silo, create_job(silo, rules_job(TYPES), agent="ada"))
     assert (said_before.records, said_before.changed, said_before.values) == (5, 5, 5)
     assert (report.counts, report.values, report.whole) == ({Doing.DONE: 5}, 5, True)
     assert said_before.samples[0].before == (
@@ -67,7 +68,7 @@ def test_a_preview_says_what_the_job_then_does(silo: Silo, fill: Fill) -> None:
 
 def test_the_harvested_version_stays_and_a_working_copy_is_made(silo: Silo, fill: Fill) -> None:
     (identifier,) = fill(1, type="Journal Article")
-    run_job(silo, create_job(silo, TYPES, agent="ada", message="one spelling"))
+    run_job(silo, create_job(silo, rules_job(TYPES), agent="ada", message="one spelling"))
     record = silo[identifier]
     assert (record.versions, record.currentversion) == (["1", "workingcopy"], "workingcopy")
     assert b"Journal Article" in content(silo, identifier, "oai_dc", "1")
@@ -81,8 +82,8 @@ def test_the_harvested_version_stays_and_a_working_copy_is_made(silo: Silo, fill
 
 def test_a_second_job_changes_the_same_working_copy(silo: Silo, fill: Fill) -> None:
     (identifier,) = fill(1, type="Journal Article")
-    run_job(silo, create_job(silo, TYPES, agent="ada"))
-    run_job(silo, create_job(silo, rule_set(Add("type", "text")), agent="bob"))
+    run_job(silo, create_job(silo, rules_job(TYPES), agent="ada"))
+    run_job(silo, create_job(silo, rules_job(rule_set(Add("type", "text"))), agent="bob"))
     assert silo[identifier].versions == ["1", "workingcopy"]
     assert fields_of(silo, identifier)[1:] == (("type", "article", ""), ("type", "text", ""))
 
@@ -92,17 +93,17 @@ def test_only_records_selected_are_changed(silo: Silo, fill: Fill) -> None:
     some = rule_set(
         *TYPES.rules, select=Selection(identifiers=(identifiers[2], "oai:repo.example:0"))
     )
-    run_job(silo, create_job(silo, some, agent="ada"))
+    run_job(silo, create_job(silo, rules_job(some), agent="ada"))
     assert [silo[one].is_curated() for one in identifiers] == [True, False, True, False]
     by_words = rule_set(*TYPES.rules, select=Selection('"Record 3"'))
-    assert preview(silo, by_words).changed == 1
+    assert preview(silo, rules_job(by_words)).changed == 1
     uncurated = Selection(filters=SearchFilters({"curated": False}))
-    assert preview(silo, rule_set(*TYPES.rules, select=uncurated)).records == 2
+    assert preview(silo, rules_job(rule_set(*TYPES.rules, select=uncurated))).records == 2
 
 
 def test_records_that_need_no_change_are_left_alone(silo: Silo, fill: Fill) -> None:
     fill(3, type="book")
-    report = run_job(silo, create_job(silo, TYPES, agent="ada"))
+    report = run_job(silo, create_job(silo, rules_job(TYPES), agent="ada"))
     assert (report.counts, report.whole) == ({Doing.UNCHANGED: 3}, True)
     assert silo.count(curated=True) == 0
 
@@ -117,7 +118,7 @@ def test_records_that_cannot_be_changed_are_named(silo: Silo, fill: Fill) -> Non
     record.clone_version("1", "workingcopy")
     with open(record.to_dirpath("oai_dc", "workingcopy"), "ab") as file:
         file.write(b" ")
-    report = run_job(silo, create_job(silo, TYPES, agent="ada"))
+    report = run_job(silo, create_job(silo, rules_job(TYPES), agent="ada"))
     assert dict(report.skipped) == {
         first: "has a working copy that is not its current version",
         second: "oai_dc was edited outside; accept it first",
@@ -128,9 +129,9 @@ def test_records_that_cannot_be_changed_are_named(silo: Silo, fill: Fill) -> Non
 
 def test_a_state_can_be_set_with_or_without_rules(silo: Silo, fill: Fill) -> None:
     identifiers = fill(2, type="Journal Article")
-    run_job(silo, create_job(silo, rule_set(*TYPES.rules, state="ready"), agent="ada"))
+    run_job(silo, create_job(silo, rules_job(rule_set(*TYPES.rules, state="ready")), agent="ada"))
     assert [silo[one].version_state() for one in identifiers] == ["ready", "ready"]
-    job = create_job(silo, rule_set(state="withheld"), agent="ada")
+    job = create_job(silo, rules_job(rule_set(state="withheld")), agent="ada")
     run_job(silo, job)
     assert [silo[one].version_state() for one in identifiers] == ["withheld", "withheld"]
     undo_job(silo, job, agent="ada")
@@ -141,7 +142,7 @@ def test_undo_takes_everything_back(silo: Silo, fill: Fill) -> None:
     identifiers = fill(3, type="Journal Article")
     silo[identifiers[0]].clone_version("1", "workingcopy")
     before = snapshot(silo)
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     run_job(silo, job)
     assert snapshot(silo) != before
     report = undo_job(silo, job, agent="bob")
@@ -153,7 +154,7 @@ def test_undo_takes_everything_back(silo: Silo, fill: Fill) -> None:
 def test_records_changed_since_are_kept_and_listed(silo: Silo, fill: Fill) -> None:
     identifiers = fill(4, type="Journal Article")
     before = snapshot(silo)
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     run_job(silo, job)
     silo[identifiers[1]].put_stream("note.txt", "mine")
     with open(silo[identifiers[2]].to_dirpath("oai_dc", "workingcopy"), "ab") as file:
@@ -171,10 +172,10 @@ def test_records_changed_since_are_kept_and_listed(silo: Silo, fill: Fill) -> No
 def test_jobs_are_undone_in_any_order(silo: Silo, fill: Fill) -> None:
     fill(3, type="Journal Article", subject=["tides"])
     before = snapshot(silo)
-    one = create_job(silo, TYPES, agent="ada")
+    one = create_job(silo, rules_job(TYPES), agent="ada")
     run_job(silo, one)
     between = snapshot(silo)
-    other = create_job(silo, rule_set(Remove("subject")), agent="ada")
+    other = create_job(silo, rules_job(rule_set(Remove("subject"))), agent="ada")
     run_job(silo, other)
     assert undo_job(silo, one, agent="ada").counts == {Doing.KEPT: 3}
     undo_job(silo, other, agent="ada")
@@ -188,7 +189,7 @@ def test_a_job_that_was_stopped_goes_on(
 ) -> None:
     monkeypatch.setattr(bulk, "PAGE", 2)
     fill(7, type="Journal Article")
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     told: list[int] = []
     report = run_job(silo, job, progress=told.append, stop=lambda: len(told) == 2)
     assert (report.is_finished, report.counts) == (False, {Doing.DONE: 4, Doing.PLANNED: 3})
@@ -207,7 +208,7 @@ def test_a_job_killed_around_its_commit_ends_as_if_it_had_not_been(
 ) -> None:
     fill(3, type="Journal Article")
     before = snapshot(silo)
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     if undo:
         run_job(silo, job)
 
@@ -232,7 +233,7 @@ def test_a_pattern_without_end_stops_the_job_and_writes_nothing(silo: Silo, fill
     fill(2, subject="a" * 5000 + "!")
     before = snapshot(silo)
     bad = rule_set(Remove("subject", pattern=r"^(a|aa)+$"))
-    job = create_job(silo, bad, agent="ada")
+    job = create_job(silo, rules_job(bad), agent="ada")
     with pytest.raises(PatternTooSlow):
         run_job(silo, job)
     assert snapshot(silo) == before
@@ -240,7 +241,7 @@ def test_a_pattern_without_end_stops_the_job_and_writes_nothing(silo: Silo, fill
 
 def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:
     first, _ = fill(2, type="Journal Article")
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     silo.del_item(first)
     report = run_job(silo, job)
     assert report.skipped == ((first, "is gone"),)
@@ -249,14 +250,14 @@ def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:
 
 def test_two_runs_of_one_job_do_not_meet(silo: Silo, fill: Fill) -> None:
     fill(1, type="Journal Article")
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     with bulk._held(silo, job), pytest.raises(JobBusy):
         run_job(silo, job)
 
 
 def test_jobs_are_listed_newest_first_and_found_by_their_id(silo: Silo, fill: Fill) -> None:
     fill(1, type="Journal Article")
-    jobs = [create_job(silo, TYPES, agent="ada") for _ in range(2)]
+    jobs = [create_job(silo, rules_job(TYPES), agent="ada") for _ in range(2)]
     assert {report.job_id for report in job_reports(silo)} == set(jobs)
     assert job_report(silo, jobs[0]).about["title"] == "Types in one spelling"
     for wrong in ("nope", "../../x", jobs[0] + "0"):
@@ -266,5 +267,5 @@ def test_jobs_are_listed_newest_first_and_found_by_their_id(silo: Silo, fill: Fi
 
 def test_journals_survive_the_removal_of_what_can_be_rebuilt(silo: Silo, fill: Fill) -> None:
     fill(1, type="Journal Article")
-    job = create_job(silo, TYPES, agent="ada")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
     assert os.path.isfile(os.path.join(silo.path, "curation", "jobs", job + ".sqlite"))

@@ -1,0 +1,92 @@
+"""The kinds of jobs: which records each concerns, and what it does to one of them.
+
+A job's journal keeps its kind and what the kind needs to know, so that whoever goes on
+with it, in whatever process, makes the same plan.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from curation.attach import Attachment, plan_attachment
+from curation.changes import ReadFile, RecordChange, plan_record
+from curation.rule_files import RuleSet, from_table, to_table
+from curation.selection import Selection
+from curation.spreadsheet import SheetRow, plan_row
+from recordsilo import Silo
+from recordsilo.manifest import Manifest
+
+Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
+"""(manifest, read, what the job was given for the record) → what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """A job before it is begun.
+
+    Attributes:
+        kind: One of `PLANNERS`.
+        title: What it is for, in a line.
+        about: What its planner needs to know, as JSON values.
+        records: Finds (identifier, what is given for it alone), each identifier once.
+    """
+
+    kind: str
+    title: str
+    about: Mapping[str, Any]
+    records: Callable[[Silo], Iterable[tuple[str, str]]]
+
+
+def rules_job(rule_set: RuleSet) -> JobSpec:
+    """Do what rules say, to the records they select."""
+    about = {"rules": to_table(rule_set)}
+    return JobSpec("rules", rule_set.title, about, _selected(rule_set.select))
+
+
+def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> JobSpec:
+    """Do what an edited spreadsheet says."""
+    given = [(row.identifier, json.dumps([row.mark, row.cells])) for row in rows]
+    title = title or "Edited in a spreadsheet"
+    return JobSpec("spreadsheet", title, {"file": file}, lambda _silo: given)
+
+
+def attach_job(select: Selection, attachment: Attachment, title: str = "") -> JobSpec:
+    """Put a file into the working copy of each record selected."""
+    title = title or f"Attach {attachment.path}"
+    return JobSpec("attach", title, {"attachment": attachment.to_json()}, _selected(select))
+
+
+def planner_of(kind: str, about: Mapping[str, Any]) -> Planner:
+    """What a job of a kind does to one record."""
+    return PLANNERS[kind](about)
+
+
+def _selected(select: Selection) -> Callable[[Silo], Iterable[tuple[str, str]]]:
+    return lambda silo: ((identifier, "") for identifier in select.find(silo))
+
+
+def _by_rules(about: Mapping[str, Any]) -> Planner:
+    rule_set = from_table(about["rules"])
+    return lambda manifest, read, _given: plan_record(manifest, read, rule_set)
+
+
+def _by_sheet(about: Mapping[str, Any]) -> Planner:
+    def plan(manifest: Manifest, read: ReadFile, given: str) -> RecordChange | None:
+        mark, cells = json.loads(given)
+        return plan_row(manifest, read, SheetRow(manifest.item_id, mark, cells), about["file"])
+
+    return plan
+
+
+def _by_attaching(about: Mapping[str, Any]) -> Planner:
+    attachment = Attachment.from_json(about["attachment"])
+    return lambda manifest, read, _given: plan_attachment(manifest, read, attachment)
+
+
+PLANNERS: Mapping[str, Callable[[Mapping[str, Any]], Planner]] = {
+    "rules": _by_rules,
+    "spreadsheet": _by_sheet,
+    "attach": _by_attaching,
+}
+"""Kind of job → what makes its planner."""
