@@ -5,7 +5,7 @@
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from datetime import date, datetime
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -22,10 +22,11 @@ from oaipmhprotocol import (
     Verb,
 )
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
+from oaipmhscraper.by_identifier import pages_by_identifier
 from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
 from oaipmhscraper.http_rules import Answer, Traffic
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
-from oaipmhscraper.listed_pages import HEADERS, RECORDS, Reading
+from oaipmhscraper.listed_pages import HEADERS, RECORDS, ListedPage, Reading
 from oaipmhscraper.listed_pages import Item as ListedItem
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
@@ -47,7 +48,8 @@ from oaipmhscraper.requests_and_pages import (
     resume_request,
 )
 from oaipmhscraper.walk_values import WindowBroken
-from oaipmhscraper.whole_lists import whole_list
+from oaipmhscraper.whole_lists import OneByOne, whole_list
+from oaipmhscraper.windows import Window
 
 logger = logging.getLogger("OAIPMH Harvester")
 
@@ -221,7 +223,8 @@ class Client:
 
         Arguments and errors are those of `list_identifiers`.
         """
-        yield from self._items(RECORDS, self._job(metadata_prefix, from_, until, set_spec))
+        job = self._job(metadata_prefix, from_, until, set_spec)
+        yield from self._items(RECORDS, job, lambda *part: self._one_by_one(job, *part))
 
     def get_record(self, identifier: str, metadata_prefix: str = "oai_dc") -> Record:
         """One record (section 4.1).
@@ -235,10 +238,24 @@ class Client:
         first, last = self.datestamp(from_), self.datestamp(until)
         return ListJob(checked_prefix(prefix), set_spec or None, first, last)
 
-    def _items(self, reading: Reading[ListedItem], job: ListJob) -> Iterator[ListedItem]:
+    def _one_by_one(
+        self, job: ListJob, window: Window, known: Container[str]
+    ) -> Iterator[ListedPage[Record]]:
+        for one in pages_by_identifier(self, job, window, known, self._quirks):
+            for lost in one.unreachable:
+                logger.warning("%s is left out", lost)
+            yield ListedPage(one.page, one.request, one.answer, one.position)
+
+    def _items(
+        self,
+        reading: Reading[ListedItem],
+        job: ListJob,
+        one_by_one: OneByOne[ListedItem] | None = None,
+    ) -> Iterator[ListedItem]:
         """A list without its pages; a doubtful end that no promise covers is an error."""
+        pages = whole_list(self, reading, job, self._quirks, one_by_one=one_by_one)
         try:
-            for listed in whole_list(self, reading, job, self._quirks):
+            for listed in pages:
                 listed.page.raise_errors()
                 for one in listed.page.set_aside:
                     logger.warning("%s is left out", one)

@@ -199,6 +199,8 @@ class _Walk(Generic[Item]):
         tried = [Rung.AGAIN] if got is not None and got is self._kept else []
         while True:
             got = got or self._ask(self._request(tried[-1] if tried else None))
+            if got.failure is Failure.CUT and got.answer and got.answer.cut and not tried:
+                tried = [Rung.AGAIN]  # the transport did
             if got.failure is None or self._is_worth_keeping(got, tried):
                 return self._taken(got, tried)
             rung = self._climb(got, tried)
@@ -333,7 +335,12 @@ class _Walk(Generic[Item]):
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
 
     def _check_alive(self, cause: Exception) -> None:
-        """Raise the cause itself where the endpoint does not even say who it is."""
+        """Raise the cause itself where the endpoint does not even say who it is.
+
+        A walk that brought something is not stopped: the next one will tell.
+        """
+        if len(self._identifiers):
+            return
         try:
             self._client.exchange(identify_request(), read_identify)
         except OAIError:

@@ -7,7 +7,7 @@ lists of identifiers.
 Source: OAI-PMH 2.0, section 3.5, "Flow Control".
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from oaipmhscraper.listed_pages import Item, ListedPage, Reading
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.page_facts import headers_of
 from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.walk_values import RestartFrom, SingleList, Split, WindowBroken
+from oaipmhscraper.walk_values import ByIdentifier, RestartFrom, SingleList, Split, WindowBroken
 from oaipmhscraper.windows import Window, halves, span
 
 if TYPE_CHECKING:
@@ -29,8 +29,18 @@ _MOST_REMEDIES = 500
 """Windows of one list that may break before the list is given up."""
 
 
+OneByOne = Callable[[Window, Container[str]], Iterator[ListedPage[Item]]]
+"""(window, identifiers known) → pages of what is not known, got one by one."""
+
+
 def whole_list(
-    client: "Client", reading: Reading[Item], job: ListJob, quirks: Quirks
+    client: "Client",
+    reading: Reading[Item],
+    job: ListJob,
+    quirks: Quirks,
+    *,
+    window: Window | None = None,
+    one_by_one: OneByOne[Item] | None = None,
 ) -> Iterator[ListedPage[Item]]:
     """Yield a list page by page; each identifier comes once.
 
@@ -39,26 +49,33 @@ def whole_list(
         reading: `RECORDS` or `HEADERS`.
         job: Format, set and bounds.
         quirks: What the endpoint needs; learned from and added to.
+        window: The part of the list that is wanted; all of it by default.
+        one_by_one: Carries out `ByIdentifier`.
 
     Raises:
-        WindowBroken: A part of the list cannot be had in this way; its remedy is
-            `ByIdentifier` or `GiveUp`. The pages before are sound.
+        WindowBroken: A part of the list cannot be had, its remedy being `GiveUp`, or
+            `ByIdentifier` without ``one_by_one``. The pages before are sound.
         EndpointError: The endpoint is not there any more, or asks for a long pause.
     """
     known = IdentifierSet()
-    todo = [Window(job.from_, job.until)]
+    whole = window or Window(job.from_, job.until)
+    todo = [whole]
     remedies = 0
     while todo:
-        window = todo.pop()
+        part = todo.pop()
         try:
-            for listed in walk_list(client, reading, job, window, quirks=quirks):
+            for listed in walk_list(client, reading, job, part, quirks=quirks):
                 yield _only_new(listed, known)
         except WindowBroken as broken:
             remedies += 1
-            instead = _instead(broken, window, job, quirks)
-            if not instead or remedies > _MOST_REMEDIES:
+            instead = _instead(broken, part, whole, quirks)
+            if remedies <= _MOST_REMEDIES and instead:
+                todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
+            elif one_by_one is not None and isinstance(broken.remedy, ByIdentifier):
+                for listed in one_by_one(part, known):
+                    yield _only_new(listed, known)
+            else:
                 raise
-            todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
 
 
 def _only_new(listed: ListedPage[Item], known: IdentifierSet) -> ListedPage[Item]:
@@ -69,7 +86,7 @@ def _only_new(listed: ListedPage[Item], known: IdentifierSet) -> ListedPage[Item
     return replace(listed, page=replace(listed.page, items=items))
 
 
-def _instead(broken: WindowBroken, window: Window, job: ListJob, quirks: Quirks) -> list[Window]:
+def _instead(broken: WindowBroken, window: Window, whole: Window, quirks: Quirks) -> list[Window]:
     """The windows to walk in the place of a broken one, the last one first; none: give up."""
     match broken.remedy:
         case RestartFrom(datestamp):
@@ -79,7 +96,7 @@ def _instead(broken: WindowBroken, window: Window, job: ListJob, quirks: Quirks)
             first, last = span("", datetime.now(UTC))
             return [*reversed(halves(window, first, last, granularity))]
         case SingleList():
-            return [Window(job.from_, job.until)]
+            return [whole]
         case _:
             return []
 
