@@ -98,8 +98,9 @@ def listed_headers(
 ) -> Iterator[ListedPage[Header]]:
     """Yield the headers of a window, page by page, each identifier once.
 
-    A repository that knows sets in ListRecords only (DataCite, dataverse#10936) is asked
-    for all headers, and those that name the set are taken.
+    A repository that knows sets in ListRecords only (DataCite, dataverse#10936) refuses
+    such a list, or has nothing in it; it is then asked for all headers, and those that
+    name the set are taken.
 
     Raises:
         WindowBroken, EndpointError: As `whole_lists.whole_list` does.
@@ -112,6 +113,7 @@ def listed_headers(
     except WindowBroken:
         if is_begun or job.set_spec is None:
             raise
+    if job.set_spec is not None and not is_begun:
         everything = replace(job, set_spec=None)
         for listed in whole_list(client, HEADERS, everything, quirks, window=window):
             yield _of_set(listed, job.set_spec)

@@ -260,9 +260,14 @@ class _Walk(Generic[Item]):
             return Failure.CUT, PageUnreadable("is cut short", self._client.base_url)
         if self._at.token is None and page.next_token is None:
             return Failure.NO_RECORDS, NoRecordsMatch("an empty list")
-        if self._empty >= _EMPTY:
-            return Failure.CIRCLE, TokenLoopError(self._at.token or "", "gives an empty page again")
+        token = page.next_token
+        comes_back = token is not None and self._was_sent(token)
+        if self._empty >= _EMPTY or comes_back:
+            return Failure.CIRCLE, TokenLoopError(self._at.token or "", "gives empty pages")
         return None, None
+
+    def _was_sent(self, token: str) -> bool:
+        return token == self._at.token or is_remembered(self._at.sent, digest_of([token]))
 
     def _is_circle(self, headers: list[Header]) -> bool:
         if not headers:
