@@ -1,7 +1,8 @@
 """What the store costs, beside the bare cost of the same work in the same run.
 
-* ingest: new records, group-committed in batches of 100, against a loop that makes
+* objects: new ones, group-committed in batches of 100, against a loop that makes
   the same directories and files and calls syncfs as often;
+* ingest: the same through `Silo.batch`, with descriptions and the index;
 * strict: new records one by one, each flushed before the next; ocfl-py's creates
   (no flush at all) beside it, where it is installed;
 * read: a record's file through the interface, against open and read of its manifest
@@ -20,11 +21,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from recordsilo import Origin, Silo
-from recordsilo.atomic_file import group_barrier
+from recordsilo import Origin, RecordEdit, Silo
+from recordsilo.atomic_file import Staging, group_barrier
+from recordsilo.commit import commit
 from recordsilo.identifier import ppath
+from recordsilo.locks import Locks
+from recordsilo.place import RecordPlace
 
 BATCH = 100
+SLICE = 1000
+FIRST = 10_000
+BESIDE = 100_000
 FEW = 300
 STAMP = "2024-06-24T00:00:00"
 METADATA = (
@@ -53,12 +60,16 @@ def timed() -> Iterator[Spent]:
     spent.wall, spent.cpu = time.perf_counter() - wall, time.process_time() - cpu
 
 
+def total(parts: list[Spent]) -> Spent:
+    return Spent(sum(part.wall for part in parts), sum(part.cpu for part in parts))
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of the table: what was measured, the figure, and what it is to be held against."""
 
     what: str
-    ours: str
+    ours: str = ""
     beside: str = ""
     ratio: str = ""
 
@@ -76,25 +87,56 @@ def identifier(number: int) -> str:
     return f"oai:eprints.example.org:{number}"
 
 
-def ingest(silo: Silo, records: int, start: int = 0) -> None:
+def fill(edit: RecordEdit, number: int) -> None:
+    origin = Origin("harvest", prefixes={"oai_dc": STAMP}, agent="benchmark")
+    edit.add_version("1", date=STAMP, origin=origin, log="Created new data package")
+    edit.put("1", "oai_dc", METADATA % number, metadata=True)
+    edit.set_metadata("identifier", identifier(number))
+    edit.set_metadata("setSpec", ["7374617475733D707562"])
+
+
+def batches(records: int, start: int) -> Iterator[range]:
     for first in range(start, start + records, BATCH):
-        numbers = range(first, min(first + BATCH, start + records))
+        yield range(first, min(first + BATCH, start + records))
+
+
+def ingest(silo: Silo, records: int, start: int = 0) -> None:
+    for numbers in batches(records, start):
         with silo.batch(map(identifier, numbers)) as batch:
             for number in numbers:
-                edit = batch.edit(identifier(number))
-                origin = Origin("harvest", prefixes={"oai_dc": STAMP}, agent="benchmark")
-                edit.add_version("1", date=STAMP, origin=origin, log="Created new data package")
-                edit.put("1", "oai_dc", METADATA % number, metadata=True)
-                edit.set_metadata("identifier", identifier(number))
-                edit.set_metadata("setSpec", ["7374617475733D707562"])
+                fill(batch.edit(identifier(number)), number)
 
 
-def bare_ingest(root: str, records: int, manifest: bytes) -> None:
+class Objects:
+    """The steps of `Silo.batch`, without descriptions and the index."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.locks, self.staging = Locks(f"{path}/.silo/locks"), Staging(f"{path}/.silo/tmp")
+
+    def ingest(self, records: int, start: int = 0) -> None:
+        for numbers in batches(records, start):
+            with self.locks.hold(map(identifier, numbers)):
+                barrier = group_barrier(self.path)
+                edits = []
+                for number in numbers:
+                    place = self._place(identifier(number))
+                    before = place.read_manifest(to_change=True)
+                    edits.append(RecordEdit(place, before, self.staging, barrier))
+                    fill(edits[-1], number)
+                commit(edits, barrier)
+
+    def _place(self, name: str) -> RecordPlace:
+        root = f"{self.path}/pairtree_root"
+        return RecordPlace(name, f"{root}/{ppath(name)}", root)
+
+
+def bare_ingest(root: str, records: int, manifest: bytes, start: int = 0) -> None:
     """The same directories and files, the same flushes, and nothing else."""
     barrier = group_barrier(root)
-    for start in range(0, records, BATCH):
+    for numbers in batches(records, start):
         staged = []
-        for number in range(start, min(start + BATCH, records)):
+        for number in numbers:
             directory = f"{root}/{ppath(identifier(number))}"
             os.makedirs(f"{directory}/__1")
             with open(f"{directory}/__1/oai_dc", "wb") as file:
@@ -161,26 +203,11 @@ def peak_megabytes() -> float:
 def run(records: int, directory: str) -> Iterator[Line]:
     """Measure with so many records; see the module's docstring."""
     with Silo(f"{directory}/silo") as silo:
-        with timed() as ours:
-            ingest(silo, records)
-        with open(f"{silo[identifier(0)].path_to_item()}/__manifest.json", "rb") as file:
-            manifest = file.read()
-        bare_root = f"{directory}/bare"
-        os.mkdir(bare_root)
-        some = min(records, 100_000)
-        with timed() as bare:
-            bare_ingest(bare_root, some, manifest)
-        scaled = Spent(bare.wall * records / some, bare.cpu * records / some)
-        yield compared(f"ingest, {records:,} records", records, ours, scaled, "bare loop")
-        yield Line(f"ingest, {records:,} records", f"{peak_megabytes():,.0f} MB peak memory")
-        yield from _strict_lines(silo, directory, ours.wall / records)
+        ours = ingested(silo, records, directory)
+        yield from ingest_lines(records, *ours)
+        yield from _strict_lines(silo, directory, total(ours[0]).wall / records)
         numbers, root = range(min(records, 5000)), f"{directory}/silo/pairtree_root"
-        bare_read(root, numbers)  # both on a warm cache
-        with timed() as ours:
-            read(silo, numbers)
-        with timed() as bare:
-            bare_read(root, numbers)
-        yield compared(f"read, of {records:,} records", len(numbers), ours, bare, "open and read")
+        yield read_line(silo, records, numbers, root)
         middle = identifier(records // 2)
         first = milliseconds(lambda: silo.page(limit=50))
         later = milliseconds(lambda: silo.page(limit=50, after=middle))
@@ -189,6 +216,75 @@ def run(records: int, directory: str) -> Iterator[Line]:
             f"list, of {records:,} records",
             f"first page {first:.2f} ms, in the middle {later:.2f} ms, len {length:.2f} ms",
         )
+
+
+def ingested(
+    silo: Silo, records: int, directory: str
+) -> tuple[list[Spent], list[Spent], list[Spent]]:
+    """New records whole, as objects, and bare: a slice of each in turn, on the same machine so.
+
+    Returns:
+        What was spent on each slice, in order; of objects and bare `BESIDE` records at most.
+    """
+    with Silo(f"{directory}/objects") as plain:
+        objects = Objects(plain.path)
+        objects.ingest(1, start=records)
+        with open(f"{plain[identifier(records)].path_to_item()}/__manifest.json", "rb") as file:
+            manifest = file.read()
+    bare_root = f"{directory}/bare"
+    os.mkdir(bare_root)
+    whole: list[Spent] = []
+    alone: list[Spent] = []
+    bare: list[Spent] = []
+    for start in range(0, records, SLICE):
+        some = min(SLICE, records - start)
+        with timed() as spent:
+            ingest(silo, some, start)
+        whole.append(spent)
+        if start < BESIDE:
+            with timed() as spent:
+                objects.ingest(some, start)
+            alone.append(spent)
+            with timed() as spent:
+                bare_ingest(bare_root, some, manifest, start)
+            bare.append(spent)
+    objects.staging.close()
+    return whole, alone, bare
+
+
+def ingest_lines(
+    records: int, whole: list[Spent], alone: list[Spent], bare: list[Spent]
+) -> Iterator[Line]:
+    beside = min(records, BESIDE)
+    what = f"new objects, {beside:,}, without index"
+    yield compared(what, beside, total(alone), total(bare), "bare loop")
+    what = f"ingest, {beside:,} records"
+    yield compared(what, beside, total(whole[: len(bare)]), total(bare), "bare loop")
+    yield Line(f"ingest, {records:,} records", f"{peak_megabytes():,.0f} MB peak memory")
+    if records > FIRST:
+        slices = FIRST // SLICE
+        first, last = total(whole[:slices]), total(whole[-slices:])
+        yield Line(
+            f"ingest, the last {FIRST:,} of {records:,} records",
+            ratio=f"{last.cpu / first.cpu:.2f} × the CPU seconds of the first {FIRST:,}, "
+            f"{last.wall / first.wall:.2f} × the wall's",
+        )
+
+
+def read_line(silo: Silo, records: int, numbers: range, root: str) -> Line:
+    bare_read(root, numbers)  # both on a warm cache
+    ours: list[Spent] = []
+    bare: list[Spent] = []
+    for start in range(0, len(numbers), SLICE):
+        some = numbers[start : start + SLICE]
+        with timed() as spent:
+            read(silo, some)
+        ours.append(spent)
+        with timed() as spent:
+            bare_read(root, some)
+        bare.append(spent)
+    what = f"read, of {records:,} records"
+    return compared(what, len(numbers), total(ours), total(bare), "open and read")
 
 
 def _strict_lines(silo: Silo, directory: str, seconds_in_groups: float) -> Iterator[Line]:

@@ -63,7 +63,7 @@ class RecordEdit:
         if before is not None and before.format > FORMAT:
             raise FormatTooNew(place.identifier, before.format, FORMAT)
         self.place, self.before = place, before
-        self.manifest = before or Manifest(item_id=place.identifier, date="")
+        self.manifest = before or Manifest(item_id=place.identifier, date="", revision=1)
         self.staging, self.barrier = staging, barrier
         self.new_versions: dict[str, str | None] = {}
         self.arrivals: dict[str, str] = {}  # target below the record → staged file
@@ -90,7 +90,7 @@ class RecordEdit:
         return self.manifest != self.before or self._retyped
 
     def seal(self) -> None:
-        """Give the state the revision and the format it is to be written with."""
+        """Give the state the revision and the format it is written with."""
         revision = (self.before.revision if self.before else 0) + 1
         if (self.manifest.revision, self.manifest.format) != (revision, FORMAT):
             self.manifest = altered(self.manifest, revision=revision, format=FORMAT)
@@ -125,9 +125,8 @@ class RecordEdit:
         self.new_versions[name] = None
         self.removals.pop(version_dirname(name), None)
         version = Version(name, date_text(date), origin, log=() if log is None else (log,))
-        self.manifest = self.manifest.with_version(version)
-        if move_cursor or not self.manifest.current_version:
-            self.move_cursor(name)
+        to_be_current = move_cursor or not self.manifest.current_version
+        self.manifest = self.manifest.with_version(version, to_be_current=to_be_current)
 
     def grow(self, name: str) -> str:
         """The staging directory a new version grows in, with what was held in memory so far."""

@@ -200,12 +200,19 @@ class Manifest:
         """The version the cursor stands on."""
         return self.version(self.current_version)
 
-    def with_version(self, version: Version) -> "Manifest":
-        """The manifest with a version replaced in its place, or added at the end."""
-        if not self.has(version.name):
-            return altered(self, versions=(*self.versions, version))
-        replaced = [version if v.name == version.name else v for v in self.versions]
-        return altered(self, versions=tuple(replaced))
+    def with_version(self, version: Version, *, to_be_current: bool = False) -> "Manifest":
+        """The manifest with a version replaced in its place, or added at the end.
+
+        Args:
+            to_be_current: Whether the cursor is to move there.
+        """
+        if self.has(version.name):
+            versions = tuple([version if v.name == version.name else v for v in self.versions])
+        else:
+            versions = (*self.versions, version)
+        if not to_be_current:
+            return altered(self, versions=versions)
+        return altered(self, versions=versions, current_version=version.name, date=version.date)
 
     def with_cursor(self, name: str) -> "Manifest":
         """The manifest with the cursor on a version; the record's date follows."""

@@ -6,7 +6,7 @@ The keys of 2010 keep their names, order and meaning; those of this format stand
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import cast
 
 from recordsilo.errors import ManifestUnreadable
@@ -23,6 +23,7 @@ from recordsilo.names import MANIFEST_NAME, is_own
 
 _text = json.encoder.encode_basestring
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_decode = json.JSONDecoder().decode
 _CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
 
 
@@ -49,48 +50,54 @@ def to_json(manifest: Manifest) -> bytes:
     The last line is ``checksum``, the SHA-256 of all bytes before that line: by it an
     audit tells a flipped bit; readers go without it.
     """
-    lines = [f"{_text(key)}: {value}" for key, value in _members(manifest)]
+    lines = _lines(manifest, [_text(version.name) for version in manifest.versions])
     # Half a surrogate pair, which UTF-8 cannot hold, is written as JSON's own escape for it.
     body = ("{\n" + ",\n".join(lines) + ",\n").encode("utf-8", "backslashreplace")
     return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
 
 
-def _members(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def _lines(manifest: Manifest, names: list[str]) -> list[str]:
     """The manifest's keys, each with its value as JSON.
 
     Put together by hand where the shape is known: a general encoder, called for each
     key, takes four times as long.
+
+    Args:
+        names: Of the versions, as JSON.
     """
     versions = manifest.versions
-    yield "item_id", _text(manifest.item_id)
-    yield "date", _text(manifest.date)
-    yield "currentversion", _text(manifest.current_version)
-    yield "versions", _list(v.name for v in versions)
-    yield "version_dates", _object((v.name, _text(v.date)) for v in versions)
-    yield "files", _object((v.name, _list(v.files)) for v in versions)
-    yield "subdir", _object((v.name, _list(v.subdir)) for v in versions)
-    yield "metadata_files", _object((v.name, _list(v.metadata_files)) for v in versions)
-    yield "versionlog", _object((v.name, _list(v.log)) for v in versions)
-    yield "metadata", _encode(dict(manifest.metadata))
-    for key, value in manifest.extra.items():
-        yield key, _encode(value)
-    yield "format", str(manifest.format)
-    yield "revision", str(manifest.revision)
-    yield "digests", _object((v.name, _digests_to_json(v)) for v in versions)
-    yield "origins", _object((v.name, _origin_to_json(v.origin)) for v in versions)
-    if states := [(v.name, _text(v.state)) for v in versions if v.state is not None]:
-        yield "states", _object(states)
+    lines = [
+        f'"item_id": {_text(manifest.item_id)}',
+        f'"date": {_text(manifest.date)}',
+        f'"currentversion": {_text(manifest.current_version)}',
+        f'"versions": [{", ".join(names)}]',
+        f'"version_dates": {_object(names, [_text(v.date) for v in versions])}',
+        f'"files": {_object(names, [_list(v.files) for v in versions])}',
+        f'"subdir": {_object(names, [_list(v.subdir) for v in versions])}',
+        f'"metadata_files": {_object(names, [_list(v.metadata_files) for v in versions])}',
+        f'"versionlog": {_object(names, [_list(v.log) for v in versions])}',
+        f'"metadata": {_encode(dict(manifest.metadata))}',
+        *(f"{_text(key)}: {_encode(value)}" for key, value in manifest.extra.items()),
+        f'"format": {manifest.format}',
+        f'"revision": {manifest.revision}',
+        f'"digests": {_object(names, [_digests_to_json(v) for v in versions])}',
+        f'"origins": {_object(names, [_origin_to_json(v.origin) for v in versions])}',
+    ]
+    if states := {v.name: v.state for v in versions if v.state is not None}:
+        lines.append(f'"states": {_encode(states)}')
     if manifest.pending:
         pending = {"renames": manifest.pending.renames, "unlinks": manifest.pending.unlinks}
-        yield "pending", _encode(pending)
+        lines.append(f'"pending": {_encode(pending)}')
+    return lines
 
 
 def _list(values: Iterable[str]) -> str:
     return f"[{', '.join(map(_text, values))}]"
 
 
-def _object(members: Iterable[tuple[str, str]]) -> str:
-    return f"{{{', '.join([f'{_text(key)}: {value}' for key, value in members])}}}"
+def _object(names: Iterable[str], values: Iterable[str]) -> str:
+    """An object of names and values that are JSON themselves."""
+    return f"{{{', '.join(map(': '.join, zip(names, values, strict=True)))}}}"
 
 
 def from_json(content: bytes, path: str) -> Manifest:
@@ -104,13 +111,20 @@ def from_json(content: bytes, path: str) -> Manifest:
         ManifestUnreadable: Not JSON, not an object, or a key of the wrong shape.
     """
     try:
-        members = json.loads(content)
+        members = _members(content)
     except (ValueError, RecursionError) as error:
         reason = "it is empty" if not content.strip() else f"it is not JSON: {error}"
         raise ManifestUnreadable(path, reason) from None
     if not isinstance(members, dict):
         raise ManifestUnreadable(path, "it is not a JSON object")
     return plain_manifest(members) or _Reader(members, path).manifest()
+
+
+def _members(content: bytes) -> Json:
+    try:
+        return _decode(content.decode())
+    except ValueError:  # with a byte order mark, say, or in UTF-16; 2010 took any
+        return json.loads(content)
 
 
 def is_as_written(content: bytes) -> bool:
@@ -128,22 +142,30 @@ def is_as_written(content: bytes) -> bool:
 
 
 def _digests_to_json(version: Version) -> str:
+    digests = version.digests or {}
     return _object(
-        (path, f'{{"sha256": "{d.sha256}", "size": {d.size}}}' if d else "null")
-        for path, d in (version.digests or {}).items()
+        map(_text, digests),
+        [
+            f'{{"sha256": "{d.sha256}", "size": {d.size}}}' if d else "null"
+            for d in digests.values()
+        ],
     )
 
 
 def _origin_to_json(origin: Origin) -> str:
-    members = [("kind", _text(origin.kind))]
+    members = [f'"kind": {_text(origin.kind)}']
     if origin.of:
-        members.append(("of", _text(origin.of)))
+        members.append(f'"of": {_text(origin.of)}')
     if origin.prefixes:
-        members.append(("prefixes", _object((k, _text(v)) for k, v in origin.prefixes.items())))
-    for key, value in (("agent", origin.agent), ("message", origin.message), ("date", origin.date)):
-        if value:
-            members.append((key, _text(value)))
-    return _object(members)
+        prefixes = _object(map(_text, origin.prefixes), map(_text, origin.prefixes.values()))
+        members.append(f'"prefixes": {prefixes}')
+    if origin.agent:
+        members.append(f'"agent": {_text(origin.agent)}')
+    if origin.message:
+        members.append(f'"message": {_text(origin.message)}')
+    if origin.date:
+        members.append(f'"date": {_text(origin.date)}')
+    return f"{{{', '.join(members)}}}"
 
 
 class _Reader:

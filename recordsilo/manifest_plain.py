@@ -62,44 +62,44 @@ def unknown(members: dict[str, Json]) -> dict[str, Json]:
 
 
 def _manifest(members: dict[str, Json]) -> Manifest:
-    by_version = tuple(map(_object, _by_version(members)))
+    by_version = [_object(member) for member in _by_version(members)]
     states = _object(members.get("states", {}))
     names = _texts(members["versions"])
     current = members["currentversion"]
     if current not in names or len(set(names)) != len(names):
         raise _Doubt
-    written = _count(members["format"])
-    if not written or not all(map(is_version_name, names)):
+    identifier, written = _text(members["item_id"]), _count(members["format"])
+    if not identifier or not written or not all(map(is_version_name, names)):
         raise _Doubt
-    versions = [_version(v, states.get(v), [of[v] for of in by_version]) for v in names]
+    versions = [_version(v, [of[v] for of in by_version], states.get(v)) for v in names]
     return Manifest(
-        item_id=_text(members["item_id"]) or _doubtful(),
-        date=_text(members["date"]),
-        current_version=current,
-        versions=tuple(versions),
-        metadata=_object(members["metadata"]),
-        revision=_count(members["revision"]),
-        format=written,
+        identifier,
+        _text(members["date"]),
+        current,
+        tuple(versions),
+        _object(members["metadata"]),
+        _count(members["revision"]),
+        written,
         extra=unknown(members),
     )
 
 
-def _version(name: str, state: Json, members: Sequence[Json]) -> Version:
+def _version(name: str, members: Sequence[Json], state: Json) -> Version:
     """A version from what the members in the order of `_by_version` say of it."""
     date, files, subdir, metadata_files, log, digests, origin = members
     tops = _texts(files)
     if not (all(map(is_file_path, tops)) and all(map(is_file_path, _object(digests)))):
         raise _Doubt
     return Version(
-        name=name,
-        date=_text(date),
-        origin=_origin(_object(origin)),
-        files=tops,
-        subdir=_texts(subdir),
-        metadata_files=_texts(metadata_files),
-        log=_texts(log),
-        digests={path: _digest(value) for path, value in digests.items()},
-        state=None if state is None else _text(state),
+        name,
+        _text(date),
+        _origin(_object(origin)),
+        tops,
+        _texts(subdir),
+        _texts(metadata_files),
+        _texts(log),
+        {path: _digest(value) for path, value in digests.items()},
+        None if state is None else _text(state),
     )
 
 
@@ -108,14 +108,14 @@ def _origin(members: dict[str, Json]) -> Origin:
     if kind not in KINDS:
         raise _Doubt
     prefixes = _object(members.get("prefixes", {}))
-    _texts([*prefixes.values()])
+    "".join(prefixes.values())  # a TypeError, where one of them is no text
     return Origin(
-        kind=kind,
-        of=None if of is None else _text(of),
-        prefixes=prefixes,
-        agent=_text(members.get("agent", "")),
-        message=_text(members.get("message", "")),
-        date=_text(members.get("date", "")),
+        kind,
+        None if of is None else _text(of),
+        prefixes,
+        _text(members.get("agent", "")),
+        _text(members.get("message", "")),
+        _text(members.get("date", "")),
     )
 
 
@@ -151,7 +151,3 @@ def _count(value: Json) -> int:
     if type(value) is not int or value < 0:
         raise _Doubt
     return value
-
-
-def _doubtful() -> str:
-    raise _Doubt
