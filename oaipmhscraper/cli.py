@@ -29,6 +29,7 @@ from oaipmhscraper.errors import (
 from oaipmhscraper.http_settings import HttpSettings
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.options import http_options
+from oaipmhscraper.probe_command import probe
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
@@ -204,7 +205,7 @@ def update(directory: str, settings: HttpSettings, quiet: bool, as_json: bool) -
     report.finished(receipt)
 
 
-commands: list[click.Command] = [identify, formats, sets, harvest, update]
+commands: list[click.Command] = [identify, formats, sets, probe, harvest, update]
 
 
 class _Report:

@@ -1,0 +1,59 @@
+"""Whether an answer is valid: schemas written from the specification, shipped, no network.
+
+What is in a container is validated where its schema is known (Dublin Core,
+oai-identifier) and let pass where it is not.
+
+Source: OAI-PMH 2.0, section 3.2, "XML Response Format".
+"""
+
+from functools import cache
+from importlib.resources import as_file, files
+
+from lxml import etree
+
+_CONTAINERS = ("metadata", "about", "description", "setDescription")
+
+
+@cache
+def _schema() -> etree.XMLSchema:
+    with as_file(files("oaipmhprotocol") / "schemas") as directory:
+        parser = etree.XMLParser(no_network=True, resolve_entities=False)
+        return etree.XMLSchema(etree.parse(str(directory / "answers.xsd"), parser))
+
+
+def invalidities(root: etree._Element) -> tuple[list[str], list[str]]:
+    """What is not valid in an answer, each as a sentence without a full stop.
+
+    Returns:
+        What concerns the answer, and what concerns what its containers hold.
+    """
+    schema = _schema()
+    if schema.validate(root):
+        return [], []
+    own: list[str] = []
+    contained: list[str] = []
+    for error in schema.error_log:  # type: ignore[attr-defined]  # lxml-stubs leave __iter__ out
+        inside = any(f"{name}/" in _names_in(error.path or "", root) for name in _CONTAINERS)
+        (contained if inside else own).append(f"{_brief(error.message)} (line {error.line})")
+    return own, contained
+
+
+def _names_in(path: str, root: etree._Element) -> str:
+    """The local names on the way to an element; libxml2 writes ``*`` for those with a namespace."""
+    found = root.getroottree().xpath(path) if path else []
+    element = found[0] if isinstance(found, list) and found else None
+    names: list[str] = []
+    while isinstance(element, etree._Element):
+        names.append(str(element.tag).rpartition("}")[2])
+        element = element.getparent()
+    return "/".join(reversed(names))
+
+
+def _brief(message: str) -> str:
+    """The message without namespaces, which double its length."""
+    out, rest = "", message
+    while "{" in rest:
+        before, _, rest = rest.partition("{")
+        out += before
+        _, _, rest = rest.partition("}")
+    return (out + rest).rstrip(".")
