@@ -13,6 +13,8 @@
     │       └── EntitiesRefused     entities other than XML's own five
     ├── TokenLoopError          a list that leads back into itself
     ├── HarvestStopped          a list that ended before its end; what came is kept
+    ├── HarvestRunning          another process is at the same harvest
+    ├── JournalUnreadable       what is noted of open harvests cannot be read
     ├── BaseURLConflict         the Silo remembers another repository
     ├── NoBaseURL               the Silo remembers none
     ├── NothingToUpdate         nothing was harvested before
@@ -188,6 +190,28 @@ class HarvestInterrupted(KeyboardInterrupt):
     def __init__(self, receipt: "Receipt") -> None:
         self.receipt = receipt
         super().__init__("interrupted between two pages; everything stored before stays")
+
+
+class HarvestRunning(ScraperError):
+    """The same harvest is under way in another process or thread; nothing was sent."""
+
+    def __init__(self, storage_dir: str) -> None:
+        super().__init__(f"another process is at the same harvest into {storage_dir} just now")
+
+
+class JournalUnreadable(ScraperError):
+    """The journal of open harvests is damaged, or of a later version of this program.
+
+    Attributes:
+        path: The file.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} cannot be read ({reason}); it may be deleted: open harvests then begin"
+            " anew, and nothing that is stored is lost"
+        )
 
 
 class BaseURLConflict(ScraperError):

@@ -1,20 +1,30 @@
-"""One list into the Silo: page → store → next token (OAI-PMH 2.0, section 3.5).
+"""One list into the Silo: window → pages → store → journal (OAI-PMH 2.0, section 3.5).
 
-A page is committed before the next is asked for, so whatever fails, everything
-before it stays and a second run writes nothing twice.
+A page is committed before the journal moves on and before the next page of its window
+is asked for. Whatever fails, everything before it stays, and the next run goes on there.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from oaipmhprotocol import OAIError, Record
-from oaipmhscraper.client import Client, ListWalk
-from oaipmhscraper.errors import ScraperError
+from oaipmhprotocol import DatestampError, OAIError, Record
+from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhscraper.by_identifier import pages_by_identifier
+from oaipmhscraper.errors import RequestRefused, ScraperError
+from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.receipt import ListReceipt, Outcome
-from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside
-from oaipmhscraper.silo_writer import PageOutcome, SiloWriter
+from oaipmhscraper.journal_rows import WindowRow
+from oaipmhscraper.list_books import ListBooks
+from oaipmhscraper.list_walk import walk_window
+from oaipmhscraper.quirks import Quirks
+from oaipmhscraper.receipt import ListReceipt
+from oaipmhscraper.requests_and_pages import Request
+from oaipmhscraper.silo_writer import PageStore
+from oaipmhscraper.tempo import Tempo
+from oaipmhscraper.walk_values import WalkPage, WindowBroken
+from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
+from oaipmhscraper.windows import Sight
 
 Progress = Callable[[ListReceipt], None]
 """Told what was got so far, after every page and at the end."""
@@ -35,51 +45,251 @@ class ListEnd:
     request: Request | None = None
 
 
-def harvest_list(client: Client, writer: SiloWriter, job: ListJob, progress: Progress) -> ListEnd:
-    """Fetch and store one list, page by page, as far as it goes.
+@dataclass(slots=True)
+class Endpoint:
+    """What all lists of a harvest share.
 
-    Errors of the repository, and Ctrl-C, end the list and are returned with what
-    was got; a page that is being stored is finished first. Errors of the store and
-    of the disk are raised.
-
-    Raises:
-        RequestRefused: The job makes no request.
-        RecordSiloError, OSError: Nothing of the page is stored.
+    Attributes:
+        fetchers: The threads.
+        quirks: What was learned of the repository.
+        tempo: How many requests it bears.
     """
-    walk = client.record_pages(
-        job.metadata_prefix, from_=job.from_, until=job.until, set_spec=job.set_spec
-    )
-    receipt = ListReceipt(job.metadata_prefix, job.set_spec, job.from_, job.until)
+
+    fetchers: Fetchers
+    quirks: Quirks
+    tempo: Tempo
+
+    @property
+    def most(self) -> int:
+        """How many requests may be in flight before long."""
+        return self.tempo.limit if self.tempo.rest else self.tempo.ceiling
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of a window in this run."""
+
+    pages: int = 0
+    seconds: float = 0.0
+    earliest: datetime | None = None
+    latest: datetime | None = None
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        if self.earliest is None or self.latest is None:
+            return None
+        return self.earliest, self.latest
+
+    def add(self, found: WalkPage, seconds: float) -> None:
+        self.pages += 1
+        self.seconds += seconds
+        dates = [date for date in map(_date_of, found.page.items) if date is not None]
+        if dates:
+            self.earliest = min([*dates, *([self.earliest] if self.earliest else [])])
+            self.latest = max([*dates, *([self.latest] if self.latest else [])])
+
+
+class ListHarvest:
+    """Fetches and stores one list, as far as it goes.
+
+    Args:
+        books: The list.
+        store: Takes the pages, in the thread that calls `run`.
+        endpoint: Where from.
+        place: How its windows may be cut.
+        progress: Told after every page.
+    """
+
+    def __init__(
+        self,
+        books: ListBooks,
+        store: PageStore,
+        endpoint: Endpoint,
+        place: Place,
+        progress: Progress,
+    ) -> None:
+        self._books = books
+        self._store = store
+        self._endpoint = endpoint
+        self._place = place
+        self._progress = progress
+        self._seen: dict[int, _Seen] = {}
+        self._flying: set[int] = set()
+        self._parked: list[int] = []
+        self._empties = 0
+        self._failure: BaseException | None = None
+        self._request: Request | None = None
+        self._stopping = False
+
+    def run(self) -> ListEnd:
+        """Fetch and store to the end, or as far as it goes.
+
+        Errors of the repository, and Ctrl-C, are returned with what was got; a page
+        that is being stored is finished first. Errors of the store and of the disk
+        are raised.
+
+        Raises:
+            RequestRefused: The list makes no request.
+            RecordSiloError, OSError: Nothing of the page is stored.
+        """
+        self._books.take_up(self._where)
+        try:
+            self._begin_more()
+            while self._flying:
+                self._take(self._endpoint.fetchers.next())
+                self._begin_more()
+        except KeyboardInterrupt as interrupt:
+            self._failure = interrupt
+        return self._end()
+
+    @property
+    def _where(self) -> Place:
+        """Where windows lie, by what is known of the repository now."""
+        quirks, place = self._endpoint.quirks, self._place
+        may_cut = place.may_cut and quirks.windows_work and not self._books.facts.single
+        granularity = quirks.granularity or place.granularity
+        return replace(place, may_cut=may_cut, granularity=granularity)
+
+    # ------------------------------------------------------------------ what is sent
+
+    def _begin_more(self) -> None:
+        """Keep as many requests in flight as the repository bears."""
+        while not self._stopping and len(self._flying) < self._endpoint.tempo.limit:
+            if self._parked:
+                number = self._parked.pop(0)
+                self._endpoint.fetchers.go_on(number)
+            else:
+                row = self._next_window()
+                if row is None:
+                    return
+                number = row.id
+                self._endpoint.fetchers.begin(number, self._walk(row))
+            self._flying.add(number)
+
+    def _next_window(self) -> WindowRow | None:
+        waiting = self._books.open_windows(without=[*self._flying, *self._parked])
+        if not waiting:
+            return None
+        count = joined(waiting, self._empties, self._where.granularity)
+        return waiting[0] if count == 1 else self._books.join(waiting[:count])
+
+    def _walk(self, row: WindowRow) -> Walk:
+        job, quirks, window = self._books.job, self._endpoint.quirks, row.window
+        if row.mode == "identifiers":
+            stored = self._books.ledger.stored
+            return lambda client: pages_by_identifier(client, job, window, stored, quirks)
+        return lambda client: walk_window(client, job, window, row.position, quirks)
+
+    # ------------------------------------------------------------------ what comes
+
+    def _take(self, found: Fetched) -> None:
+        self._flying.discard(found.window)
+        self._adjust_tempo(found)
+        row = self._books.window(found.window)
+        if row is None or row.state != "open":
+            self._let_go(found)
+        elif found.page is not None:
+            self._take_page(row, found.page, found.seconds)
+        elif found.failure is None:
+            self._books.finish(row)
+        else:
+            self._take_failure(row, found.failure)
+
+    def _let_go(self, found: Fetched) -> None:
+        """A page of a window that others have taken the place of meanwhile."""
+        if found.page is not None:
+            self._endpoint.fetchers.drop(found.window)
+
+    def _adjust_tempo(self, found: Fetched) -> None:
+        endpoint = self._endpoint
+        if found.refused:
+            endpoint.tempo = endpoint.tempo.after_refusal()
+        elif found.page is not None:
+            endpoint.tempo = endpoint.tempo.after_page(found.seconds)
+
+    def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
+        with interrupt_deferred():
+            stored = self._store.store(found.page, found.answer.received)
+            row = self._books.keep(row, found, stored)
+            self._seen.setdefault(row.id, _Seen()).add(found, seconds)
+            change = None if row.state == "done" else self._cut(row, found)
+            if change is not None:
+                self._books.change(change)
+            if change is not None or row.state == "done":
+                self._endpoint.fetchers.drop(row.id)
+                self._note_size(row)
+            else:
+                self._parked.append(row.id)
+            self._tell()
+
+    def _cut(self, row: WindowRow, found: WalkPage) -> Change | None:
+        """What becomes of a window that shows itself to be large."""
+        seen = self._seen[row.id]
+        sight = Sight(
+            row.pages,
+            found.position.listed,
+            found.position.promised,
+            seen.seconds / seen.pages,
+            seen.earliest,
+            seen.latest,
+            found.position.safe_from,
+        )
+        busy = len(self._flying) + len(self._parked) + 1
+        waiting = len(self._books.open_windows(without=[*self._flying, *self._parked, row.id]))
+        return cut_by_sight(row, sight, max(0, self._endpoint.most - busy - waiting), self._where)
+
+    def _note_size(self, row: WindowRow) -> None:
+        """Count empty windows in a row: the next ones are then fetched as one."""
+        is_empty = row.state == "done" and row.position is not None and not row.position.listed
+        self._empties = self._empties + 1 if is_empty else 0
+
+    def _tell(self) -> None:
+        open_windows = len(self._flying) + len(self._parked)
+        retried = self._endpoint.fetchers.traffic.retried
+        self._progress(self._books.receipt(open_windows=open_windows, retried=retried))
+
+    # ------------------------------------------------------------------ what fails
+
+    def _take_failure(self, row: WindowRow, failure: BaseException) -> None:
+        if isinstance(failure, WindowBroken):
+            self._remedy(row, failure)
+        elif isinstance(failure, (ScraperError, OAIError)) and not isinstance(
+            failure, RequestRefused
+        ):
+            self._failure = self._failure or failure
+            self._stopping = True
+        else:
+            raise failure
+
+    def _remedy(self, row: WindowRow, failure: WindowBroken) -> None:
+        seen = self._seen.get(row.id, _Seen()).span
+        change = remedied(row, failure.remedy, str(failure), self._where, seen)
+        if change.row.state == "broken":
+            self._failure = self._failure or failure.cause
+            self._request = self._request or failure.request
+        if change.single:
+            self._drop_parked()
+        self._books.change(change, failure.steps)
+
+    def _drop_parked(self) -> None:
+        for number in self._parked:
+            self._endpoint.fetchers.drop(number)
+        self._parked.clear()
+
+    # ------------------------------------------------------------------ the end
+
+    def _end(self) -> ListEnd:
+        failure = self._failure
+        interrupted = isinstance(failure, KeyboardInterrupt)
+        stopped = "" if failure is None else "interrupted" if interrupted else str(failure)
+        receipt = self._books.full_receipt(stopped=stopped)
+        if failure is None:
+            self._progress(receipt)
+        return ListEnd(receipt, failure, self._request)
+
+
+def _date_of(record: Record) -> datetime | None:
     try:
-        for page in walk:
-            with interrupt_deferred():
-                receipt = _with_page(receipt, page, walk.request, writer.store(page.items))
-                progress(receipt)
-    except (ScraperError, OAIError, KeyboardInterrupt) as failure:
-        return _stopped(receipt, walk, failure)
-    receipt = replace(receipt, ended=True)
-    progress(receipt)
-    return ListEnd(receipt)
-
-
-def _stopped(receipt: ListReceipt, walk: ListWalk[Record], failure: BaseException) -> ListEnd:
-    sentence = "interrupted" if isinstance(failure, KeyboardInterrupt) else str(failure)
-    return ListEnd(replace(receipt, stopped=sentence), failure, walk.request)
-
-
-def _with_page(
-    receipt: ListReceipt, page: ListPage[Record], request: Request, outcome: PageOutcome
-) -> ListReceipt:
-    """The receipt after a page; the repository's latest promise counts."""
-    unread = tuple(
-        SetAside(one.identifier, one.reason, f"{one.where} {request}") for one in page.set_aside
-    )
-    counts = receipt.counts.plus(outcome.outcomes, outcome.written)
-    counts = counts.plus({Outcome.QUARANTINED: len(unread)}, 0)
-    promised = page.token.complete_list_size if page.token is not None else None
-    return replace(
-        receipt,
-        counts=counts if promised is None else replace(counts, promised=promised),
-        response_date=receipt.response_date if request.resumes else page.response_date,
-        quarantined=(*receipt.quarantined, *unread, *outcome.quarantined),
-    )
+        return read_datestamp(record.header.datestamp)
+    except DatestampError:
+        return None

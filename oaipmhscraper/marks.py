@@ -9,7 +9,7 @@ Source: OAI-PMH 2.0, sections 2.7.1 and 3.2; the state's key `HARVESTED`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from oaipmhprotocol import Granularity
@@ -52,14 +52,33 @@ def mark_of(state: Mapping[str, Any], job: ListJob) -> datetime | None:
     return None if text is None else read_datestamp(text)
 
 
-def update_of(state: Mapping[str, Any], job: ListJob, granularity: Granularity) -> ListJob:
-    """The job that goes on from the mark, one granule before it; all of it where there is none."""
+def update_of(
+    state: Mapping[str, Any],
+    job: ListJob,
+    granularity: Granularity,
+    overlap: timedelta = timedelta(0),
+) -> ListJob:
+    """The job that goes on from the mark; all of it where there is none.
+
+    Args:
+        state: See `HARVESTED`.
+        job: Its format and set.
+        granularity: The repository's.
+        overlap: How far before the mark to begin, one granule at least. Some servers show
+            a change later than its datestamp says (wellcome#3443: minutes; HydraNorth#1255).
+    """
     mark = mark_of(state, job)
     if mark is None:
         return replace(job, update=True)
-    return replace(
-        job, from_=format_datestamp(mark - granularity.step, granularity), until=None, update=True
-    )
+    begin = format_datestamp(_before(mark, max(granularity.step, overlap)), granularity)
+    return replace(job, from_=begin, until=None, update=True)
+
+
+def _before(moment: datetime, length: timedelta) -> datetime:
+    try:
+        return moment - length
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def with_begun(state: Mapping[str, Any], job: ListJob) -> dict[str, Any]:

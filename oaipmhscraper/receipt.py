@@ -1,7 +1,8 @@
 """What a harvest was promised, and what it got: the receipt (pure).
 
 Every record listed has exactly one outcome, so that the numbers add up:
-listed = new + updated + unchanged + deleted + duplicates + quarantined + left out.
+listed = new + updated + unchanged + deleted + duplicates + quarantined + unreachable + left out.
+An identifier counts once in a list; wherever else it stands, it is a duplicate.
 """
 
 from collections import Counter
@@ -24,8 +25,9 @@ class Outcome(StrEnum):
     UPDATED = "updated"  # its content changed, or it came back after a deletion
     UNCHANGED = "unchanged"
     DELETED = "deleted"  # listed as deleted, now or already before
-    DUPLICATE = "duplicates"  # listed before in the same list, with nothing new
+    DUPLICATE = "duplicates"  # listed before in the same list
     QUARANTINED = "quarantined"  # cannot be stored; named in the receipt
+    UNREACHABLE = "unreachable"  # listed, and cannot be had; named in the receipt
     LEFT_OUT = "left_out"  # removed here by somebody, or refused by `before_store`
 
 
@@ -52,6 +54,11 @@ class Counts:
         return sum(self.outcomes.values())
 
     @property
+    def distinct(self) -> int:
+        """How many identifiers the repository listed."""
+        return self.listed - self[Outcome.DUPLICATE]
+
+    @property
     def stored(self) -> int:
         """How many live records of the list the Silo holds now."""
         return self[Outcome.NEW] + self[Outcome.UPDATED] + self[Outcome.UNCHANGED]
@@ -60,7 +67,8 @@ class Counts:
         """The numbers after a page."""
         summed = Counter(self.outcomes)
         summed.update(outcomes)
-        return replace(self, written=self.written + written, outcomes=dict(summed))
+        kept = {outcome: number for outcome, number in summed.items() if number}
+        return replace(self, written=self.written + written, outcomes=kept)
 
     def to_json(self) -> dict[str, int | None]:
         """The numbers by name."""
@@ -71,6 +79,12 @@ class Counts:
             "stored": self.stored,
             "written": self.written,
         }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, int | None]) -> "Counts":
+        """Read what `to_json` gave."""
+        outcomes = {outcome: found.get(outcome.value) or 0 for outcome in Outcome}
+        return cls(found.get("promised"), found.get("written") or 0, outcomes)
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -85,8 +99,40 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowReceipt:
+    """One window of a list.
+
+    Attributes:
+        from_: The earliest datestamp asked for, as sent; None: open.
+        until: The latest one likewise.
+        state: ``done``, ``cut`` (others took its place), ``open`` or ``broken``.
+        pages: How many pages were stored.
+        counts: An identifier counts in the window that listed it first.
+        note: Why it was cut, or broke.
+    """
+
+    from_: str | None
+    until: str | None
+    state: str
+    pages: int
+    counts: Counts
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The window, as in the receipt's ``windows``."""
+        return {
+            "from": self.from_,
+            "until": self.until,
+            "state": self.state,
+            "pages": self.pages,
+            "counts": self.counts.to_json(),
+            "note": self.note or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ListReceipt:
-    """One list: one format, one set, one window.
+    """One list: one format, one set, one selection by date.
 
     Attributes:
         from_: The earliest datestamp asked for, as sent.
@@ -95,6 +141,14 @@ class ListReceipt:
         ended: Whether the list was followed to its end.
         stopped: Why not, in a sentence.
         quarantined: What could not be stored.
+        unreachable: What is listed, and could not be had.
+        settled: How many identifiers ListIdentifiers gave, where it was asked because
+            the repository's number was missing or did not fit; it counts in its place.
+        windows: What the list was asked for in.
+        repairs: How often which repair of bytes, and which rung of the ladder, was needed.
+        remarks: What a reader should know beside; no losses.
+        open_windows: How many windows are being fetched; for those who watch.
+        retried: How many requests had to be repeated; likewise.
     """
 
     metadata_prefix: str
@@ -106,13 +160,25 @@ class ListReceipt:
     ended: bool = False
     stopped: str = ""
     quarantined: tuple[SetAside, ...] = ()
+    unreachable: tuple[SetAside, ...] = ()
+    settled: int | None = None
+    windows: tuple[WindowReceipt, ...] = ()
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    open_windows: int = 0
+    retried: int = 0
+
+    @property
+    def expected(self) -> int | None:
+        """How many identifiers there are, as far as anybody said."""
+        return self.counts.promised if self.settled is None else self.settled
 
     @property
     def missing(self) -> int:
-        """How many more records were promised than listed, in a list that ended."""
-        if not self.ended or self.counts.promised is None:
+        """How many more records there are than were listed, in a list that ended."""
+        if not self.ended or self.expected is None:
             return 0
-        return max(0, self.counts.promised - self.counts.listed)
+        return max(0, self.expected - self.counts.distinct)
 
     @property
     def complete(self) -> bool:
@@ -122,7 +188,7 @@ class ListReceipt:
     @property
     def whole(self) -> bool:
         """Whether everything promised was listed, and everything listed is accounted for."""
-        return self.complete and not self.quarantined
+        return self.complete and not self.quarantined and not self.unreachable
 
     @property
     def name(self) -> str:
@@ -136,10 +202,11 @@ class ListReceipt:
             found.append(f"{self.name}: stopped before the end of the list: {self.stopped}")
         if self.missing:
             found.append(
-                f"{self.name}: the repository promised {self.counts.promised:,} records and listed"
-                f" {self.counts.listed:,}; {self.missing:,} are missing"
+                f"{self.name}: the repository promised {self.expected:,} records and listed"
+                f" {self.counts.distinct:,}; {self.missing:,} are missing"
             )
         found += [f"{self.name}: {one} was set aside" for one in self.quarantined]
+        found += [f"{self.name}: {one} could not be had" for one in self.unreachable]
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -153,6 +220,8 @@ class ListReceipt:
             "whole": self.whole,
             "stopped": self.stopped or None,
             "counts": self.counts.to_json(),
+            "settled": self.settled,
+            "remarks": list(self.remarks),
         }
 
 
@@ -182,6 +251,11 @@ class Receipt:
         return total(one.counts for one in self.lists)
 
     @property
+    def repairs(self) -> Mapping[str, int]:
+        """How often which repair was needed, in all lists."""
+        return dict(sum((Counter(one.repairs) for one in self.lists), Counter()))
+
+    @property
     def whole(self) -> bool:
         """Whether the Silo now has all that was promised."""
         return not self.interrupted and all(one.whole for one in self.lists)
@@ -207,11 +281,14 @@ class Receipt:
             "ended": _text(self.ended),
             "whole": self.whole,
             "counts": self.counts.to_json(),
-            "quarantined": [
-                {"identifier": one.identifier, "reason": one.reason, "where": one.where}
+            "quarantined": [_named(one) for each in self.lists for one in each.quarantined],
+            "unreachable": [_named(one) for each in self.lists for one in each.unreachable],
+            "windows": [
+                {"metadata_prefix": each.metadata_prefix, "set": each.set_spec, **one.to_json()}
                 for each in self.lists
-                for one in each.quarantined
+                for one in each.windows
             ],
+            "repairs": dict(self.repairs),
             "requests": {
                 "sent": self.traffic.sent,
                 "retried": self.traffic.retried,
@@ -245,7 +322,7 @@ class Receipt:
 
 
 _COLUMNS = ("listed", "new", "updated", "unchanged", "deleted", "stored")
-_RARE_COLUMNS = ("duplicates", "quarantined", "left_out")
+_RARE_COLUMNS = ("duplicates", "quarantined", "unreachable", "left_out")
 
 
 def _table(lists: Iterable[ListReceipt]) -> list[str]:
@@ -258,6 +335,10 @@ def _table(lists: Iterable[ListReceipt]) -> list[str]:
     for name, counts in rows:
         lines.append(f"  {name:<{width}}" + "".join(f"{counts[c]:>12,}" for c in columns))
     return lines
+
+
+def _named(one: SetAside) -> dict[str, str]:
+    return {"identifier": one.identifier, "reason": one.reason, "where": one.where}
 
 
 def _common(values: Iterable[str | None]) -> str | None:

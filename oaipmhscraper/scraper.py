@@ -5,18 +5,25 @@
 >>> scraper.getRecords("oai_dc", update=True)
 """
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from oaipmhprotocol import DatestampError, Identify, NoRecordsMatch, NoSetHierarchy, Record
+from oaipmhprotocol import (
+    DatestampError,
+    Identify,
+    NoRecordsMatch,
+    NoSetHierarchy,
+    Record,
+    Verb,
+)
 from oaipmhscraper.client import Client, Moment
 from oaipmhscraper.errors import (
     BaseURLConflict,
-    EndpointUnreachable,
     HarvestInterrupted,
     HarvestStopped,
     NoBaseURL,
@@ -24,10 +31,22 @@ from oaipmhscraper.errors import (
     RequestRefused,
     RetryLater,
 )
-from oaipmhscraper.harvest import ListEnd, Progress, harvest_list
-from oaipmhscraper.http_rules import BaseURL
+from oaipmhscraper.fetchers import Lane, Lent
+from oaipmhscraper.harvest import ListEnd, Progress
+from oaipmhscraper.http_rules import Answer, BaseURL
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
+from oaipmhscraper.job import (
+    RECEIPTS,
+    HarvestOptions,
+    Hooks,
+    JobRun,
+    Source,
+    keep_receipt,
+    request_text,
+)
+from oaipmhscraper.journal import Journal, journal_path
+from oaipmhscraper.journal_rows import Job
 from oaipmhscraper.marks import (
     HARVESTED,
     ListJob,
@@ -36,18 +55,23 @@ from oaipmhscraper.marks import (
     with_begun,
     with_receipt,
 )
+from oaipmhscraper.pace import Pace
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.receipt import ListReceipt, Receipt
-from oaipmhscraper.requests_and_pages import checked_prefix
+from oaipmhscraper.requests_and_pages import (
+    checked_prefix,
+    identify_request,
+    list_request,
+    read_identify,
+)
+from oaipmhscraper.responses import ResponseRecorder
 from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
 from recordsilo import PersistentState, Silo
-from recordsilo.atomic_file import replace_file
 from recordsilo.locks import Locks
 from recordsilo.manifest import now_text
 
 STATE_FILE = "oaipmh_harvester.json"
-RECEIPTS = "harvests"
 
 
 class OAIPMHScraper:
@@ -96,20 +120,24 @@ class OAIPMHScraper:
         self._agent = agent
         self._settings = settings
         self._transport = transport
+        self._identified: Answer | None = None
+        self._pace = Pace(settings.delay if settings else 0.0)
         given = None if base_oai_url is None else BaseURL.parse(base_oai_url).url
         if given is None or _holds_something(storage_dir):
             self.store = Silo(
                 storage_dir, create=False, identifier_uri_prefix=identifier_uri_prefix
             )
             self._base_url = _agreed_base_url(self.store, given)
-            self._client = self._new_client(base_oai_url or self._base_url)
-            identify = self._client.identify() if given else None
+            self._location = base_oai_url or self._base_url
+            self._client = self._new_client(self._location)
+            identify = self._identify() if given else None
             if self.store.state.get("base_oai_url") is None:
                 self._set_base_url(self._base_url)
         else:
             self._base_url = given
-            self._client = self._new_client(base_oai_url or given)
-            identify = self._client.identify()
+            self._location = base_oai_url or given
+            self._client = self._new_client(self._location)
+            identify = self._identify()
             self.store = Silo(
                 storage_dir,
                 uri_base=given,
@@ -143,7 +171,7 @@ class OAIPMHScraper:
             earliestDatestamp, deletedRecord, granularity, compression, descriptions.
         """
         if refresh_cache or "identify" not in self.state:
-            self._remember(self._client.identify())
+            self._remember(self._identify())
         found: dict[str, Any] = self.state["identify"]
         return found
 
@@ -232,13 +260,15 @@ class OAIPMHScraper:
         until: Moment = None,
         update: bool = False,
         restore_removed: bool = False,
+        options: HarvestOptions | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
         """Harvest formats into the Silo, one list after the other.
 
-        A list that breaks off does not keep the others from being harvested, unless
-        the repository cannot be reached at all. The receipt is also kept in the
-        Silo, in ``harvests/``.
+        The same request goes on where an earlier run of it was stopped, also in
+        another process. A list that breaks off does not keep the others from being
+        harvested, unless the repository cannot be reached at all. The receipt is also
+        kept in the Silo, in ``harvests/``.
 
         Args:
             metadata_prefixes: Those other than the first join the versions of the first.
@@ -246,35 +276,63 @@ class OAIPMHScraper:
             from_: Earliest datestamp.
             until: Latest datestamp.
             update: See `getRecords`; not together with ``from_`` or ``until``.
-            restore_removed: Bring records back that were removed from the Silo.
+            restore_removed: As in `HarvestOptions`.
+            options: Windows, requests in flight, and more.
             progress: Told after every page; by default shown where stderr is a terminal.
+
+        Returns:
+            What was got, by this run and those it went on from. Look at ``whole``.
 
         Raises:
             RequestRefused: Arguments that make no request; nothing was sent.
             HarvestStopped, HarvestInterrupted: See `getRecords`.
+            HarvestRunning: Somebody else is at it; nothing was sent.
+            RetryLater: The repository asked to be left alone, and the time is not over.
             RecordSiloError, OSError: The store failed; pages before are kept.
         """
         if update and (from_ is not None or until is not None):
             raise RequestRefused("an update goes on by itself; leave out from and until")
+        options = replace(options or HarvestOptions(), restore_removed=restore_removed)
         first, last = self._client.datestamp(from_), self._client.datestamp(until)
         jobs = [
             ListJob(checked_prefix(prefix), set_spec or None, first, last)
             for prefix in dict.fromkeys(metadata_prefixes)
         ]
+        list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
+        request = request_text(
+            "update" if update else "lists",
+            prefixes=[job.metadata_prefix for job in jobs],
+            set=set_spec or None,
+            bounds=[first, last],
+        )
         if update:
-            jobs = [self._updated(job) for job in jobs]
-        return self._run(jobs, restore_removed, progress)
+            jobs = [self._updated(job, options) for job in jobs]
+        return self._run(request, jobs, options, progress)
 
-    def update(self, *, restore_removed: bool = False, progress: Progress | None = None) -> Receipt:
+    def update(
+        self,
+        *,
+        restore_removed: bool = False,
+        options: HarvestOptions | None = None,
+        progress: Progress | None = None,
+    ) -> Receipt:
         """Go on with every format and set that was harvested before.
+
+        A list whose first harvest was stopped goes on where it was.
 
         Raises:
             NothingToUpdate: There are none.
         """
-        jobs = [self._updated(job) for job in harvested_lists(self.state)]
+        options = replace(options or HarvestOptions(), restore_removed=restore_removed)
+        jobs = [self._updated(job, options) for job in harvested_lists(self.state)]
         if not jobs:
             raise NothingToUpdate(self.store.storage_dir)
-        return self._run(jobs, restore_removed, progress)
+        return self._run(request_text("update all"), jobs, options, progress)
+
+    def open_harvests(self) -> list[Job]:
+        """Harvests that were stopped, and go on when they are asked for again."""
+        with Journal(self.store.path) as journal:
+            return journal.jobs()
 
     def moved_to(self, base_oai_url: str) -> None:
         """The repository has another address from now on.
@@ -284,9 +342,10 @@ class OAIPMHScraper:
         """
         base_url = BaseURL.parse(base_oai_url).url
         client = self._new_client(base_oai_url)
-        identify = client.identify()
+        identify, self._identified = client.exchange(identify_request(), read_identify)
         self._client.close()
         self._client = client
+        self._location = base_oai_url
         self._set_base_url(base_url)
         self._remember(identify)
 
@@ -304,53 +363,127 @@ class OAIPMHScraper:
     # ------------------------------------------------------------------ within
 
     def _run(
-        self, jobs: Iterable[ListJob], restore_removed: bool, progress: Progress | None
+        self,
+        request: str,
+        jobs: Sequence[ListJob],
+        options: HarvestOptions,
+        progress: Progress | None,
     ) -> Receipt:
-        started = datetime.now(UTC)
-        ends: list[ListEnd] = []
-        shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
-        with shown if progress is None else Silence():
-            for job in jobs:
-                ends.append(self._run_list(job, restore_removed, progress or shown))
-                if isinstance(ends[-1].failure, _ENDS_ALL):
-                    break
-        receipt = Receipt(
-            self._base_url,
-            started,
-            datetime.now(UTC),
-            tuple(end.receipt for end in ends),
-            self._client.traffic,
-            interrupted=any(isinstance(end.failure, KeyboardInterrupt) for end in ends),
-        )
-        self._keep_receipt(receipt)
+        with ExitStack() as stack:
+            journal = stack.enter_context(Journal(self.store.path))
+            stack.enter_context(journal.held(request))
+            self._await_rest(journal)
+            job = self._job(journal, request, jobs, options)
+            recorder = self._recorder(job) if options.warc else None
+            run = JobRun(journal, job, self._source(), options, recorder)
+            shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
+            stack.enter_context(shown if progress is None else Silence())
+            hooks = Hooks(
+                lambda one: self._writer(one, options),
+                progress or shown,
+                lambda one: self._keep_in_state(HARVESTED, lambda: with_begun(self.state, one)),
+                self._keep_mark,
+            )
+            ends = run.run(hooks)
+            receipt = run.receipt(ends)
+            keep_receipt(self.store.path, receipt)
         _raise_failure(receipt, ends)
         return receipt
 
-    def _run_list(self, job: ListJob, restore_removed: bool, progress: Progress) -> ListEnd:
-        writer = SiloWriter(
+    def _job(
+        self, journal: Journal, request: str, jobs: Sequence[ListJob], options: HarvestOptions
+    ) -> Job:
+        """The open job of a request, or a new one."""
+        job = journal.job_of(request)
+        if job is not None and options.anew:
+            journal.forget(job)
+            job = None
+        if job is None:
+            job = journal.begin(request, self._base_url, jobs, datetime.now(UTC))
+        return job
+
+    def _recorder(self, job: Job) -> ResponseRecorder:
+        """Where the job's responses go; a new file begins with what Identify gave."""
+        prefix = str(self.store.state.get("identifier_uri_prefix") or "")
+        about = {
+            "base-url": self._base_url,
+            "agent": self._agent,
+            "message": self._message,
+            "identifier-uri-prefix": prefix,
+        }
+        directory = os.path.join(self.store.path, RECEIPTS)
+        recorder = ResponseRecorder(directory, job.id, about=about, settings=self._settings)
+        if self._identified is None:
+            self._remember(self._identify())
+        assert self._identified is not None
+        recorder.record(identify_request().params, self._identified)
+        return recorder
+
+    def _writer(self, job: ListJob, options: HarvestOptions) -> SiloWriter:
+        return SiloWriter(
             self.store,
-            Listing(job.metadata_prefix, self._agent, f"harvested from {self._base_url}"),
+            Listing(job.metadata_prefix, self._agent, self._message),
             before_store=self.before_store,
-            restore_removed=restore_removed,
+            restore_removed=options.restore_removed,
         )
-        begun = False
 
-        def on_page(receipt: ListReceipt) -> None:
-            nonlocal begun
-            if receipt.counts.listed and not begun:
-                begun = True
-                self._keep_in_state(HARVESTED, lambda: with_begun(self.state, job))
-            progress(receipt)
+    @property
+    def _message(self) -> str:
+        return f"harvested from {self._base_url}"
 
-        end = harvest_list(self._client, writer, job, on_page)
-        self._keep_in_state(HARVESTED, lambda: with_receipt(self.state, job, end.receipt))
-        return end
+    def _keep_mark(self, job: ListJob, receipt: ListReceipt) -> None:
+        self._keep_in_state(HARVESTED, lambda: with_receipt(self.state, job, receipt))
 
-    def _updated(self, job: ListJob) -> ListJob:
-        return update_of(self.state, job, granularity_in(self.identify()))
+    def _updated(self, job: ListJob, options: HarvestOptions | None = None) -> ListJob:
+        overlap = (options or HarvestOptions()).overlap
+        return update_of(self.state, job, granularity_in(self.identify()), overlap)
+
+    def _source(self) -> Source:
+        """The repository for the fetching threads; a transport given is used by one of them."""
+        identified = self.identify()
+        earliest, granularity = str(identified["earliestDatestamp"]), granularity_in(identified)
+        if self._transport is not None:
+            lent = Lent(self._transport)
+            return Source(self._base_url, lambda _: lent, granularity, earliest, most=1)
+        return Source(self._base_url, self._open_transport, granularity, earliest)
+
+    def _open_transport(self, lane: Lane) -> Transport:
+        return HttpTransport(
+            self._location,
+            self._settings,
+            pace=self._pace,
+            on_exchange=lane.on_exchange,
+            sleep=lane.sleep,
+        )
 
     def _new_client(self, base_url: str) -> Client:
-        return Client(self._transport or HttpTransport(base_url, self._settings))
+        if self._transport is not None:
+            return Client(self._transport)
+        return Client(HttpTransport(base_url, self._settings, pace=self._pace))
+
+    def _identify(self) -> Identify:
+        """Ask what the repository says of itself, unless it is to be left alone."""
+        if hasattr(self, "store") and os.path.exists(journal_path(self.store.path)):
+            with Journal(self.store.path) as journal:
+                self._await_rest(journal)
+        try:
+            identify, self._identified = self._client.exchange(identify_request(), read_identify)
+        except RetryLater as asked:
+            self._keep_rest(asked)
+            raise
+        return identify
+
+    def _await_rest(self, journal: Journal) -> None:
+        rest = journal.rest_of(self._base_url, datetime.now(UTC))
+        if rest is not None:
+            until, status = rest
+            raise RetryLater(self._base_url, status, until)
+
+    def _keep_rest(self, asked: RetryLater) -> None:
+        if hasattr(self, "store"):
+            with Journal(self.store.path) as journal, journal.changing():
+                now = datetime.now(UTC)
+                journal.put_rest(self._base_url, asked.deadline, asked.status, now)
 
     def _set_base_url(self, base_url: str) -> None:
         self._base_url = base_url
@@ -369,17 +502,6 @@ class OAIPMHScraper:
             if new is not None:
                 self.state[key] = new
                 self.state.sync()
-
-    def _keep_receipt(self, receipt: Receipt) -> None:
-        directory = os.path.join(self.store.path, RECEIPTS)
-        os.makedirs(directory, exist_ok=True)
-        name = f"{receipt.started:%Y%m%dT%H%M%S.%fZ}-receipt.json"
-        text = json.dumps(receipt.to_json(), ensure_ascii=False, indent=1) + "\n"
-        replace_file(os.path.join(directory, name), text.encode("utf-8", "surrogatepass"))
-
-
-_ENDS_ALL = (KeyboardInterrupt, EndpointUnreachable, RetryLater)
-"""After these, the lists that are left would fare no better."""
 
 
 def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:

@@ -5,13 +5,16 @@ What each record does is decided in `storing_rules`; here it is looked up, done 
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Protocol
 
 from oaipmhprotocol import DatestampError, Record
 from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.requests_and_pages import SetAside
+from oaipmhscraper.requests_and_pages import ListPage, SetAside
 from oaipmhscraper.storing_rules import (
     Action,
     AddVersion,
@@ -31,7 +34,6 @@ from recordsilo.errors import (
     ManifestUnreadable,
 )
 from recordsilo.identifier import check_identifier
-from recordsilo.manifest import now_text
 
 logger = logging.getLogger("OAIPMH Harvester")
 
@@ -44,14 +46,45 @@ class PageOutcome:
     """What became of the records of a page.
 
     Attributes:
-        outcomes: How many of each.
+        became: Identifier and outcome of each record of the page, in no order.
         written: How many made the Silo write content or a deletion.
         quarantined: What could not be stored.
     """
 
-    outcomes: Counter[Outcome]
+    became: tuple[tuple[str, Outcome], ...]
     written: int
-    quarantined: tuple[SetAside, ...]
+    quarantined: tuple[SetAside, ...] = ()
+
+    @property
+    def outcomes(self) -> Counter[Outcome]:
+        """How many of each."""
+        return Counter(outcome for _, outcome in self.became)
+
+
+class PageStore(Protocol):
+    """Takes the pages of one list, one after the other, in one thread."""
+
+    def store(self, page: ListPage[Record], received: datetime | None = None) -> PageOutcome:
+        """Keep the records of a page: all of them, or none where it raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    """One record of the page that can be stored.
+
+    Attributes:
+        record: As the hook left it.
+        datestamp: In the 2010 form.
+        mended: The kinds of repair that its bytes needed.
+    """
+
+    record: Record
+    datestamp: str
+    mended: tuple[str, ...] = ()
+
+    @property
+    def identifier(self) -> str:
+        return self.record.header.identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,88 +119,109 @@ class SiloWriter:
         self._listing = listing
         self._before_store = before_store
         self._restore_removed = restore_removed
-        self._seen: set[int] = set()
 
-    def store(self, records: Sequence[Record]) -> PageOutcome:
+    def store(self, page: ListPage[Record], received: datetime | None = None) -> PageOutcome:
         """Store a page: all of it, or nothing when it raises.
 
+        Args:
+            page: Its ``set_aside`` is not looked at; what was mended is noted in origins.
+            received: When it came, as noted in origins; by default now.
+
         Returns:
-            One outcome for each record given.
+            One outcome for each of the page's items.
 
         Raises:
             RecordSiloError: The store refused, say for an unreadable manifest.
             OSError: The disk did.
         """
-        outcomes: Counter[Outcome] = Counter()
-        wanted = [record for record in map(self._hooked, records) if record is not None]
-        sound, quarantined = _sorted_out(wanted)
-        sound = self._without_removed(sound)
+        wanted = [
+            (number, record)
+            for number, record in enumerate(map(self._hooked, page.items))
+            if record is not None
+        ]
+        sound, quarantined = _sorted_out(wanted, page)
+        kept = self._without_removed(sound)
+        now = _text_2010(received or datetime.now(UTC))
         try:
-            stored = self._commit(sound)
+            stored = self._commit(kept, now)
         except (ManifestUnreadable, FormatTooNew):
-            stored, refused = self._commit_singly(sound)
+            stored, refused = self._commit_singly(kept, now)
             quarantined += refused
-        outcomes[Outcome.QUARANTINED] = len(quarantined)
-        outcomes[Outcome.LEFT_OUT] = len(records) - len(quarantined) - len(stored)
-        outcomes.update(self._outcome(one) for one in stored)
         _log(stored)
-        written = sum(one.plan.writes for one in stored)
-        return PageOutcome(+outcomes, written, tuple(quarantined))
+        return PageOutcome(
+            _became(page, stored, quarantined),
+            sum(one.plan.writes for one in stored),
+            tuple(quarantined),
+        )
 
     def _hooked(self, record: Record) -> Record | None:
         if self._before_store is None:
             return record
         return self._before_store(record, self._listing.metadata_prefix)
 
-    def _without_removed(self, records: list[tuple[Record, str]]) -> list[tuple[Record, str]]:
+    def _without_removed(self, records: list[_Sound]) -> list[_Sound]:
         removed = self._silo.removed()
         if not removed:
             return records
         affected = {
-            record.header.identifier
-            for record, _ in records
-            if record.header.identifier in removed and record.header.identifier not in self._silo
+            one.identifier
+            for one in records
+            if one.identifier in removed and one.identifier not in self._silo
         }
         if affected and self._restore_removed:
             self._silo.restore_removed(affected)
             return records
-        return [one for one in records if one[0].header.identifier not in affected]
+        return [one for one in records if one.identifier not in affected]
 
-    def _commit(self, records: list[tuple[Record, str]]) -> list[_Stored]:
+    def _commit(self, records: list[_Sound], now: str) -> list[_Stored]:
         if not records:
             return []
-        listing = replace(self._listing, now=now_text())
-        identifiers = dict.fromkeys(record.header.identifier for record, _ in records)
+        listing = replace(self._listing, now=now)
+        identifiers = dict.fromkeys(one.identifier for one in records)
         stored: list[_Stored] = []
         with self._silo.batch(list(identifiers), agent=listing.agent) as batch:
-            for record, datestamp in records:
-                edit = batch.edit(record.header.identifier)
+            for one in records:
+                edit = batch.edit(one.identifier)
                 is_new = not edit.manifest.versions
-                plan = plan_record(edit.manifest, record, datestamp, listing, _reader(edit))
+                how = replace(listing, mended=one.mended) if one.mended else listing
+                plan = plan_record(edit.manifest, one.record, one.datestamp, how, _reader(edit))
                 _carry_out(plan.actions, edit)
-                stored.append(_Stored(record.header.identifier, datestamp, is_new, plan))
+                stored.append(_Stored(one.identifier, one.datestamp, is_new, plan))
         return stored
 
     def _commit_singly(
-        self, records: list[tuple[Record, str]]
+        self, records: list[_Sound], now: str
     ) -> tuple[list[_Stored], list[SetAside]]:
         """Store records one by one, and set those aside that the store refuses to write."""
         stored: list[_Stored] = []
         refused: list[SetAside] = []
-        for record, datestamp in records:
+        for one in records:
             try:
-                stored += self._commit([(record, datestamp)])
+                stored += self._commit([one], now)
             except (ManifestUnreadable, FormatTooNew) as error:
                 reason = f"cannot be written here: {error}"
-                refused.append(SetAside(record.header.identifier, reason, f"datestamp {datestamp}"))
+                refused.append(SetAside(one.identifier, reason, f"datestamp {one.datestamp}"))
         return stored, refused
 
-    def _outcome(self, one: _Stored) -> Outcome:
-        key = hash(one.identifier)
-        if key in self._seen and not one.plan.writes:
-            return Outcome.DUPLICATE
-        self._seen.add(key)
-        return one.plan.outcome
+
+def _became(
+    page: ListPage[Record], stored: Iterable[_Stored], quarantined: Iterable[SetAside]
+) -> tuple[tuple[str, Outcome], ...]:
+    """One outcome for each item; an item neither stored nor quarantined was left out.
+
+    A hook may have given a record another identifier.
+    """
+    became = [(one.identifier, one.plan.outcome) for one in stored]
+    became += [(one.identifier, Outcome.QUARANTINED) for one in quarantined]
+    left = Counter(record.header.identifier for record in page.items)
+    left.subtract(identifier for identifier, _ in became)
+    missing = len(page.items) - len(became)
+    became += [(identifier, Outcome.LEFT_OUT) for identifier in islice(left.elements(), missing)]
+    return tuple(became)
+
+
+def _text_2010(moment: datetime) -> str:
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
 def _reader(edit: RecordEdit) -> Callable[[str, str], bytes | None]:
@@ -196,14 +250,14 @@ def _carry_out(actions: Iterable[Action], edit: RecordEdit) -> None:
 
 
 def _sorted_out(
-    records: Iterable[Record],
-) -> tuple[list[tuple[Record, str]], list[SetAside]]:
-    """Records with their datestamps in the 2010 form, and those that cannot be stored."""
-    sound: list[tuple[Record, str]] = []
+    records: Iterable[tuple[int, Record]], page: ListPage[Record]
+) -> tuple[list[_Sound], list[SetAside]]:
+    """Records that can be stored, and those that cannot; each with its place on the page."""
+    sound: list[_Sound] = []
     set_aside: list[SetAside] = []
-    for record in records:
+    for number, record in records:
         try:
-            sound.append((record, _checked(record)))
+            sound.append(_Sound(record, _checked(record), page.mended.get(number, ())))
         except _CannotStore as lack:
             header = record.header
             where = f"datestamp {header.datestamp}" if header.datestamp else "no datestamp"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.sweep_rules import MISSING_SINCE
 from oaipmhscraper.xml_pages import same_content
 from recordsilo.manifest import Json, Manifest, Origin, Version, next_version_number
 
@@ -88,12 +89,20 @@ class Listing:
         agent: Which program harvested.
         message: From where.
         now: This moment, in the 2010 form.
+        mended: The kinds of repair that the record's bytes needed.
     """
 
     metadata_prefix: str
     agent: str = ""
     message: str = ""
     now: str = ""
+    mended: tuple[str, ...] = ()
+
+    @property
+    def remark(self) -> str:
+        """What an origin says of mended bytes; the untouched ones are in the WARC."""
+        kinds = ", ".join(self.mended)
+        return f"; {self.metadata_prefix} was mended: {kinds}" if kinds else ""
 
 
 ReadFile = Callable[[str, str], bytes | None]
@@ -170,7 +179,7 @@ class _Planner:
             added = self._new_version("")
             written: list[Action] = [added, *self._files(added.name)]
         else:
-            written = [*self._dated(joined), *self._files(joined.name)]
+            written = [*self._dated(joined, self.listing.remark), *self._files(joined.name)]
         return Plan(outcome, (*written, *self._noted(), *self._undeleted()), writes=True)
 
     def _holder(self) -> Version | None:
@@ -275,7 +284,7 @@ class _Planner:
                 "harvest",
                 prefixes={self.prefix: self.datestamp},
                 agent=self.listing.agent,
-                message=self.listing.message,
+                message=self.listing.message + self.listing.remark,
                 date=self.listing.now,
             ),
             f"Harvested {self.prefix}, {what}datestamp {self.datestamp}",
@@ -285,20 +294,25 @@ class _Planner:
     def _date_in(self, version: Version) -> str:
         return version.origin.prefixes.get(self.prefix, version.date)
 
-    def _dated(self, version: Version) -> list[Action]:
+    def _dated(self, version: Version, remark: str = "") -> list[Action]:
         """Note the format's datestamp in a version's origin, unless it is there."""
-        prefixes = version.origin.prefixes
-        if prefixes.get(self.prefix) == self.datestamp:
+        origin = version.origin
+        if origin.prefixes.get(self.prefix) == self.datestamp and not remark:
             return []
-        dated = {**prefixes, self.prefix: self.datestamp}
-        return [SetOrigin(version.name, replace(version.origin, prefixes=dated))]
+        dated = {**origin.prefixes, self.prefix: self.datestamp}
+        noted = replace(origin, prefixes=dated, message=origin.message + remark)
+        return [SetOrigin(version.name, noted)]
 
     def _noted(self) -> list[Action]:
-        """The header in ``metadata``: a change of sets alone makes no version."""
+        """The header in ``metadata``: a change of sets alone makes no version.
+
+        What is listed is missing no more.
+        """
         header: Header = self.record.header
         wanted: dict[str, Json] = {"identifier": header.identifier}
         wanted["firstSeen"] = self.manifest.metadata.get("firstSeen", self.datestamp)
         if header.set_specs or not header.deleted:
             wanted["setSpec"] = list(header.set_specs)
         known = self.manifest.metadata
-        return [SetMetadata(k, v) for k, v in wanted.items() if k not in known or known[k] != v]
+        noted = [SetMetadata(k, v) for k, v in wanted.items() if k not in known or known[k] != v]
+        return [*noted, SetMetadata(MISSING_SINCE, None)] if MISSING_SINCE in known else [*noted]

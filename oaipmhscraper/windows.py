@@ -160,6 +160,18 @@ def halves(
     return cut(window, 2, first, last, granularity)
 
 
+def around(
+    window: Window, first: datetime, last: datetime, granularity: Granularity
+) -> tuple[Window, ...]:
+    """Cut off what lies before and after the records seen; none where nothing does.
+
+    A window that begins or ends far from any record is brought to where they are at
+    once, rather than halved a dozen times.
+    """
+    bounds = (_granule(first, granularity), _granule(last, granularity) + 1)
+    return _cut_before(window, bounds, granularity)
+
+
 def merged(windows: Sequence[Window]) -> Window:
     """One window in the place of adjacent ones, given in their order."""
     return Window(windows[0].from_, windows[-1].until)

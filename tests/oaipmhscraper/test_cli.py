@@ -170,7 +170,7 @@ def patched_client(monkeypatch, repository):
     class Sender:
         base_url = "http://repo.example/oai"
 
-        def __init__(self, base_url, settings):
+        def __init__(self, base_url, settings, **more):
             assert isinstance(settings, HttpSettings)
             self.fetch = repository.fetch
 
@@ -206,14 +206,14 @@ def test_a_harvest_that_breaks_off_keeps_what_came_and_exits_75(silo, patched_cl
     patched_client.answers.append(lambda p: b"<html>" if "resumptionToken" in p else None)
     result = silo("harvest", "http://repo.example/oai", silo_dir)
     assert result.exit_code == 75
-    assert "resumptionToken=oai_dc%7C%7C%7C3" in result.stderr
+    assert "&resumptionToken=oai_dc%7C" in result.stderr
     assert "what came before is stored" in result.stderr
     with Silo(silo_dir, create=False) as made:
         assert len(made) == 3
 
 
 def test_a_first_page_that_cannot_be_read_exits_3(silo, patched_client, silo_dir):
-    patched_client.answers.append(lambda p: b"<html>" if p["verb"] == "ListRecords" else None)
+    patched_client.answers.append(lambda p: b"<html>" if p["verb"] != "Identify" else None)
     assert silo("harvest", "http://repo.example/oai", silo_dir).exit_code == 3
 
 
@@ -243,6 +243,7 @@ def test_restore_removed_brings_a_removed_record_back(silo, server, silo_dir):
 
 def test_a_harvest_notes_when_it_was(silo, server, silo_dir):
     silo("harvest", server.base_url, silo_dir)
-    (name,) = os.listdir(os.path.join(silo_dir, "harvests"))
+    names = os.listdir(os.path.join(silo_dir, "harvests"))
+    (name,) = [name for name in names if name.endswith("-receipt.json")]
     moment = datetime.strptime(name, "%Y%m%dT%H%M%S.%fZ-receipt.json").replace(tzinfo=UTC)
     assert abs((datetime.now(UTC) - moment).total_seconds()) < 60

@@ -512,21 +512,18 @@ def test_an_unreadable_manifest_is_set_aside_and_its_neighbours_are_stored(
         assert file.read() == "{"
 
 
-def test_a_record_listed_twice_is_a_duplicate_unless_it_changed(repository, scraper, silo):
+def test_a_record_listed_twice_counts_once_and_its_change_is_stored(repository, scraper, silo):
     def record(datestamp, title):
         return repository.add(ONE, datestamp, title).xml("oai_dc")
 
     twice = record("2010-01-01", "A") + record("2010-01-01", "A") + record("2010-01-02", "B")
+    twice += repository.add("oai:x:other").xml("oai_dc")
     repository.answers.append(
         lambda p: page_of(f"<ListRecords>{twice}</ListRecords>") if "Records" in p["verb"] else None
     )
     counts = scraper.getRecords("oai_dc").counts.to_json()
-    assert (counts["listed"], counts["new"], counts["duplicates"], counts["updated"]) == (
-        3,
-        1,
-        1,
-        1,
-    )
+    assert (counts["listed"], counts["new"], counts["duplicates"]) == (4, 2, 2)
+    assert (counts["stored"], counts["written"]) == (2, 3)
     assert silo[ONE].versions == ["1", "2"]
 
 

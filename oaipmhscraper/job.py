@@ -1,0 +1,245 @@
+"""A harvest as a job: its lists one after the other, resumable, with a receipt at the end."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from oaipmhprotocol import (
+    BadArgument,
+    CannotDisseminateFormat,
+    DatestampError,
+    Granularity,
+    NoSetHierarchy,
+)
+from oaipmhscraper.client import Client
+from oaipmhscraper.errors import EndpointUnreachable, RetryLater
+from oaipmhscraper.fetchers import Fetchers, Lane
+from oaipmhscraper.harvest import Endpoint, ListEnd, ListHarvest, Progress
+from oaipmhscraper.http_rules import Traffic
+from oaipmhscraper.http_transport import Transport
+from oaipmhscraper.journal import Journal
+from oaipmhscraper.journal_rows import Job, ListRow
+from oaipmhscraper.list_books import ListBooks
+from oaipmhscraper.marks import ListJob
+from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.responses import RecordingTransport, ResponseRecorder
+from oaipmhscraper.silo_writer import PageStore
+from oaipmhscraper.tempo import Tempo
+from oaipmhscraper.window_changes import Place
+from oaipmhscraper.windows import span
+from recordsilo.atomic_file import replace_file
+
+RECEIPTS = "harvests"
+MOST_IN_FLIGHT = 6
+
+ENDS_ALL = (KeyboardInterrupt, EndpointUnreachable, RetryLater)
+"""After these, the lists that are left would fare no better."""
+_FINAL = (CannotDisseminateFormat, BadArgument, NoSetHierarchy)
+"""After these, there is nothing to go on with."""
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestOptions:
+    """How to harvest.
+
+    Attributes:
+        window: How long a window is to be; by default as the list's size demands.
+        max_in_flight: Requests at once at most; begun with one.
+        restore_removed: Bring records back that were removed from the Silo.
+        warc: Keep responses as received, in WARC files under ``harvests/``.
+        anew: Begin again, even where an earlier run of the same harvest was stopped.
+        overlap: How far before the last harvest an update begins, one granule at least.
+    """
+
+    window: timedelta | None = None
+    max_in_flight: int = MOST_IN_FLIGHT
+    restore_removed: bool = False
+    warc: bool = True
+    anew: bool = False
+    overlap: timedelta = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The repository, as a job needs it.
+
+    Attributes:
+        base_url: Without credentials.
+        open_transport: Makes a way to it for one thread.
+        granularity: The finest datestamps it takes.
+        earliest: earliestDatestamp, as it says; may be anything.
+        most: How many transports may be used at once.
+    """
+
+    base_url: str
+    open_transport: Callable[[Lane], Transport]
+    granularity: Granularity
+    earliest: str = ""
+    most: int = MOST_IN_FLIGHT
+
+
+@dataclass(slots=True)
+class Hooks:
+    """What a job tells its owner.
+
+    Attributes:
+        open_store: Where a list's pages go.
+        progress: Told after every page.
+        on_begun: Told once something of a list is stored.
+        on_end: Told how each list ended.
+    """
+
+    open_store: Callable[[ListJob], PageStore]
+    progress: Progress
+    on_begun: Callable[[ListJob], None] = field(default=lambda _: None)
+    on_end: Callable[[ListJob, ListReceipt], None] = field(default=lambda _job, _receipt: None)
+
+
+def request_text(what: str, **arguments: Any) -> str:
+    """A request in one form: the same text, the same job."""
+    return json.dumps({"harvest": what, **arguments}, sort_keys=True, ensure_ascii=False)
+
+
+class JobRun:
+    """One run of a job, from where the journal says it stands.
+
+    Args:
+        journal: Holds the job.
+        job: The job; nobody else is at it.
+        source: The repository.
+        options: How.
+        recorder: Where responses go, if they are kept.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        job: Job,
+        source: Source,
+        options: HarvestOptions,
+        recorder: ResponseRecorder | None = None,
+    ) -> None:
+        self._journal = journal
+        self._job = job
+        self._source = source
+        self._options = options
+        self._recorder = recorder
+        self._quirks = journal.quirks(source.base_url)
+        self._tempo = Tempo(max(1, min(options.max_in_flight, source.most)))
+        self.traffic = Traffic(*job.traffic)
+
+    def run(self, hooks: Hooks) -> list[ListEnd]:
+        """Harvest every list that is not done; return how each ended, in their order.
+
+        Raises:
+            RecordSiloError, OSError: The store failed; pages before are kept.
+        """
+        ends: list[ListEnd] = []
+        with self._recorder or nullcontext():
+            for row in self._journal.lists(self._job):
+                ends.append(self._run_list(row, hooks))
+                self._journal.note_traffic(
+                    self._job, (self.traffic.sent, self.traffic.retried, self.traffic.received)
+                )
+                if isinstance(ends[-1].failure, ENDS_ALL):
+                    break
+        self._note_end(ends)
+        return ends
+
+    def receipt(self, ends: Sequence[ListEnd]) -> Receipt:
+        """The receipt of all runs of the job so far."""
+        return Receipt(
+            self._source.base_url,
+            self._job.started,
+            datetime.now(UTC),
+            tuple(end.receipt for end in ends),
+            self.traffic,
+            interrupted=any(isinstance(end.failure, KeyboardInterrupt) for end in ends),
+        )
+
+    # ------------------------------------------------------------------ one list
+
+    def _run_list(self, row: ListRow, hooks: Hooks) -> ListEnd:
+        books = ListBooks(self._journal, row, self._source.base_url, self._quirks)
+        if books.ended:
+            return ListEnd(books.full_receipt())
+
+        begun: list[ListJob] = []
+
+        def on_page(receipt: ListReceipt) -> None:
+            if receipt.counts.listed and not begun:
+                begun.append(row.job)
+                hooks.on_begun(row.job)
+            hooks.progress(receipt)
+
+        store = hooks.open_store(row.job)
+        with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
+            endpoint = Endpoint(fetchers, self._quirks, self._tempo)
+            try:
+                end = ListHarvest(books, store, endpoint, self._place(row.job), on_page).run()
+            finally:
+                self._tempo = endpoint.tempo
+                self.traffic = _sum(self.traffic, fetchers.traffic)
+        hooks.on_end(row.job, end.receipt)
+        return end
+
+    def _client(self, lane: Lane, job: ListJob) -> Client:
+        transport = self._source.open_transport(lane)
+        if self._recorder is not None:
+            transport = RecordingTransport(transport, self._recorder, job.metadata_prefix)
+        return Client(transport)
+
+    def _place(self, job: ListJob) -> Place:
+        first, last = span(self._source.earliest, datetime.now(UTC))
+        granularity = _granularity_of(job) or self._source.granularity
+        return Place(job, granularity, first, last, self._options.window)
+
+    # ------------------------------------------------------------------ the end
+
+    def _note_end(self, ends: Sequence[ListEnd]) -> None:
+        failures = [end.failure for end in ends if end.failure is not None]
+        now = datetime.now(UTC)
+        for failure in failures:
+            if isinstance(failure, RetryLater):
+                with self._journal.changing():
+                    self._journal.put_rest(
+                        self._source.base_url, failure.deadline, failure.status, now
+                    )
+        if all(isinstance(failure, _FINAL) for failure in failures):
+            self._journal.forget(self._job)
+        else:
+            self._journal.note_stop(self._job, ends[-1].receipt.stopped or str(failures[0]))
+
+
+def keep_receipt(silo_path: str, receipt: Receipt) -> str:
+    """Write a receipt under the Silo's ``harvests/``, over that of earlier runs of the job."""
+    directory = os.path.join(silo_path, RECEIPTS)
+    os.makedirs(directory, exist_ok=True)
+    path = os.path.join(directory, f"{receipt.started:%Y%m%dT%H%M%S.%fZ}-receipt.json")
+    text = json.dumps(receipt.to_json(), ensure_ascii=False, indent=1) + "\n"
+    replace_file(path, text.encode("utf-8", "surrogatepass"))
+    return path
+
+
+def _granularity_of(job: ListJob) -> Granularity | None:
+    """That of the bounds a list has; windows are cut in the same."""
+    for bound in (job.from_, job.until):
+        if bound is not None:
+            try:
+                return Granularity.of(bound)
+            except DatestampError:
+                continue
+    return None
+
+
+def _sum(one: Traffic, other: Traffic) -> Traffic:
+    return replace(
+        one,
+        sent=one.sent + other.sent,
+        retried=one.retried + other.retried,
+        received=one.received + other.received,
+    )

@@ -1,0 +1,346 @@
+"""How far open harvests are: ``.silo/harvest.sqlite``.
+
+A *job* is one request of a user, a *list* one format and set of it, a *window* a part
+of a list. A window's position moves on in the same transaction that counts the page,
+after the page is stored: a process killed anywhere repeats one page for each window
+that was being fetched, and storing it again changes nothing.
+
+A job that came to its end leaves its receipt under ``harvests/`` and goes from here.
+The file may be deleted at any time: what it costs is a harvest begun anew.
+"""
+
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
+from oaipmhscraper.journal_rows import (
+    Job,
+    ListFacts,
+    ListRow,
+    WindowRow,
+    facts_of,
+    facts_text,
+    job_id,
+    job_row,
+    loss_fields,
+    storable,
+    window_row,
+    window_values,
+)
+from oaipmhscraper.ledger import Loss, Tally
+from oaipmhscraper.marks import ListJob
+from oaipmhscraper.quirks import Quirks
+from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.requests_and_pages import SetAside
+from oaipmhscraper.windows import Window
+
+VERSION = 1
+LONGEST_REST = timedelta(days=7)
+"""A longer ``Retry-After`` is more likely a mistake than meant."""
+
+_SCHEMA = """
+CREATE TABLE jobs (
+    id TEXT PRIMARY KEY, request TEXT NOT NULL UNIQUE, base_url TEXT NOT NULL,
+    said TEXT NOT NULL DEFAULT '', traffic TEXT NOT NULL DEFAULT '[0, 0, 0]'
+);
+CREATE TABLE lists (
+    id INTEGER PRIMARY KEY, job TEXT NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    what TEXT NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE windows (
+    id INTEGER PRIMARY KEY, list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE,
+    state TEXT NOT NULL, what TEXT NOT NULL, position TEXT, counts TEXT NOT NULL
+);
+CREATE INDEX windows_of_list ON windows (list);
+CREATE TABLE listed (
+    list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE, digests BLOB NOT NULL
+);
+CREATE INDEX listed_in_list ON listed (list);
+CREATE TABLE losses (
+    list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE,
+    kind TEXT NOT NULL, identifier TEXT NOT NULL, reason TEXT NOT NULL, place TEXT NOT NULL
+);
+CREATE INDEX losses_of_list ON losses (list, identifier);
+CREATE TABLE endpoints (
+    base_url TEXT PRIMARY KEY, quirks TEXT NOT NULL DEFAULT '{}',
+    rest_until TEXT, rest_status INTEGER NOT NULL DEFAULT 0
+);
+"""
+
+
+def journal_path(silo_path: str) -> str:
+    """Where a Silo's journal is, once there is one."""
+    return os.path.join(silo_path, ".silo", "harvest.sqlite")
+
+
+class Journal:
+    """The journal of one Silo; for one thread.
+
+    Args:
+        silo_path: The Silo's directory.
+
+    Raises:
+        JournalUnreadable: It is damaged, or of a later version.
+    """
+
+    def __init__(self, silo_path: str) -> None:
+        self.path = journal_path(silo_path)
+        self._silo_path = silo_path
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with self._readable():
+            self._db = sqlite3.connect(
+                self.path, timeout=60, isolation_level=None, check_same_thread=False
+            )
+            self._prepare()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """One transaction: all that the block notes, or nothing."""
+        with self._readable():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    @contextmanager
+    def held(self, request: str) -> Iterator[None]:
+        """Be the only one at a request.
+
+        Raises:
+            HarvestRunning: Somebody else is.
+        """
+        directory = os.path.join(self._silo_path, ".silo", "locks")
+        os.makedirs(directory, exist_ok=True)
+        name = f"harvest-{sha256(request.encode()).hexdigest()[:16]}"
+        fd = os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise HarvestRunning(self._silo_path) from None
+            yield
+        finally:
+            os.close(fd)
+
+    # ------------------------------------------------------------------ jobs
+
+    def jobs(self) -> list[Job]:
+        """The open jobs, oldest first."""
+        return [job_row(row) for row in self._ask("SELECT * FROM jobs ORDER BY id")]
+
+    def job_of(self, request: str) -> Job | None:
+        """The open job of a request."""
+        found = self._ask("SELECT * FROM jobs WHERE request = ?", request)
+        return job_row(found[0]) if found else None
+
+    def begin(self, request: str, base_url: str, lists: Iterable[ListJob], now: datetime) -> Job:
+        """Open a job with its lists, each as one window."""
+        with self.changing():
+            while self._ask("SELECT 1 FROM jobs WHERE id = ?", job_id(now)):
+                now += timedelta(microseconds=1)
+            self._do(
+                "INSERT INTO jobs (id, request, base_url) VALUES (?, ?, ?)",
+                job_id(now),
+                request,
+                base_url,
+            )
+            for job in lists:
+                number = self._do(
+                    "INSERT INTO lists (job, what, facts) VALUES (?, ?, ?)",
+                    job_id(now),
+                    json.dumps(asdict(job)),
+                    facts_text(ListFacts()),
+                )
+                self.add_windows(number, [WindowRow(0, window=Window(job.from_, job.until))])
+        return Job(job_id(now), base_url, request)
+
+    def note_stop(self, job: Job, said: str) -> None:
+        """Note how a run ended that did not finish its job."""
+        with self.changing():
+            self._do("UPDATE jobs SET said = ? WHERE id = ?", said, job.id)
+
+    def note_traffic(self, job: Job, traffic: Sequence[int]) -> None:
+        """Note what was sent and received for a job, in all its runs."""
+        with self.changing():
+            self._do("UPDATE jobs SET traffic = ? WHERE id = ?", json.dumps(list(traffic)), job.id)
+
+    def forget(self, job: Job) -> None:
+        """Remove a job: it is finished, or not wanted any more."""
+        with self.changing():
+            self._do("DELETE FROM jobs WHERE id = ?", job.id)
+
+    # ------------------------------------------------------------------ lists and windows
+
+    def lists(self, job: Job) -> list[ListRow]:
+        """A job's lists, in the order asked for."""
+        rows = self._ask("SELECT id, what, facts FROM lists WHERE job = ? ORDER BY id", job.id)
+        return [
+            ListRow(number, ListJob(**json.loads(what)), facts_of(facts))
+            for number, what, facts in rows
+        ]
+
+    def adopt(self, row: ListRow, job: Job) -> None:
+        """Move a list to another job."""
+        with self.changing():
+            self._do("UPDATE lists SET job = ? WHERE id = ?", job.id, row.id)
+
+    def put_list(self, row: ListRow) -> None:
+        """Note what is known of a list."""
+        self._do("UPDATE lists SET facts = ? WHERE id = ?", facts_text(row.facts), row.id)
+
+    def windows(self, list_id: int) -> list[WindowRow]:
+        """A list's windows, in the order they were made."""
+        rows = self._ask(
+            "SELECT id, state, what, position, counts FROM windows WHERE list = ? ORDER BY id",
+            list_id,
+        )
+        return [window_row(row) for row in rows]
+
+    def add_windows(self, list_id: int, rows: Iterable[WindowRow]) -> list[WindowRow]:
+        """Add windows; return them with their ids."""
+        added = []
+        for row in rows:
+            number = self._do(
+                "INSERT INTO windows (list, state, what, position, counts) VALUES (?, ?, ?, ?, ?)",
+                list_id,
+                *window_values(row),
+            )
+            added.append(replace(row, id=number))
+        return added
+
+    def put_window(self, row: WindowRow) -> None:
+        """Note how a window stands."""
+        self._do(
+            "UPDATE windows SET state = ?, what = ?, position = ?, counts = ? WHERE id = ?",
+            *window_values(row),
+            row.id,
+        )
+
+    def drop_windows(self, rows: Iterable[WindowRow]) -> None:
+        """Remove windows that nothing was fetched of."""
+        self._db.executemany("DELETE FROM windows WHERE id = ?", [(row.id,) for row in rows])
+
+    # ------------------------------------------------------------------ who was listed
+
+    def put_tally(self, list_id: int, tally: Tally) -> None:
+        """Note what a page added."""
+        if tally.digests:
+            self._do("INSERT INTO listed VALUES (?, ?)", list_id, tally.digests)
+        self._db.executemany(
+            "INSERT INTO losses VALUES (?, ?, ?, ?, ?)",
+            [(list_id, loss.kind.value, *loss_fields(loss.what)) for loss in tally.lost],
+        )
+        self._db.executemany(
+            "DELETE FROM losses WHERE list = ? AND identifier = ?",
+            [(list_id, storable(identifier)) for identifier in tally.found],
+        )
+
+    def listed(self, list_id: int) -> Iterator[bytes]:
+        """The digests noted of a list."""
+        for (digests,) in self._db.execute("SELECT digests FROM listed WHERE list = ?", (list_id,)):
+            yield digests
+
+    def losses(self, list_id: int) -> list[Loss]:
+        """What was lost of a list, in the order noticed."""
+        rows = self._ask(
+            "SELECT kind, identifier, reason, place FROM losses WHERE list = ? ORDER BY rowid",
+            list_id,
+        )
+        return [Loss(Outcome(kind), SetAside(*fields)) for kind, *fields in rows]
+
+    # ------------------------------------------------------------------ endpoints
+
+    def quirks(self, base_url: str) -> Quirks:
+        """What was learned of an endpoint."""
+        found = self._ask("SELECT quirks FROM endpoints WHERE base_url = ?", base_url)
+        return Quirks.from_json(json.loads(found[0][0])) if found else Quirks()
+
+    def put_quirks(self, base_url: str, quirks: Quirks) -> None:
+        """Note what was learned of an endpoint."""
+        self._do(
+            "INSERT INTO endpoints (base_url, quirks) VALUES (?1, ?2)"
+            " ON CONFLICT (base_url) DO UPDATE SET quirks = ?2",
+            base_url,
+            json.dumps(quirks.to_json()),
+        )
+
+    def rest_of(self, base_url: str, now: datetime) -> tuple[datetime, int] | None:
+        """Until when an endpoint is to be left alone, and with which status it said so."""
+        found = self._ask(
+            "SELECT rest_until, rest_status FROM endpoints"
+            " WHERE base_url = ? AND rest_until IS NOT NULL",
+            base_url,
+        )
+        if not found:
+            return None
+        until = datetime.fromisoformat(found[0][0])
+        return (until, found[0][1]) if until > now else None
+
+    def put_rest(self, base_url: str, until: datetime, status: int, now: datetime) -> None:
+        """Note until when an endpoint is to be left alone, `LONGEST_REST` at most."""
+        self._do(
+            "INSERT INTO endpoints (base_url, rest_until, rest_status) VALUES (?1, ?2, ?3)"
+            " ON CONFLICT (base_url) DO UPDATE SET rest_until = ?2, rest_status = ?3",
+            base_url,
+            min(until, now + LONGEST_REST).astimezone(UTC).isoformat(),
+            status,
+        )
+
+    # ------------------------------------------------------------------ within
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA foreign_keys = ON")
+        found = self._version()
+        if found > VERSION:
+            self._db.close()
+            raise JournalUnreadable(self.path, f"it has version {found}, this program {VERSION}")
+        if found == 0:
+            with self.changing():
+                if self._version() == 0:
+                    for statement in filter(str.strip, _SCHEMA.split(";")):
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _version(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    def _ask(self, statement: str, *values: Any) -> list[Any]:
+        with self._readable():
+            return self._db.execute(statement, values).fetchall()
+
+    def _do(self, statement: str, *values: Any) -> int:
+        return int(self._db.execute(statement, values).lastrowid or 0)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise OSError(f"{self.path}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            with suppress(AttributeError):
+                self._db.close()
+            raise JournalUnreadable(self.path, str(error)) from error

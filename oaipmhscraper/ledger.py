@@ -1,0 +1,144 @@
+"""Who was listed, each identifier once, and what became of them (pure).
+
+Windows overlap, lists are begun again, pages repeat: what is counted is identifiers.
+An identifier counts where it first stood. Where it stands again, it is a duplicate,
+unless we asked for the same part of the list again ourselves.
+"""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+
+from oaipmhprotocol import Record
+from oaipmhscraper.identifier_set import IdentifierSet, digest
+from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.requests_and_pages import ListPage, SetAside
+from oaipmhscraper.silo_writer import PageOutcome
+
+LOSSES = frozenset({Outcome.QUARANTINED, Outcome.UNREACHABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A record that is listed and not stored.
+
+    Attributes:
+        kind: Quarantined or unreachable.
+        what: Which, why, and where it stood.
+    """
+
+    kind: Outcome
+    what: SetAside
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a page adds to the numbers of its list.
+
+    Attributes:
+        outcomes: Differences; a record that was lost before, and is not any more,
+            takes one from what it was.
+        digests: Of the identifiers not listed before, one after the other.
+        lost: Losses new with this page.
+        found: Identifiers of earlier losses that are stored now.
+    """
+
+    outcomes: Counter[Outcome]
+    digests: bytes
+    lost: tuple[Loss, ...]
+    found: tuple[str, ...]
+
+
+class Ledger:
+    """The identifiers of one list.
+
+    Args:
+        digests: Those listed so far, as noted by an earlier process.
+        lost: Losses so far.
+    """
+
+    def __init__(self, digests: Iterable[bytes] = (), lost: Iterable[Loss] = ()) -> None:
+        self.known = IdentifierSet()
+        for each in digests:
+            self.known.add_digests(each)
+        self._lost = {_key(loss.what): loss for loss in lost}
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What is listed and not stored, in the order noticed."""
+        return tuple(self._lost.values())
+
+    @property
+    def stored(self) -> Container[str]:
+        """The identifiers listed and not lost: what need not be got another way.
+
+        May be asked by other threads while pages are counted.
+        """
+        return _Stored(self.known, self._lost)
+
+    def count(
+        self,
+        page: ListPage[Record],
+        stored: PageOutcome,
+        unreachable: Iterable[SetAside] = (),
+        *,
+        relists: bool = False,
+    ) -> Tally:
+        """Add a page that was stored.
+
+        Args:
+            page: As read; its ``set_aside`` counts as quarantined.
+            stored: What became of its items.
+            unreachable: Identifiers known from elsewhere that could not be had.
+            relists: Whether we asked again for what had been listed; then an identifier
+                that is known is no duplicate.
+        """
+        lost = {_key(loss.what): loss for loss in _losses(page, stored, unreachable)}
+        entries = [entry for entry in stored.became if entry[1] not in LOSSES]
+        entries += [(key, loss.kind) for key, loss in lost.items()]
+        digests = [digest(key) for key, _ in entries]
+        outcomes: Counter[Outcome] = Counter()
+        added: list[bytes] = []
+        found: list[str] = []
+        news = self.known.add_digests(b"".join(digests))
+        for (key, outcome), one, is_new in zip(entries, digests, news, strict=True):
+            if is_new:
+                outcomes[outcome] += 1
+                added.append(one)
+            elif key in self._lost and outcome not in LOSSES:
+                outcomes[self._lost.pop(key).kind] -= 1
+                outcomes[outcome] += 1
+                found.append(key)
+            elif not relists:
+                outcomes[Outcome.DUPLICATE] += 1
+            if not is_new:
+                lost.pop(key, None)
+        self._lost |= lost
+        return Tally(outcomes, b"".join(added), tuple(lost.values()), tuple(found))
+
+
+class _Stored:
+    """Identifiers known, without those lost."""
+
+    def __init__(self, known: IdentifierSet, lost: Container[str]) -> None:
+        self._known = known
+        self._lost = lost
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self._known and identifier not in self._lost
+
+
+def _losses(
+    page: ListPage[Record], stored: PageOutcome, unreachable: Iterable[SetAside]
+) -> Iterator[Loss]:
+    for one in (*page.set_aside, *stored.quarantined):
+        yield Loss(Outcome.QUARANTINED, one)
+    for one in unreachable:
+        yield Loss(Outcome.UNREACHABLE, one)
+
+
+def _key(one: SetAside) -> str:
+    """What a loss is known by: its identifier, or else its bytes."""
+    if one.identifier:
+        return one.identifier
+    return f"\0{one.raw.hex() if one.raw else f'{one.reason} {one.where}'}"

@@ -1,0 +1,250 @@
+"""The books of one list: its windows, who was listed, the numbers; each change in the journal."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from oaipmhscraper.journal import Journal
+from oaipmhscraper.journal_rows import ListFacts, ListRow, WindowRow
+from oaipmhscraper.ledger import Ledger
+from oaipmhscraper.marks import ListJob
+from oaipmhscraper.quirks import Quirks
+from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
+from oaipmhscraper.requests_and_pages import SetAside
+from oaipmhscraper.silo_writer import PageOutcome
+from oaipmhscraper.walk_values import WalkPage
+from oaipmhscraper.window_changes import Change, Place, joined_row, planned
+from oaipmhscraper.windows import Window
+
+
+class ListBooks:
+    """One list as the journal has it; for the one thread that stores.
+
+    Args:
+        journal: Holds the list.
+        row: The list.
+        base_url: Its endpoint.
+        quirks: What was learned of the endpoint; kept with every page.
+
+    Attributes:
+        job: What the list is.
+        facts: What is known of it.
+        ledger: Who was listed.
+    """
+
+    def __init__(self, journal: Journal, row: ListRow, base_url: str, quirks: Quirks) -> None:
+        self._journal = journal
+        self._id = row.id
+        self._base_url = base_url
+        self._quirks = quirks
+        self._quirks_kept = quirks.to_json()
+        self.job: ListJob = row.job
+        self.facts: ListFacts = row.facts
+        self.ledger = Ledger(journal.listed(row.id), journal.losses(row.id))
+        self._windows = {one.id: one for one in journal.windows(row.id)}
+        self._sum = total(one.counts for one in self._windows.values())
+
+    def window(self, number: int) -> WindowRow | None:
+        """A window as it stands now; None where another took its place."""
+        return self._windows.get(number)
+
+    def open_windows(self, without: Iterable[int] = ()) -> list[WindowRow]:
+        """Windows with something to fetch, the earliest first."""
+        left_out = set(without)
+        found = (w for w in self._windows.values() if w.state == "open" and w.id not in left_out)
+        return sorted(found, key=lambda row: row.window.from_ or "")
+
+    @property
+    def ended(self) -> bool:
+        """Whether every window was followed to its end."""
+        return all(row.state in {"done", "cut"} for row in self._windows.values())
+
+    @property
+    def counts(self) -> Counts:
+        """The numbers of the list so far, with what is promised for all of it."""
+        rows = list(self._windows.values())
+        known = [self.facts.promised, _sum_of_promises(rows) if self.facts.promised is None else 0]
+        known += [row.counts.promised for row in rows]
+        told = [promise for promise in known if promise]
+        return replace(self._sum, promised=max(told, default=self.facts.promised))
+
+    def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
+        """The list as far as it is, for those who watch: without windows and losses."""
+        return ListReceipt(
+            self.job.metadata_prefix,
+            self.job.set_spec,
+            self.job.from_,
+            self.job.until,
+            counts=self.counts,
+            response_date=self.facts.response_date,
+            stopped=stopped,
+            settled=self.facts.settled,
+            open_windows=open_windows,
+            retried=retried,
+        )
+
+    def full_receipt(self, *, stopped: str = "") -> ListReceipt:
+        """The list as it ended, or as far as it came."""
+        return replace(
+            self.receipt(stopped=stopped),
+            ended=self.ended and not stopped,
+            quarantined=self._lost(Outcome.QUARANTINED),
+            unreachable=self._lost(Outcome.UNREACHABLE),
+            windows=tuple(_window_receipt(row) for row in self._windows.values()),
+            repairs=dict(self.facts.repairs),
+            remarks=self.facts.remarks,
+        )
+
+    def _lost(self, kind: Outcome) -> tuple[SetAside, ...]:
+        return tuple(loss.what for loss in self.ledger.losses if loss.kind is kind)
+
+    # ------------------------------------------------------------------ changes
+
+    def take_up(self, place: Place) -> None:
+        """Begin a run: try again what broke in an earlier one, cut as the user asks."""
+        with self._journal.changing():
+            for row in list(self._windows.values()):
+                if row.state == "broken":
+                    self._put(replace(row, state="open", mode="list", restarts=0))
+            for row in self.open_windows():
+                change = planned(row, place) if row.window == place.whole else None
+                if change is not None:
+                    self._apply(change)
+
+    def join(self, rows: list[WindowRow]) -> WindowRow:
+        """Make one window of several that nothing was fetched of."""
+        with self._journal.changing():
+            self._drop(rows[1:])
+            return self._put(joined_row(rows))
+
+    def keep(self, row: WindowRow, found: WalkPage, stored: PageOutcome) -> WindowRow:
+        """Count a page that is stored, and let its window move on."""
+        tally = self.ledger.count(found.page, stored, found.unreachable, relists=row.relists)
+        counts = replace(row.counts, promised=found.position.promised)
+        row = replace(
+            row,
+            state="done" if found.position.ended else "open",
+            pages=row.pages + 1,
+            position=found.position,
+            counts=counts.plus(tally.outcomes, stored.written),
+        )
+        self._sum = self._sum.plus(tally.outcomes, stored.written)
+        self.facts = _with_page(self.facts, found, is_whole=row.window == self._whole)
+        with self._journal.changing():
+            self._journal.put_tally(self._id, tally)
+            self._put_facts()
+            self._put_quirks()
+            return self._put(row)
+
+    def finish(self, row: WindowRow) -> WindowRow:
+        """Note that a window came to its end."""
+        with self._journal.changing():
+            return self._put(replace(row, state="done"))
+
+    def change(self, change: Change, steps: Iterable[str] = ()) -> None:
+        """Carry out what becomes of a window."""
+        self.facts = replace(self.facts, repairs=_plus(self.facts.repairs, steps))
+        with self._journal.changing():
+            if change.single:
+                self._make_single(change.row.note)
+            else:
+                self._apply(change)
+            self._put_facts()
+            self._put_quirks()
+
+    def note(self, facts: ListFacts) -> None:
+        """Note what else became known of the list."""
+        self.facts = facts
+        with self._journal.changing():
+            self._put_facts()
+
+    def _apply(self, change: Change) -> None:
+        self._put(change.row)
+        self._add(change.added)
+
+    def _make_single(self, note: str) -> None:
+        """Walk the list as one, from its start; what its windows brought stays."""
+        rows = [row for row in self._windows.values() if row.state != "cut"]
+        self._drop([row for row in rows if not row.pages])
+        for row in rows:
+            if row.pages:
+                self._put(replace(row, state="cut", note=note, position=None))
+        self.facts = replace(self.facts, single=True)
+        self._add([WindowRow(0, window=self._whole, relists=True)])
+
+    def _add(self, rows: Iterable[WindowRow]) -> None:
+        for row in self._journal.add_windows(self._id, rows):
+            self._windows[row.id] = row
+
+    def _put(self, row: WindowRow) -> WindowRow:
+        self._journal.put_window(row)
+        self._windows[row.id] = row
+        return row
+
+    def _drop(self, rows: Iterable[WindowRow]) -> None:
+        dropped = list(rows)
+        self._journal.drop_windows(dropped)
+        for row in dropped:
+            del self._windows[row.id]
+
+    def _put_facts(self) -> None:
+        self._journal.put_list(ListRow(self._id, self.job, self.facts))
+
+    def _put_quirks(self) -> None:
+        learned = self._quirks.to_json()
+        if learned != self._quirks_kept:
+            self._journal.put_quirks(self._base_url, self._quirks)
+            self._quirks_kept = learned
+
+    @property
+    def _whole(self) -> Window:
+        return Window(self.job.from_, self.job.until)
+
+
+def _with_page(facts: ListFacts, found: WalkPage, *, is_whole: bool) -> ListFacts:
+    """What is known of a list after a page; the first answer's clock counts, the latest promise."""
+    promised = found.position.promised if is_whole else None
+    return replace(
+        facts,
+        begun=True,
+        promised=facts.promised if promised is None else promised,
+        response_date=facts.response_date if facts.begun else found.page.response_date,
+        repairs=_plus(facts.repairs, found.steps, found.page.repairs),
+    )
+
+
+def _plus(
+    repairs: tuple[tuple[str, int], ...], *more: Iterable[str]
+) -> tuple[tuple[str, int], ...]:
+    """Counts with others, mappings or names, added."""
+    if not any(more):
+        return repairs
+    summed = Counter(dict(repairs))
+    for each in more:
+        summed.update(each)
+    return tuple(sorted(summed.items()))
+
+
+def _sum_of_promises(rows: list[WindowRow]) -> int | None:
+    """What the windows of a list that was never asked for as a whole promised together.
+
+    A window of one page needs no promise. None where some of the list was promised
+    nothing for: a part of a window that was begun again elsewhere among it.
+    """
+    done = [row for row in rows if row.state != "cut"]
+    begins = {row.window.from_ for row in done}
+    if len(done) < 2 or any(r.window.from_ not in begins for r in rows if r.state == "cut"):
+        return None
+    promises = [
+        row.counts.distinct
+        if row.counts.promised is None and row.pages < 2
+        else row.counts.promised
+        for row in done
+    ]
+    known = [promise for promise in promises if promise is not None]
+    return sum(known) if len(known) == len(promises) else None
+
+
+def _window_receipt(row: WindowRow) -> WindowReceipt:
+    window = row.window
+    return WindowReceipt(window.from_, window.until, row.state, row.pages, row.counts, row.note)
