@@ -10,6 +10,7 @@ grows with the others.
 """
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,30 +32,35 @@ _CHUNK = 20_000
 class ValueColumn:
     """A field's values: ``codes[i]`` is a value of the record at position ``owners[i]``.
 
-    Counting over many records has two ways: values that are frequent have a bitmap
-    each, whose common bits with the matching records are counted; the others are
-    looked up one by one. Over few records, their values are gathered.
+    Counting over many records goes by how frequent the values are: the most frequent
+    have a bitmap each, whose common bits with the matching records are counted; those
+    after them are looked up record by record, and the rarest too, if one of them can
+    still be among the values that are shown. Over few records, their values are
+    gathered.
     """
 
     def __init__(self, owners: Ints, codes: Ints, size: int) -> None:
         self.owners, self.codes, self.size = owners, codes, size
         self._starts = np.searchsorted(owners, np.arange(size + 1, dtype=np.int32))
         self._totals: Counts | None = None
-        self._frequent: tuple[NDArray[np.intp], NDArray[np.uint64], Ints, Ints] | None = None
+        self._tiers: tuple[_Tier, ...] | None = None
 
-    def counts(self, matching: Bools, positions: NDArray[np.intp], values: int) -> Counts:
-        """How many of the matching records have each value.
+    def counts(
+        self, matching: Bools, positions: NDArray[np.intp], values: int, limit: int
+    ) -> Counts:
+        """How many of the matching records have each of the most frequent values.
 
         Args:
             matching: By position.
             positions: Of the matching records.
             values: How many values the field has.
+            limit: Values that are less frequent than so many others may be given as 0.
         """
         if len(positions) == self.size:
             return self.totals(values)
         if len(positions) * _FEW <= self.size:
             return self._gathered(positions, values)
-        return self._intersected(matching, values)
+        return self._by_tiers(matching, values, limit)
 
     def totals(self, values: int) -> Counts:
         """How many records have each value."""
@@ -69,25 +75,40 @@ class ValueColumn:
         offsets = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
         return np.bincount(self.codes[offsets + np.arange(len(offsets))], minlength=values)
 
-    def _intersected(self, matching: Bools, values: int) -> Counts:
-        codes, bitmaps, owners, rest = self._frequent or self._split()
-        found = np.bincount(rest[matching[owners]], minlength=values)
-        if len(codes):
-            found[codes] = np.bitwise_count(bitmaps & _packed(matching)).sum(axis=1)
+    def _by_tiers(self, matching: Bools, values: int, limit: int) -> Counts:
+        found = np.zeros(values, np.intp)
+        least = 0
+        for tier in self._tiers or self._split():
+            if tier.most >= least:  # else none of its values is among those shown
+                tier.count(matching, found)
+                least = int(np.partition(found, -limit)[-limit]) if values >= limit else 0
         return found
 
-    def _split(self) -> tuple[NDArray[np.intp], NDArray[np.uint64], Ints, Ints]:
-        """The frequent values with their bitmaps, and owners and codes of the others."""
+    def _split(self) -> "tuple[_Tier, ...]":
         totals = self.totals(0)
+        short = np.uint16 if len(totals) <= 1 << 16 else np.int32  # sixteen bits sort by radix
+        order = np.argsort(self.codes.astype(short), kind="stable")
+        ends = np.cumsum(totals)
         frequent = np.flatnonzero(totals * _FREQUENT > self.size)
         bitmaps = np.zeros((len(frequent), (self.size + 63) // 64), np.uint64)
         for row, code in enumerate(frequent):
             mask = np.zeros(self.size, np.bool_)
-            mask[self.owners[self.codes == code]] = True
+            mask[self.owners[order[ends[code] - totals[code] : ends[code]]]] = True
             bitmaps[row] = _packed(mask)
-        others = ~np.isin(self.codes, frequent)
-        self._frequent = (frequent, bitmaps, self.owners[others], self.codes[others])
-        return self._frequent
+        total = totals[self.codes]
+        rare = total * _RARE <= self.size
+        middle = ~rare & (total * _FREQUENT <= self.size)
+        self._tiers = (
+            _Bitmaps(self.size, frequent, bitmaps),
+            self._tier_of(middle, totals),
+            self._tier_of(rare, totals),
+        )
+        return self._tiers
+
+    def _tier_of(self, chosen: Bools, totals: Counts) -> "_Lists":
+        codes = self.codes[chosen].astype(np.intp)
+        most = int(totals[codes].max(initial=0))
+        return _Lists(most, self.owners[chosen].astype(np.intp), codes)
 
     def having(self, codes: Iterable[int]) -> Bools:
         """Which positions have any of some values."""
@@ -102,6 +123,47 @@ _FEW = 20
 """Below one in so many, the matching records' values are gathered."""
 _FREQUENT = 100
 """A value that more than one in so many records has gets a bitmap."""
+_RARE = 1000
+"""A value that at most one in so many records has is counted if nothing else is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tier(ABC):
+    """Values that are about as frequent.
+
+    Attributes:
+        most: How many records have the most frequent of them, or more.
+    """
+
+    most: int
+
+    @abstractmethod
+    def count(self, matching: Bools, found: Counts) -> None:
+        """Put into ``found``, by code, how many of the matching records have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bitmaps(_Tier):
+    """Values with a bitmap each, a row of them for a code."""
+
+    codes: NDArray[np.intp]
+    bitmaps: NDArray[np.uint64]
+
+    def count(self, matching: Bools, found: Counts) -> None:
+        if len(self.codes):
+            common = np.bitwise_count(self.bitmaps & _packed(matching))
+            found[self.codes] = common.sum(axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists(_Tier):
+    """Values as pairs of owner and code."""
+
+    owners: NDArray[np.intp]
+    codes: NDArray[np.intp]
+
+    def count(self, matching: Bools, found: Counts) -> None:
+        found += np.bincount(self.codes[matching[self.owners]], minlength=len(found))
 
 
 def _packed(mask: Bools) -> NDArray[np.uint64]:
@@ -136,12 +198,6 @@ class Segment:
         places[places == len(self.ids)] = 0
         here: NDArray[np.int64] = places[self.ids[places] == ids]
         return here
-
-    def mask_of(self, ids: NDArray[np.int64]) -> Bools:
-        """Which positions are among some row ids."""
-        mask = np.zeros(len(self.ids), np.bool_)
-        mask[self.positions_of(ids)] = True
-        return mask
 
 
 @dataclass(slots=True)

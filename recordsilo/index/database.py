@@ -20,11 +20,13 @@ from recordsilo.index import query
 from recordsilo.index.columns import Columns
 from recordsilo.index.projection import Entry, ManifestStamp
 from recordsilo.index.rows import RowWriter
-from recordsilo.index.schema import SCHEMA, VERSION
+from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
+from recordsilo.index.words import fill_blocks
 
 logger = logging.getLogger("RecordSilo")
 
 _NOT_DAMAGE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM", "SQLITE_INTERRUPT")
+_CACHE_KIB = 32_768  # rows of a large index lie on too many pages for SQLite's own 2 MB
 _INHERITED: list[sqlite3.Connection] = []
 """Connections of the parent process: closing them here could undo its locks (SQLite, "How To
 Corrupt", 2.7), and so could forgetting them."""
@@ -143,6 +145,7 @@ class Index:
             for identifier in gone:
                 self._writer.delete(connection, identifier)
                 _take_note_back(connection, identifier)
+            fill_blocks(connection)
 
     def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
         """Which records the index has as their manifests are; a rebuild keeps their rows."""
@@ -195,7 +198,7 @@ class Index:
             self._writer.begin(connection)
             for (identifier,) in gone:
                 self._writer.delete(connection, identifier)
-            connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
+            _complete(connection)
             return _about(connection, "records")
 
     def problems(self) -> list[tuple[str, str]]:
@@ -292,6 +295,7 @@ class Index:
         try:
             connection.isolation_level = None
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             if found not in {0, VERSION}:
                 raise OtherSchema(found)
@@ -306,13 +310,13 @@ class Index:
 
     def _create(self, connection: sqlite3.Connection) -> None:
         statement = ""
-        for line in SCHEMA.splitlines(keepends=True):
+        for line in (TEXT_TABLE + SCHEMA).splitlines(keepends=True):
             statement += line
             if sqlite3.complete_statement(statement):
                 connection.execute(statement)
                 statement = ""
         if self._is_empty():
-            connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
+            _complete(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -323,6 +327,12 @@ def _is_writable(directory: str) -> bool:
 def _about(connection: sqlite3.Connection, key: str) -> int:
     found = connection.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
     return int(found[0])
+
+
+def _complete(connection: sqlite3.Connection) -> None:
+    for statement in INDEXES:
+        connection.execute(statement)
+    connection.execute("UPDATE about SET value = 1 WHERE key = 'complete'")
 
 
 def _is_fresh(connection: sqlite3.Connection) -> bool:

@@ -38,22 +38,55 @@ _UNSEARCHABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class TextQuery:
-    """A query as FTS5 expressions.
+class Term:
+    """A word or phrase that is asked for.
 
     Attributes:
-        wanted: What records have to match; None: anything does.
-        excluded: What they must not match; None: nothing.
+        text: What is looked for, as typed.
+        prefix: Whether its last word may go on.
+        field: Where alone; empty: anywhere.
     """
 
-    wanted: str | None
-    excluded: str | None
+    text: str
+    prefix: bool = False
+    field: str = ""
+
+    @property
+    def expression(self) -> str:
+        """The term as FTS5 reads it."""
+        column = f"{COLUMN_OF_FIELD[self.field]} : " if self.field else ""
+        return column + '"' + self.text.replace('"', '""') + '"' + ("*" if self.prefix else "")
+
+
+Group = tuple[Term, ...]
+"""Terms of which one is enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
-    expression: str
-    excluded: bool
+class TextQuery:
+    """A query as terms, and as FTS5 expressions.
+
+    Attributes:
+        groups: Records have to match each of these.
+        without: They must match none of these.
+    """
+
+    groups: tuple[Group, ...]
+    without: Group
+
+    @property
+    def wanted(self) -> str | None:
+        """What records have to match; None: anything does."""
+        return " AND ".join(f"({_either(group)})" for group in self.groups) or None
+
+    @property
+    def excluded(self) -> str | None:
+        """What they must not match; None: nothing."""
+        return _either(self.without) or None
+
+
+def _either(terms: Group) -> str:
+    return " OR ".join(term.expression for term in terms)
 
 
 def spaced(text: str) -> str:
@@ -63,25 +96,24 @@ def spaced(text: str) -> str:
 
 def parse_query(query: str) -> TextQuery:
     """Read a query as typed; whatever it is, what comes out is sound FTS5."""
-    groups: list[list[str]] = []
-    excluded: list[str] = []
+    groups: list[Group] = []
+    without: list[Term] = []
     either = False
-    for term in _terms(query):
-        if term is None:
+    for found in _terms(query):
+        if found is None:
             either = bool(groups)
-        elif term.excluded:
-            excluded.append(term.expression)
+        elif found[1]:
+            without.append(found[0])
         elif either:
-            groups[-1].append(term.expression)
+            groups[-1] += (found[0],)
             either = False
         else:
-            groups.append([term.expression])
-    wanted = " AND ".join(f"({' OR '.join(group)})" for group in groups)
-    return TextQuery(wanted or None, " OR ".join(excluded) or None)
+            groups.append((found[0],))
+    return TextQuery(tuple(groups), tuple(without))
 
 
-def _terms(query: str) -> Iterator[_Term | None]:
-    """The query's terms in order; None for an ``OR`` between two."""
+def _terms(query: str) -> Iterator[tuple[Term, bool] | None]:
+    """The query's terms in order, and whether not wanted; None for an ``OR`` between two."""
     for number, match in enumerate(_TOKEN.finditer(query)):
         if number == MAX_TOKENS:
             return
@@ -91,16 +123,23 @@ def _terms(query: str) -> Iterator[_Term | None]:
             continue
         if field and field not in COLUMN_OF_FIELD:
             word, phrase, field = match[0].lstrip("-"), None, None
-        expression = _quoted(word if phrase is None else phrase, may_be_prefix=phrase is None)
-        if expression:
-            column = f"{COLUMN_OF_FIELD[field]} : " if field else ""
-            yield _Term(column + expression, bool(match["minus"]))
+        term = _word(word, field or "") if phrase is None else _phrase(phrase, field or "")
+        if term is not None:
+            yield term, bool(match["minus"])
 
 
-def _quoted(text: str, *, may_be_prefix: bool) -> str | None:
-    """An FTS5 string; None where there is nothing in it to search for."""
-    prefix = may_be_prefix and len(text) > 1 and text.endswith("*")
-    plain = _UNSEARCHABLE.sub(" ", spaced(text.rstrip("*") if may_be_prefix else text))
+def _word(text: str, field: str) -> Term | None:
+    prefix = len(text) > 1 and text.endswith("*")
+    return _term(text.rstrip("*"), field, prefix=prefix)
+
+
+def _phrase(text: str, field: str) -> Term | None:
+    return _term(text, field, prefix=False)
+
+
+def _term(text: str, field: str, *, prefix: bool) -> Term | None:
+    """None where there is nothing in the text to search for."""
+    plain = _UNSEARCHABLE.sub(" ", spaced(text))
     if not any(character.isalnum() for character in plain):
         return None
-    return '"' + plain.replace('"', '""') + '"' + ("*" if prefix else "")
+    return Term(plain, prefix, field)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 from recordsilo.index.projection import Entry, ManifestStamp, Text
+from recordsilo.index.schema import TEXT_COLUMNS
 
 _COLUMNS = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "
@@ -20,7 +21,7 @@ _UPDATE = (
     f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
     "WHERE id = ?"
 )
-_TEXT_COLUMNS = "title, creators, subjects, abstract, identifiers, harvested_title"
+_TEXT_COLUMNS = ", ".join(TEXT_COLUMNS)
 _KEPT_VALUES = 300_000
 
 
@@ -61,36 +62,23 @@ class RowWriter:
             f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
             ((number, *entry.text.columns) for number, (entry, _) in numbered),
         )
-        connection.executemany(
-            "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-            ((spec, entry.row.identifier) for entry, _ in found for spec in entry.row.sets),
-        )
+        _write_sets(connection, [entry for entry, _ in found])
 
     def write(self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp) -> None:
-        """Write, or replace, all rows of a record."""
+        """Write, or replace, all rows of a record; with another text it gets another row id."""
         identifier = entry.row.identifier
         old = connection.execute(
             "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (identifier,)
         ).fetchone()
-        if old is None:
+        if old is None or _digest(entry.text) != old[2]:
+            self.delete(connection, identifier)
             self.write_new(connection, [(entry, stamp)])
             return
-        number, sets, digest = old
-        row = self._row(connection, entry, stamp)
-        connection.execute(_UPDATE, (*row, number))
-        if _digest(entry.text) != digest:
-            connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
-            connection.execute(
-                f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) "  # noqa: S608 - constants
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, *entry.text.columns),
-            )
+        number, sets, _ = old
+        connection.execute(_UPDATE, (*self._row(connection, entry, stamp), number))
         if _sets(entry) != sets:
-            connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))
-            connection.executemany(
-                "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-                ((spec, identifier) for spec in entry.row.sets),
-            )
+            _delete_sets(connection, identifier, sets)
+            _write_sets(connection, [entry])
 
     def _row(
         self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp
@@ -109,12 +97,13 @@ class RowWriter:
     def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
         """Delete all rows of a record, and note that it is gone."""
         found = connection.execute(
-            "DELETE FROM record WHERE identifier = ? RETURNING id", (identifier,)
+            "DELETE FROM record WHERE identifier = ? RETURNING id, sets", (identifier,)
         ).fetchone()
         if found is not None:
-            connection.execute("DELETE FROM text WHERE rowid = ?", found)
-            connection.execute("INSERT INTO gone VALUES (?, ?)", (found[0], self._change))
-        connection.execute("DELETE FROM record_set WHERE identifier = ?", (identifier,))
+            number, sets = found
+            connection.execute("DELETE FROM text WHERE rowid = ?", (number,))
+            connection.execute("INSERT INTO gone VALUES (?, ?)", (number, self._change))
+            _delete_sets(connection, identifier, sets)
 
     def _codes(
         self, connection: sqlite3.Connection, entry: Entry, fields: tuple[str, ...]
@@ -140,13 +129,28 @@ class RowWriter:
 
 
 def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
-    connection.execute(
-        "INSERT OR IGNORE INTO facet_value (field, value) VALUES (?, ?)", (field, value)
-    )
     found = connection.execute(
         "SELECT id FROM facet_value WHERE field = ? AND value = ?", (field, value)
     ).fetchone()
+    if found is None:
+        found = connection.execute(
+            "INSERT INTO facet_value (field, value) VALUES (?, ?) RETURNING id", (field, value)
+        ).fetchone()
     return int(found[0])
+
+
+def _write_sets(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
+        ((spec, entry.row.identifier) for entry in entries for spec in entry.row.sets),
+    )
+
+
+def _delete_sets(connection: sqlite3.Connection, identifier: str, sets: str) -> None:
+    connection.executemany(
+        "DELETE FROM record_set WHERE set_spec = ? AND identifier = ?",
+        ((spec, identifier) for spec in json.loads(sets)),
+    )
 
 
 def _sets(entry: Entry) -> str:

@@ -1,6 +1,18 @@
 """The tables of the index. Another number, and the index is made anew."""
 
-VERSION = 2
+VERSION = 3
+
+TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
+TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'
+LONGEST_PREFIX = 3
+"""Beginnings of words up to so many characters are indexed: of longer ones, few words have each."""
+
+TEXT_TABLE = f"""
+CREATE VIRTUAL TABLE text USING fts5 (
+    {", ".join(TEXT_COLUMNS)}, {TOKENIZE},
+    prefix = '{" ".join(map(str, range(1, LONGEST_PREFIX + 1)))}'
+);
+"""
 
 SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -29,11 +41,6 @@ CREATE TABLE record (
     change          INTEGER NOT NULL,  -- number of the change that wrote the row
     generation      INTEGER NOT NULL   -- of the last reindex that saw it
 );
-CREATE INDEX record_deleted ON record (identifier) WHERE deleted;
-CREATE INDEX record_curated ON record (identifier) WHERE curated;
-CREATE INDEX record_upstream_newer ON record (identifier) WHERE upstream_newer;
-CREATE INDEX record_change ON record (change);
-CREATE INDEX record_title ON record (title_key, id);
 
 CREATE TABLE gone (id INTEGER PRIMARY KEY, change INTEGER NOT NULL);
 
@@ -42,7 +49,6 @@ CREATE TABLE record_set (
     identifier TEXT NOT NULL,
     PRIMARY KEY (set_spec, identifier)
 ) WITHOUT ROWID;
-CREATE INDEX record_set_identifier ON record_set (identifier, set_spec);
 
 CREATE TABLE facet_value (
     id    INTEGER PRIMARY KEY,
@@ -51,10 +57,14 @@ CREATE TABLE facet_value (
     UNIQUE (field, value)
 );
 
-CREATE VIRTUAL TABLE text USING fts5 (
-    title, creators, subjects, abstract, identifiers, harvested_title,
-    tokenize = "unicode61 remove_diacritics 2"
-);
+INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
+
+CREATE TABLE frequent (
+    expression TEXT NOT NULL,          -- a word, or the beginning of one, as FTS5 is asked for it
+    block      INTEGER NOT NULL,       -- of row ids, see words.BLOCK
+    bits       BLOB NOT NULL,          -- one for each row id, the first in the highest bit
+    PRIMARY KEY (expression, block)
+) WITHOUT ROWID;
 
 CREATE TABLE unsettled (identifier TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE problem (path TEXT PRIMARY KEY, sentence TEXT NOT NULL) WITHOUT ROWID;
@@ -66,5 +76,15 @@ CREATE TRIGGER record_uncounted AFTER DELETE ON record BEGIN
     UPDATE about SET value = value - 1 WHERE key = 'records';
 END;
 
-INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0);
+INSERT INTO about VALUES ('records', 0), ('generation', 1), ('complete', 0), ('change', 0),
+    ('blocks', 0);                     -- how many of `frequent` are done
 """
+
+INDEXES = (
+    "CREATE INDEX IF NOT EXISTS record_deleted ON record (identifier) WHERE deleted",
+    "CREATE INDEX IF NOT EXISTS record_curated ON record (identifier) WHERE curated",
+    "CREATE INDEX IF NOT EXISTS record_upstream_newer ON record (identifier) WHERE upstream_newer",
+    "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
+    "CREATE INDEX IF NOT EXISTS record_title ON record (title_key, id)",
+)
+"""What only readers need, made when the index is complete: sorted at once, not row by row."""

@@ -28,6 +28,7 @@ from recordsilo.index.projection import Row, seconds_of
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
 from recordsilo.index.query import row_of
 from recordsilo.index.query_syntax import parse_query
+from recordsilo.index.words import Words
 
 RELEVANCE_AT_MOST = 5000
 """More hits than these are not ranked, the newest come first: ranking reads every hit."""
@@ -170,38 +171,33 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """Row ids that the words found; None where there are no words."""
+    """What the words found, before any filter.
 
-    ids: NDArray[np.int64] | None
-    expression: str | None
+    Attributes:
+        total: How many records; None where there are no words.
+        ranking: The expression that ranks them.
+    """
+
+    total: int | None
+    ranking: str
 
 
 def _matches(
     connection: sqlite3.Connection, columns: Columns, query: str, filters: SearchFilters
 ) -> tuple[_Hits, list[_Found]]:
-    parsed = parse_query(query)
-    wanted = None if parsed.wanted is None else _ids(connection, parsed.wanted)
-    excluded = None if parsed.excluded is None else _ids(connection, parsed.excluded)
-    found = []
+    words = Words(connection, parse_query(query))
+    wanted, excluded = words.wanted(), words.excluded()
+    found, total = [], 0
     for segment in columns.segments:
         mask = segment.alive.copy()
         if wanted is not None:
-            mask &= segment.mask_of(wanted)
+            mask &= wanted.among(segment.ids)
+            total += int(np.count_nonzero(mask))
         if excluded is not None:
-            mask &= ~segment.mask_of(excluded)
+            mask &= ~excluded.among(segment.ids)
         _filter(mask, segment, columns, filters)
         found.append(_Found(segment, mask, np.flatnonzero(mask)))
-    return _Hits(wanted, parsed.wanted), found
-
-
-def _ids(connection: sqlite3.Connection, expression: str) -> NDArray[np.int64]:
-    """Row ids of an FTS5 expression, ascending."""
-    found = connection.execute(
-        "SELECT group_concat(rowid) FROM text WHERE text MATCH ?", (expression,)
-    ).fetchone()[0]
-    if not found:
-        return np.zeros(0, np.int64)
-    return np.sort(np.fromstring(found, np.int64, sep=","))
+    return _Hits(None if wanted is None else total, words.ranking()), found
 
 
 def _filter(mask: Bools, segment: Segment, columns: Columns, filters: SearchFilters) -> None:
@@ -247,9 +243,11 @@ def _facet(
         return tuple(FacetValue(value, count) for value, count in pairs if count)
     texts = columns.values.texts[name]
     counts = np.zeros(len(texts), np.intp)
+    fully = limit if len(columns.segments) == 1 else len(texts) + 1
     for one in found:
         if one.total:
-            counts += one.segment.fields[name].counts(one.mask, one.positions, len(texts))
+            column = one.segment.fields[name]
+            counts += column.counts(one.mask, one.positions, len(texts), fully)
     size = min(limit, int(np.count_nonzero(counts)))
     if not size:
         return ()
@@ -263,12 +261,12 @@ def _facet(
 
 
 def _sort_for(wanted: str | None, hits: _Hits) -> str:
-    sort = wanted or ("relevance" if hits.expression else "identifier")
+    sort = wanted or "relevance"
     if sort != "relevance":
         return sort
-    if hits.ids is None or hits.expression is None:
+    if hits.total is None:
         return "identifier"
-    return "relevance" if len(hits.ids) <= RELEVANCE_AT_MOST else "newest"
+    return "relevance" if hits.total <= RELEVANCE_AT_MOST else "newest"
 
 
 class _Order(ABC):
@@ -425,7 +423,7 @@ class _Relevance(_Order):
         wanted = {int(number) for one in self.found for number in one.ids}
         ranked = self.connection.execute(
             "SELECT bm25(text, 8.0, 4.0, 2.0, 1.0, 4.0, 4.0), rowid FROM text WHERE text MATCH ?",
-            (self.hits.expression,),
+            (self.hits.ranking,),
         )
         keyed = [(rank, number) for rank, number in ranked if number in wanted]
         return sorted(pair for pair in keyed if after is None or pair > after)[:limit]

@@ -311,11 +311,19 @@ def test_each_way_of_counting_gives_the_same_numbers(data: st.DataObject) -> Non
     )
     positions = np.flatnonzero(matching)
     for counted in (
-        column.counts(matching, positions, 10),
+        column.counts(matching, positions, 10, 11),
         column._gathered(positions, 10),
-        column._intersected(matching, 10),
+        column._by_tiers(matching, 10, 11),
     ):
         assert {code: n for code, n in enumerate(counted.tolist()) if n} == expected
+    limit = data.draw(st.integers(1, 11))
+    for frequent, rare in ((100, 1000), (3, 10), (10, 11)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(columns, "_FREQUENT", frequent)
+            patch.setattr(columns, "_RARE", rare)
+            parted = ValueColumn(owners, codes, size)._by_tiers(matching, 10, limit).tolist()
+        assert sorted(parted)[-limit:] == sorted(counted.tolist())[-limit:]
+        assert all(n in (0, expected[code]) for code, n in enumerate(parted))
     wanted = data.draw(st.lists(st.integers(0, 12), max_size=3))
     assert column.having(wanted).tolist() == [not set(some).isdisjoint(wanted) for some in values]
 

@@ -1,0 +1,283 @@
+"""Words → row ids: FTS5 for what few records have, bitmaps for what very many have.
+
+Reading a million row ids out of FTS5 takes 150 ms; a bitmap of them 1 ms. So row ids
+are divided into *blocks*, and once a block is full, the words, and the beginnings of
+words, that many of its records have get a bitmap each. A bitmap stays true for good:
+row ids are never given twice, and a record whose text changes gets another
+(`RowWriter`); a record that is gone is in no segment of the columns any more.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordsilo.index.query_syntax import Term, TextQuery
+from recordsilo.index.schema import LONGEST_PREFIX, TEXT_COLUMNS, TOKENIZE
+
+Bools = NDArray[np.bool_]
+Ids = NDArray[np.int64]
+
+BLOCK = 32_768
+"""Row ids in a block: number ``n`` holds those from ``n * BLOCK`` on."""
+FREQUENT = 20
+"""What more than one in so many records of a block has gets a bitmap."""
+SAMPLE = 400
+"""Records of a block that are looked at to find out what is frequent."""
+
+
+_ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
+
+
+# -- what is frequent ---------------------------------------------------------------------
+
+
+def fill_blocks(connection: sqlite3.Connection) -> None:
+    """Make the bitmaps of the blocks that were filled since the last time.
+
+    In the transaction that filled them; costs the same for each block, however many
+    there are.
+    """
+    done, full = _blocks(connection), _highest(connection) // BLOCK
+    for block in range(done, full):
+        first = block * BLOCK
+        rows = []
+        for expression in _frequent_in(connection, first):
+            ids = _read_ids(connection, expression, first, first + BLOCK)
+            if len(ids) * FREQUENT > BLOCK:
+                rows.append((expression, block, np.packbits(_mask(ids - first, BLOCK)).tobytes()))
+        connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
+    if full > done:
+        connection.execute("UPDATE about SET value = ? WHERE key = 'blocks'", (full,))
+
+
+def _blocks(connection: sqlite3.Connection) -> int:
+    found = connection.execute("SELECT value FROM about WHERE key = 'blocks'").fetchone()
+    return int(found[0])
+
+
+def _highest(connection: sqlite3.Connection) -> int:
+    """The highest row id that was ever given."""
+    sql = "SELECT max(seq) FROM sqlite_sequence WHERE name = 'record'"
+    return int(connection.execute(sql).fetchone()[0] or 0)
+
+
+def _frequent_in(connection: sqlite3.Connection, first: int) -> list[str]:
+    """Expressions that may be frequent in a block, by a sample of its records."""
+    wanted = range(first, first + BLOCK, max(1, BLOCK // SAMPLE))
+    texts = connection.execute(
+        f"SELECT {_ALL_TEXT} FROM text "  # noqa: S608 - constants
+        "WHERE rowid IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(wanted)),),
+    ).fetchall()
+    with Tokenizer() as tokenizer:
+        return tokenizer.frequent([text for (text,) in texts])
+
+
+class Tokenizer:
+    """The index's own tokenizer, so that words compare as FTS5 compares them."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._connection.execute(
+            f"CREATE VIRTUAL TABLE text USING fts5 (words, {TOKENIZE}, detail = none, content = '')"
+        )
+        self._connection.execute("CREATE VIRTUAL TABLE word USING fts5vocab (text, instance)")
+
+    def __enter__(self) -> "Tokenizer":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._connection.close()
+
+    def only_word(self, text: str) -> str | None:
+        """The word that a text is; None where it is none, or several."""
+        self._connection.execute("INSERT INTO text (rowid, words) VALUES (1, ?)", (text,))
+        words = self._connection.execute("SELECT term FROM word").fetchall()
+        self._connection.execute("INSERT INTO text (text) VALUES ('delete-all')")
+        return words[0][0] if len(words) == 1 else None
+
+    def frequent(self, texts: Sequence[str]) -> list[str]:
+        """Expressions for words, and beginnings of words, that many of some texts have."""
+        self._connection.executemany(
+            "INSERT INTO text (rowid, words) VALUES (?, ?)", enumerate(texts, 1)
+        )
+        found = []
+        for length in (*range(1, LONGEST_PREFIX + 1), None):
+            part = "term" if length is None else f"substr(term, 1, {length})"
+            rows = self._connection.execute(
+                f"SELECT {part} AS part FROM word GROUP BY part "  # noqa: S608 - constants
+                "HAVING count(DISTINCT doc) * ? > ?",
+                (FREQUENT, len(texts)),
+            )
+            found += [expression_of(word, prefix=length is not None) for (word,) in rows]
+        return found
+
+
+def expression_of(word: str, *, prefix: bool) -> str:
+    """How FTS5 is asked for a word."""
+    return '"' + word.replace('"', '""') + '"' + ("*" if prefix else "")
+
+
+# -- what matches -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Row ids, either each or as a mask by row id, whichever is smaller."""
+
+    ids: Ids | None = None
+    mask: Bools | None = None
+
+    def among(self, ids: Ids) -> Bools:
+        """Which of some ascending row ids match."""
+        if self.mask is not None:
+            return _at(self.mask, ids)
+        found = self.ids if self.ids is not None else np.zeros(0, np.int64)
+        if not len(ids) or len(found) * _MANY > int(ids[-1]):
+            return _at(_mask(found, int(found[-1]) + 1 if len(found) else 0), ids)
+        places = np.searchsorted(ids, found)
+        places[places == len(ids)] = 0
+        mask = np.zeros(len(ids), np.bool_)
+        mask[places[ids[places] == found]] = True
+        return mask
+
+
+_MANY = 50
+"""More than one in so many row ids are looked up through a mask."""
+
+
+class Words:
+    """Answers the words of one query, in one snapshot of the index."""
+
+    def __init__(self, connection: sqlite3.Connection, query: TextQuery) -> None:
+        self._connection = connection
+        self._end = _blocks(connection) * BLOCK
+        self._query = query
+        self._bitmaps: dict[Term, Bools] = {}
+        if self._end and (query.groups or query.without):
+            self._load_bitmaps([*(term for group in query.groups for term in group)])
+            self._load_bitmaps(query.without)
+
+    def wanted(self) -> Matching | None:
+        """Row ids that match; None where there are no words."""
+        return self._matching(self._query.groups) if self._query.groups else None
+
+    def excluded(self) -> Matching | None:
+        """Row ids that are not wanted; None where there are no such words."""
+        return self._matching((self._query.without,)) if self._query.without else None
+
+    def ranking(self) -> str:
+        """The expression by which what is wanted is ranked.
+
+        What more than half of the records have does not count for bm25, and looking
+        at all of them is what would take its time; the others find what is wanted,
+        and more.
+        """
+        groups = [group for group in self._query.groups if not any(map(self._is_everywhere, group))]
+        return TextQuery(tuple(groups), ()).wanted or self._query.wanted or ""
+
+    def _is_everywhere(self, term: Term) -> bool:
+        bitmap = self._bitmaps.get(term)
+        return bitmap is not None and 2 * int(np.count_nonzero(bitmap)) > len(bitmap)
+
+    # -- bitmaps ------------------------------------------------------------------------
+
+    def _load_bitmaps(self, terms: Iterable[Term]) -> None:
+        with Tokenizer() as tokenizer:
+            for term in terms:
+                word = None if term.field else tokenizer.only_word(term.text)
+                if word is None or term in self._bitmaps:
+                    continue
+                bitmap = self._bitmap(expression_of(word, prefix=term.prefix))
+                if bitmap is not None:
+                    self._bitmaps[term] = bitmap
+
+    def _bitmap(self, expression: str) -> Bools | None:
+        """The mask of all full blocks; None for what is frequent in less than half of them."""
+        blocks = self._end // BLOCK
+        found = dict(
+            self._connection.execute(
+                "SELECT block, bits FROM frequent WHERE expression = ?", (expression,)
+            ).fetchall()
+        )
+        if len(found) * 2 < blocks:
+            return None
+        packed = b"".join(found.get(block, bytes(BLOCK // 8)) for block in range(blocks))
+        mask = np.unpackbits(np.frombuffer(packed, np.uint8)).view(np.bool_)
+        for first, last in _runs(block for block in range(blocks) if block not in found):
+            ids = _read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)
+            mask[ids] = True
+        return mask
+
+    # -- row ids ------------------------------------------------------------------------
+
+    def _matching(self, groups: tuple[tuple[Term, ...], ...]) -> Matching:
+        frequent = [g for g in groups if any(term in self._bitmaps for term in g)]
+        everything = TextQuery(groups, ()).wanted or ""
+        if not frequent:
+            return Matching(ids=_read_ids(self._connection, everything))
+        tail = _read_ids(self._connection, everything, self._end)
+        mask = np.zeros(max(self._end, int(tail[-1]) + 1 if len(tail) else 0), np.bool_)
+        mask[: self._end] = self._in_blocks(frequent, [g for g in groups if g not in frequent])
+        mask[tail] = True
+        return Matching(mask=mask)
+
+    def _in_blocks(
+        self, frequent: Sequence[tuple[Term, ...]], rare: Sequence[tuple[Term, ...]]
+    ) -> Bools:
+        mask = np.ones(self._end, np.bool_)
+        if rare:
+            mask = self._asked(TextQuery(tuple(rare), ()).wanted or "")
+        for first, *others in frequent:
+            either = self._of_term(first)
+            for term in others:
+                either = either | self._of_term(term)
+            mask = mask & either
+        return mask
+
+    def _of_term(self, term: Term) -> Bools:
+        bitmap = self._bitmaps.get(term)
+        return self._asked(term.expression) if bitmap is None else bitmap
+
+    def _asked(self, expression: str) -> Bools:
+        return _mask(_read_ids(self._connection, expression, 0, self._end), self._end)
+
+
+def _read_ids(
+    connection: sqlite3.Connection, expression: str, first: int = 0, end: int = 1 << 62
+) -> Ids:
+    """Row ids of an FTS5 expression, ascending, of a range of them."""
+    # one text for all: a row of a result each would take three times as long
+    found = connection.execute(
+        "SELECT group_concat(rowid) FROM text WHERE text MATCH ? AND rowid >= ? AND rowid < ?",
+        (expression, first, end),
+    ).fetchone()[0]
+    if not found:
+        return np.zeros(0, np.int64)
+    return np.sort(np.fromstring(found, np.int64, sep=","))
+
+
+def _mask(ids: Ids, size: int) -> Bools:
+    mask = np.zeros(size, np.bool_)
+    mask[ids] = True
+    return mask
+
+
+def _at(mask: Bools, ids: Ids) -> Bools:
+    """The mask at ascending places, some of which may lie behind its end."""
+    found = np.zeros(len(ids), np.bool_)
+    inside = int(np.searchsorted(ids, len(mask)))
+    found[:inside] = mask[ids[:inside]]
+    return found
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """(first, last) of each run of consecutive ascending numbers."""
+    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        members = [number for _, number in run]
+        yield members[0], members[-1]

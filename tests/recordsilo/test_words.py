@@ -1,0 +1,170 @@
+"""Words as bitmaps: the same answers as FTS5 gives, whatever changed since they were made."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recordsilo import Row, Silo
+from recordsilo.catalogue import Catalogue
+from recordsilo.index import Entry, Index, ManifestStamp, PageRequest, SearchFilters, words
+from recordsilo.index.projection import Text
+from recordsilo.index.query_syntax import parse_query
+from recordsilo.index.words import Tokenizer, Words
+
+STAMP = ManifestStamp(0, 0, 0)
+VOCABULARY = ("sun", "sunset", "Sümpfe", "moon", "月", "rare")
+
+
+def entry(number: int, title: str) -> tuple[Entry, ManifestStamp]:
+    row = Row(f"r:{number}", "2020-01-01", title, ("s",), False, False, False, "1", 1, 1)
+    return Entry(row, Text(title, identifiers=row.identifier), 0, {"set": row.sets}, False), STAMP
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
+    monkeypatch.setattr(Catalogue, "_catch_up", lambda _self, _rows: False)
+    monkeypatch.setattr(words, "BLOCK", 64)
+    with Silo(str(tmp_path / "silo")) as silo:
+        yield silo._catalogue._index
+
+
+def titles(picks: Sequence[Sequence[int]]) -> list[str]:
+    return [" ".join(VOCABULARY[one] for one in some) for some in picks]
+
+
+def answers(index: Index, query: str) -> list[int]:
+    """Row ids that a query finds, asked through bitmaps."""
+    with index.reading() as connection:
+        asked = Words(connection, parse_query(query))
+        wanted, excluded = asked.wanted(), asked.excluded()
+        found: list[int] = []
+        for segment in index.columns(connection, large=False).segments:
+            mask = segment.alive if wanted is None else segment.alive & wanted.among(segment.ids)
+            if excluded is not None:
+                mask = mask & ~excluded.among(segment.ids)
+            found += segment.ids[mask].tolist()
+        return sorted(found)
+
+
+def answers_of_fts5(index: Index, query: str) -> list[int]:
+    with index.reading() as connection:
+        parsed = parse_query(query)
+        found = "SELECT rowid FROM text WHERE text MATCH ?"
+        wanted = set(connection.execute("SELECT id FROM record").fetchall())
+        if parsed.wanted:
+            wanted &= set(connection.execute(found, (parsed.wanted,)).fetchall())
+        if parsed.excluded:
+            wanted -= set(connection.execute(found, (parsed.excluded,)).fetchall())
+        return sorted(number for (number,) in wanted)
+
+
+picked = st.lists(st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5]), max_size=3)
+typed = st.lists(
+    st.sampled_from(
+        ["sun", "s*", "su*", "sunse*", "-moon", "moon", "OR", "SUMPFE", "月", '"sun moon"', "rare",
+         "title:sun", "-title:m*", "r", "none", "-r", "½", "sun-moon"]
+    ),
+    min_size=1,
+    max_size=4,
+).map(" ".join)  # fmt: skip
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.data())
+def test_bitmaps_answer_as_fts5_does_after_any_changes(index: Index, data: st.DataObject) -> None:
+    size = data.draw(st.sampled_from([3, 70, 140, 200]))
+    some = titles(data.draw(st.lists(picked, min_size=5, max_size=12)))
+    said = [some[number % len(some)] for number in range(size)]
+    index.settle(entry(number, title) for number, title in enumerate(said))
+    changed = data.draw(st.dictionaries(st.integers(0, size), picked, max_size=5))
+    index.settle(entry(number, titles([pick])[0]) for number, pick in changed.items())
+    index.settle([], gone=[f"r:{n}" for n in data.draw(st.lists(st.integers(0, size), max_size=3))])
+    for query in data.draw(st.lists(typed, min_size=1, max_size=4)):
+        assert answers(index, query) == answers_of_fts5(index, query), query
+
+
+def test_full_blocks_have_bitmaps_of_frequent_words_and_beginnings_only(index: Index) -> None:
+    index.settle(entry(n, "Sümpfe rare" if n == 5 else "Sümpfe") for n in range(150))
+    with index.reading() as connection:
+        rows = connection.execute("SELECT expression, block, bits FROM frequent").fetchall()
+    named = {(expression, block) for expression, block, _ in rows if not expression[1].isdigit()}
+    assert named == {
+        (expression, block)
+        for expression in ('"s"*', '"su"*', '"sum"*', '"sumpfe"', '"r"', '"r"*')
+        for block in (0, 1)
+    }
+    assert {len(bits) for *_, bits in rows} == {64 // 8}
+
+
+def test_bitmaps_are_what_answers_where_there_are_some(index: Index) -> None:
+    index.settle(entry(n, "sun") for n in range(130))
+    with index.writing() as connection:
+        connection.execute("UPDATE frequent SET bits = zeroblob(8) WHERE block = 1")
+    assert answers(index, "sun") == [*range(1, 64), *range(128, 131)]
+    assert len(answers(index, "title:sun")) == 130
+
+
+def test_word_that_became_frequent_later_is_found_everywhere(index: Index) -> None:
+    said = ["sun" if n == 9 or n > 70 else "moon" for n in range(300)]
+    index.settle(entry(n, title) for n, title in enumerate(said))
+    assert answers(index, "sun") == answers_of_fts5(index, "sun")
+    assert answers(index, "moon OR sun") == list(range(1, 301))
+
+
+def test_record_with_another_text_gets_another_row_id_and_is_counted_once(index: Index) -> None:
+    index.settle([entry(1, "sun"), entry(2, "sun")])
+    index.settle([entry(1, "moon")])
+    index.settle([entry(2, "sun")])
+    with index.reading() as connection:
+        rows = connection.execute("SELECT identifier, id FROM record ORDER BY id").fetchall()
+        assert rows == [("r:2", 2), ("r:1", 3)]
+        assert connection.execute("SELECT id FROM gone").fetchall() == [(1,)]
+        assert connection.execute("SELECT value FROM about WHERE key = 'records'").fetchone() == (
+            2,
+        )
+        assert connection.execute("SELECT count(*) FROM record_set").fetchone() == (2,)
+
+
+def test_ranking_leaves_out_what_nearly_all_have(index: Index) -> None:
+    index.settle(entry(n, "sun rare" if n % 9 == 0 else "sun") for n in range(150))
+    with index.reading() as connection:
+        assert Words(connection, parse_query("sun rare")).ranking() == '("rare")'
+        assert Words(connection, parse_query("sun")).ranking() == '("sun")'
+        assert Words(connection, parse_query("sun OR rare")).ranking() == '("sun" OR "rare")'
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("Élan", "elan"), ("x-y", None), ("½", None), ("...", None), ("İ", "i"), ("a_b", None)],
+)
+def test_tokenizer_is_that_of_the_index(text: str, word: str | None) -> None:
+    with Tokenizer() as tokenizer:
+        found = tokenizer.only_word(text)
+        assert found == tokenizer.only_word(text)
+    if word is not None:
+        assert found == word
+
+
+def test_pages_by_relevance_and_facets_agree_over_blocks(
+    index: Index, tmp_path: Path, harvest: Callable[..., str]
+) -> None:
+    index.settle(entry(n, "sun rare" if n % 9 == 0 else "sun") for n in range(200))
+    with Silo(str(tmp_path / "silo")) as silo:
+        seen: list[str] = []
+        after = None
+        while True:
+            result = silo.search("sun rare", SearchFilters(), ("set",), PageRequest(7, after))
+            seen += [row.identifier for row in result.rows]
+            assert (result.sort, result.total) == ("relevance", 23)
+            assert [(v.value, v.count) for v in result.facets["set"]] == [("s", 23)]
+            after = result.next_page
+            if after is None:
+                break
+    assert sorted(seen) == sorted(f"r:{n}" for n in range(0, 200, 9))
