@@ -1,4 +1,4 @@
-"""Each call that changes the disk fails once, or is interrupted once it is done, for every change.
+"""Each call to the file system fails once, or is interrupted once it is done, for every change.
 
 What is found then is the old state or the new one, never a third; the next write
 works, through the same handle and through another; nothing is left lying about.
@@ -15,53 +15,68 @@ from typing import Any
 
 import pytest
 
-from recordsilo import HarvestedRecord, Origin, Silo, atomic_file
+from recordsilo import HarvestedRecord, Origin, Silo, atomic_file, commit, place
+from recordsilo.errors import ManifestUnreadable
 from recordsilo.walk import walk_records
 
 Change = Callable[[Silo], object]
 State = dict[str, Any]
 
-CHANGING = frozenset(
+CALLS = frozenset(
     {
-        "open", "close", "write", "mkdir", "makedirs", "rename", "unlink", "rmdir", "link", "fsync",
-        "ftruncate", "chmod",
+        "open", "close", "read", "write", "mkdir", "makedirs", "rename", "unlink", "rmdir", "link",
+        "fsync", "ftruncate", "chmod", "listdir", "scandir",
     }
 )  # fmt: skip
+OPENING = frozenset({"open", "listdir", "scandir"})
+INTERRUPT = 0
+"""Instead of an error's number: the call is made, and the process interrupted after it."""
 
 
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where flushing costs nothing, as far as there is such a place."""
 
 
-class FailingOs:
-    """The module os, of which the n-th call that changes the disk fails or is interrupted."""
+def failures(call: str) -> tuple[int, ...]:
+    """What a call may say, the one that is tried first at its front."""
+    common = (errno.EIO, errno.ENOSPC, errno.EINTR)
+    return (errno.EMFILE, *common) if call in OPENING else common
 
-    def __init__(self, at: int = -1, *, interrupt: bool = False) -> None:
-        self.at, self.interrupt = at, interrupt
+
+class FailingOs:
+    """The module os, of which the n-th call fails or is interrupted."""
+
+    def __init__(self, at: int = -1, fault: int = errno.EIO) -> None:
+        self.at, self.fault = at, fault
         self.calls: list[str] = []
         self.path = os.path
 
     def __getattr__(self, name: str) -> Any:
         real = getattr(os, name)
-        return self._counting(name, real) if name in CHANGING else real
+        return self._counting(name, real) if name in CALLS else real
 
     def _counting(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             number = len(self.calls)
             self.calls.append(name)
-            if number == self.at and not self.interrupt:
+            if number == self.at and self.fault != INTERRUPT:
                 if name == "close":
                     real(*args)
-                code = errno.EIO if number % 4 < 2 else errno.ENOSPC
-                raise OSError(code, os.strerror(code))
+                raise OSError(self.fault, os.strerror(self.fault))
             result = None if name == "fsync" else real(*args, **kwargs)
             if number == self.at:
                 if name == "open":
                     os.close(result)
+                elif name == "scandir":
+                    result.close()
                 raise KeyboardInterrupt
             return result
 
         return call
+
+    def take_the_place_of_os(self, patch: pytest.MonkeyPatch) -> None:
+        for module in (atomic_file, commit, place):
+            patch.setattr(module, "os", self)
 
 
 def build(path: str) -> None:
@@ -193,9 +208,9 @@ def attempt(path: str, change: Change, failing: FailingOs, monkeypatch: pytest.M
         len(silo)
         try:
             with monkeypatch.context() as patch:
-                patch.setattr(atomic_file, "os", failing)
+                failing.take_the_place_of_os(patch)
                 change(silo)
-        except (OSError, KeyboardInterrupt):
+        except (OSError, ManifestUnreadable, KeyboardInterrupt):
             return False
         finally:
             with Silo(path, create=False) as same:
@@ -218,10 +233,24 @@ def without_again(state: State) -> State:
     }
 
 
-@pytest.mark.parametrize("odd_ones", ["fail", pytest.param("interrupt", marks=pytest.mark.slow)])
+def fault_in_turn(at: int, call: str) -> int:
+    """Every other call is interrupted, the others fail as they may, one way after the other."""
+    if at % 2:
+        return INTERRUPT
+    ways = failures(call)
+    return ways[at // 2 % len(ways)]
+
+
+EACH = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EMFILE": errno.EMFILE, "EINTR": errno.EINTR,
+        "interrupt": INTERRUPT}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fault", ["in turn", *(pytest.param(fault, marks=pytest.mark.slow) for fault in EACH)]
+)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_failure_leaves_the_old_state_or_the_new_one(
-    name: str, odd_ones: str, template: str, monkeypatch: pytest.MonkeyPatch
+    name: str, fault: str, template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = os.path.dirname(template)
 
@@ -239,12 +268,14 @@ def test_a_failure_leaves_the_old_state_or_the_new_one(
     partly = dict(old)  # of a batch, records are committed one by one
     partly["h"] = new.get("h")
     assert counting.calls
-    for at in range(len(counting.calls)):
+    for at, call in enumerate(counting.calls):
+        injected = EACH[fault] if fault in EACH else fault_in_turn(at, call)
+        if injected not in (*failures(call), INTERRUPT):
+            continue
         path = fresh(at)
-        failing = FailingOs(at, interrupt=(at % 2 == 1) == (odd_ones == "interrupt"))
-        done = attempt(path, change, failing, monkeypatch)
+        done = attempt(path, change, FailingOs(at, injected), monkeypatch)
         found = without_again(check_whole(path))
-        where = f"{name}: {counting.calls[at]}, call {at} of {counting.calls}"
+        where = f"{name}: {call}, call {at} of {counting.calls}, {injected}"
         allowed = [new] if done else [old, new, *([partly] if name == "batch" else [])]
         assert found in allowed, where
         assert not list(leftovers(path)), where
@@ -258,10 +289,10 @@ def test_a_handle_goes_on_after_its_write_failed(
     record.put_stream("one", "1", sync=False)
     record.put_stream("two", "2", sync=False)
     record.metadata["key"] = "value"
-    for at in range(20):
+    for at in range(40):
         with monkeypatch.context() as patch:
-            patch.setattr(atomic_file, "os", FailingOs(at))
-            with contextlib.suppress(OSError):
+            FailingOs(at).take_the_place_of_os(patch)
+            with contextlib.suppress(OSError, ManifestUnreadable):
                 record.sync()
                 break
         assert [file for file, *_ in record._queued] == ["one", "two"]
