@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
-def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """A number of bytes: ``500000``, ``64M``, ``1.5GB``; units are powers of 1024."""
     if value is None:
         return None
@@ -66,7 +66,7 @@ _OPTIONS = [
     ),
     click.option(
         "--max-response",
-        callback=_size,
+        callback=read_size,
         metavar="SIZE",
         help="Largest answer taken, packed or unpacked, as 64M or 1G  [default: 256M].",
     ),

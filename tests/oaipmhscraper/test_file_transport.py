@@ -1,0 +1,281 @@
+"""Fetching files over a real socket on loopback: bounds, politeness, addresses."""
+
+import gzip
+import socket
+from collections.abc import Iterator
+
+import pytest
+from files_server import PDF, FilesServer, Reply, files_server
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oaipmhscraper.errors import RetryLater
+from oaipmhscraper.file_transport import (
+    FileHead,
+    FileRefused,
+    FileRules,
+    FileTransport,
+    FileUnavailable,
+    Known,
+    NotChanged,
+)
+from oaipmhscraper.http_settings import HttpSettings
+from oaipmhscraper.public_hosts import is_public
+from oaipmhscraper.robots import Robots
+
+
+@pytest.fixture
+def server() -> Iterator[FilesServer]:
+    with files_server() as started:
+        yield started
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def fetch(server, slept):
+    """Fetch a path (or URL) whole; keywords are those of `FileRules` and `HttpSettings`."""
+    opened = []
+
+    def fetch_with(path: str, known: Known | None = None, base: str = "/oai", **more):
+        rules = {name: more.pop(name) for name in list(more) if name in FileRules.__slots__}
+        transport = FileTransport(
+            server.url + base if base.startswith("/") else base,
+            HttpSettings(**{"attempts": 2, "first_pause": 0.25} | more),
+            FileRules(**{"delay": 0.0} | rules),
+            sleep=slept.append,
+        )
+        opened.append(transport)
+        url = path if "://" in path else server.url + path
+        return transport.fetch(url, lambda head, content: (head, b"".join(content)), known)
+
+    yield fetch_with
+    for transport in opened:
+        transport.close()
+
+
+def test_a_file_comes_with_what_the_server_says_of_it(server, fetch):
+    headers = {"Content-Type": "Application/PDF; x=y", "ETag": '"1"', "Last-Modified": "then"}
+    url = server.serve("/a.pdf", PDF, 200, headers | {"Content-Disposition": "inline"})
+    assert fetch("/a.pdf#page=3", contact="me@x.example") == (
+        FileHead(url, "application/pdf", "inline", len(PDF), '"1"', "then"),
+        PDF,
+    )
+    _, sent = server.requests[-1]
+    assert sent["accept-encoding"] == "identity"
+    assert sent["from"] == "me@x.example"
+
+
+def test_a_packed_file_is_unpacked_and_its_length_is_not_taken_for_the_files(server, fetch):
+    packed = gzip.compress(PDF)
+    server.serve("/a", packed, 200, {"Content-Encoding": "gzip"})
+    head, content = fetch("/a")
+    assert (head.length, content) == (None, PDF)
+
+
+def test_a_file_known_already_is_not_sent_again(server, fetch):
+    server.answers["/a"] = lambda headers: Reply(
+        b"", 304 if headers.get("if-none-match") == '"1"' else 200
+    )
+    with pytest.raises(NotChanged):
+        fetch("/a", Known('"1"'))
+    assert fetch("/a", Known('"2"', "then"))[1] == b""
+    assert server.requests[-1][1]["if-modified-since"] == "then"
+
+
+@pytest.mark.parametrize("status", [404, 410, 403, 401, 204])
+def test_a_file_that_is_not_there_is_asked_for_once(server, fetch, status):
+    server.serve("/a", b"", status)
+    with pytest.raises(FileRefused, match=f"HTTP {status}") as refused:
+        fetch("/a")
+    assert not isinstance(refused.value, FileUnavailable)
+    assert server.paths == ["/a"]
+
+
+def test_a_busy_server_is_asked_again_after_the_pause_it_asks_for(server, fetch, slept):
+    replies = [Reply(b"", 503, {"Retry-After": "7"}), Reply()]
+    server.answers["/a"] = lambda _headers: replies.pop(0)
+    assert fetch("/a")[1] == PDF
+    assert 7.0 in slept
+
+
+def test_a_server_that_stays_busy_leaves_the_file_for_another_time(server, fetch, slept):
+    server.serve("/a", b"", 500)
+    with pytest.raises(FileUnavailable, match="after 2 attempts: HTTP 500"):
+        fetch("/a")
+    assert server.paths == ["/a", "/a"]
+
+
+def test_a_long_pause_is_told_and_not_waited_for(server, fetch, slept):
+    server.serve("/a", b"", 429, {"Retry-After": "86400"})
+    with pytest.raises(RetryLater, match="asks not to be called again before"):
+        fetch("/a")
+    assert max(slept) == 0.0
+
+
+def test_a_file_cut_short_is_fetched_again(server, fetch):
+    replies = [Reply(PDF[:100], length=len(PDF)), Reply()]
+    server.answers["/a"] = lambda _headers: replies.pop(0)
+    assert fetch("/a")[1] == PDF
+
+
+def test_nobody_there_is_told_at_once(fetch, slept):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/a"
+        with pytest.raises(FileUnavailable, match="the connection was refused"):
+            fetch(url, private=True, robots=False)
+    assert max(slept) == 0.0
+
+
+def test_a_file_beyond_the_size_is_not_read_to_its_end(server, fetch):
+    read = []
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            read.append(1)
+            yield bytes(100_000)
+
+    server.answers["/told"] = lambda _headers: Reply(endless(), length=10**9)
+    server.answers["/untold"] = lambda _headers: Reply(endless(), length=None)
+    server.serve("/bomb", gzip.compress(bytes(10**7)), 200, {"Content-Encoding": "gzip"})
+    for path in ("/told", "/untold", "/bomb"):
+        with pytest.raises(FileRefused, match="larger than the 1,000,000 bytes allowed"):
+            fetch(path, max_size=1_000_000)
+    assert len(read) < 500
+
+
+def test_redirects_are_followed_and_bounded(server, fetch):
+    server.serve("/a", b"", 302, {"Location": "/b"})
+    url = server.serve("/b", PDF)
+    server.serve("/round", b"", 301, {"Location": "/round"})
+    assert fetch("/a")[0].url == url
+    with pytest.raises(FileRefused, match="redirects more than 5 times"):
+        fetch("/round")
+
+
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "ftp://r.example/a", "http://", "javascript:1", "http://[x/"]
+)
+def test_a_redirect_out_of_http_is_refused(server, fetch, location):
+    server.serve("/a", b"", 302, {"Location": location})
+    with pytest.raises(FileRefused):
+        fetch("/a")
+
+
+# --------------------------------------------------------------------------- addresses
+
+
+def test_a_link_to_a_private_address_is_refused_before_anything_is_sent(server, fetch):
+    with files_server() as inside:
+        url = inside.serve("/secret", PDF)
+        for address in (url, url.replace("127.0.0.1", "localhost")):
+            with pytest.raises(FileRefused, match="at an address that is not public"):
+                fetch(address, robots=False)
+        server.serve("/a", b"", 302, {"Location": url})
+        with pytest.raises(FileRefused, match="at an address that is not public"):
+            fetch("/a", robots=False)
+        assert inside.requests == []
+        assert fetch(url, private=True)[1] == PDF
+
+
+def test_without_a_repository_no_private_address_is_allowed(server, fetch):
+    server.serve("/a")
+    with pytest.raises(FileRefused, match="not public"):
+        fetch("/a", base="http://repo.example/oai", robots=False)
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1::1", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("::1", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::7f00:1", False),
+        ("2002:7f00:1::", False),
+        ("no address", False),
+    ],
+)
+def test_which_addresses_are_public(address, public):
+    assert is_public(address) is public
+
+
+@given(st.ip_addresses())
+def test_any_address_is_judged(address):
+    is_public(str(address))
+
+
+def test_credentials_go_to_the_repositorys_host_only(server, fetch, monkeypatch, tmp_path):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine localhost login x password y")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    server.serve("/a")
+    base = server.url.replace("//", "//me:secret@") + "/oai"
+    fetch("/a", base=base, secret_headers=(("X-Key", "k"),))
+    assert {"authorization", "x-key"} <= server.requests[-1][1].keys()
+    elsewhere = server.url.replace("127.0.0.1", "localhost") + "/a"
+    fetch(elsewhere, base=base, private=True, secret_headers=(("X-Key", "k"),))
+    assert not {"authorization", "x-key"} & server.requests[-1][1].keys()
+    server.serve("/wrong", b"", 404)
+    with pytest.raises(FileRefused) as refused:
+        fetch(base.replace("/oai", "/wrong"), base=base)
+    assert "secret" not in str(refused.value)
+
+
+# --------------------------------------------------------------------------- politeness
+
+
+def test_robots_txt_is_heeded_unless_told_otherwise(server, fetch, slept):
+    server.serve("/robots.txt", b"User-agent: *\nDisallow: /closed/\nCrawl-delay: 5\n")
+    server.serve("/closed/a")
+    server.serve("/open")
+    with pytest.raises(FileRefused, match=r"closed to robots by its host's robots.txt"):
+        fetch("/closed/a")
+    assert server.paths == []
+    assert fetch("/closed/a", robots=False)[1] == PDF
+    slept.clear()
+    fetch("/open")
+    assert max(slept) <= 5.0
+    assert fetch("/open")[1] == PDF
+
+
+def test_the_hosts_crawl_delay_and_ours_are_kept(server, slept):
+    server.serve("/robots.txt", b"User-agent: *\nCrawl-delay: 5\n")
+    server.serve("/a")
+    with FileTransport(server.url, rules=FileRules(delay=1.0), sleep=slept.append) as transport:
+        for _ in range(3):
+            transport.fetch(server.url + "/a", lambda _head, content: b"".join(content))
+    assert sum(slept) > 9.9
+
+
+def test_a_host_whose_robots_txt_does_not_answer_is_left_alone(server, fetch):
+    server.serve("/robots.txt", b"", 503)
+    server.serve("/a")
+    with pytest.raises(FileUnavailable, match=r"gives no robots.txt"):
+        fetch("/a")
+    assert server.paths == []
+
+
+def test_rules_of_a_host_are_asked_for_once():
+    asked = []
+    robots = Robots(lambda url: asked.append(url) or "User-agent: recordsilo\nDisallow: /no")
+    assert [robots.allows(f"http://r.example/{p}") for p in ("no", "yes", "no")] == [
+        False,
+        True,
+        False,
+    ]
+    assert robots.delay("http://r.example/x") == 0.0
+    assert asked == ["http://r.example/robots.txt"]
