@@ -26,6 +26,7 @@ from oaipmhscraper.errors import (
     RetryLater,
     ScraperError,
 )
+from oaipmhscraper.fetch_command import fetch_files_command
 from oaipmhscraper.http_settings import HttpSettings
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.options import http_options
@@ -205,7 +206,15 @@ def update(directory: str, settings: HttpSettings, quiet: bool, as_json: bool) -
     report.finished(receipt)
 
 
-commands: list[click.Command] = [identify, formats, sets, probe, harvest, update]
+commands: list[click.Command] = [
+    identify,
+    formats,
+    sets,
+    probe,
+    harvest,
+    update,
+    fetch_files_command,
+]
 
 
 class _Report:

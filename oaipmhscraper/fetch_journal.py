@@ -1,0 +1,53 @@
+"""Which records have nothing left to fetch: a hint, which may be deleted at any time."""
+
+import os
+import sqlite3
+
+FILE = "files.sqlite"
+
+
+class FetchJournal:
+    """Remembers a record as done at a revision, for one choice of links.
+
+    The truth is in the records; without this file each of them is read again.
+
+    Args:
+        directory: The Silo's ``.silo``.
+        choice: What was wanted, as a text; another choice begins anew.
+    """
+
+    def __init__(self, directory: str, choice: str) -> None:
+        os.makedirs(directory, exist_ok=True)
+        self._choice = choice
+        self._database = sqlite3.connect(
+            os.path.join(directory, FILE), timeout=30.0, isolation_level=None
+        )
+        self._database.execute("PRAGMA synchronous = OFF")
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS done (choice TEXT, identifier TEXT, revision INTEGER,"
+            " PRIMARY KEY (choice, identifier)) WITHOUT ROWID"
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> "FetchJournal":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def is_done(self, identifier: str, revision: int) -> bool:
+        """Whether the record, as it is, has nothing left to fetch."""
+        found = self._database.execute(
+            "SELECT revision FROM done WHERE choice = ? AND identifier = ?",
+            (self._choice, identifier),
+        ).fetchone()
+        return found is not None and found[0] == revision
+
+    def note(self, identifier: str, revision: int) -> None:
+        """The record has nothing left to fetch at this revision."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO done VALUES (?, ?, ?)", (self._choice, identifier, revision)
+        )
