@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oaipmhprotocol import Header, OAIError, Record
+from oaipmhscraper.endpoint_checks import check_alive
 from oaipmhscraper.errors import EndpointError, RetryLater
 from oaipmhscraper.http_rules import Answer
 from oaipmhscraper.listed_pages import HEADERS, ListedPage
@@ -26,7 +27,6 @@ from oaipmhscraper.requests_and_pages import (
     SetAside,
     get_record_request,
     identify_request,
-    read_identify,
 )
 from oaipmhscraper.walk_values import GiveUp, Position, WalkPage, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
@@ -54,7 +54,9 @@ def pages_by_identifier(
 ) -> Iterator[WalkPage]:
     """Yield the records of a window that are not known yet, in small pages.
 
-    The position counts all identifiers listed, known or not; its last has `ended`.
+    The position counts all identifiers listed, known or not; its last has `ended`, and
+    the steps of its last page say on what weak grounds the identifiers were taken to be
+    all there are.
     It cannot be resumed from: begin again, with what is stored among the known.
     Deleted records are taken from their headers, without a request.
 
@@ -77,6 +79,8 @@ def pages_by_identifier(
             batch.listed += len(listed.page.items)
             batch.promised = listed.position.promised or batch.promised
             batch.request, batch.answer = listed.request, listed.answer
+            if listed.doubt is not None:
+                batch.doubts += listed.steps
             for header in listed.page.items:
                 if header.identifier not in known:
                     _get(client, header, job, read, batch)
@@ -143,6 +147,7 @@ class _Batch:
     repairs: dict[str, int] = field(default_factory=dict)
     set_aside: list[SetAside] = field(default_factory=list)
     unreachable: list[SetAside] = field(default_factory=list)
+    doubts: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.records) + len(self.set_aside) + len(self.unreachable)
@@ -160,7 +165,12 @@ class _Batch:
         )
         position = self.position(ended=ended)
         return WalkPage(
-            page, self.request, self.answer, position, unreachable=tuple(self.unreachable)
+            page,
+            self.request,
+            self.answer,
+            position,
+            self.doubts if ended else (),
+            tuple(self.unreachable),
         )
 
     def clear(self) -> None:
@@ -192,7 +202,7 @@ def _get(client: "Client", header: Header, job: ListJob, read: ReadRecord, batch
         raise
     except (EndpointError, OAIError) as error:
         if isinstance(error, EndpointError):
-            _check_alive(client, error)
+            check_alive(client, error)
         logger.warning("%s cannot be had: %s", header.identifier, error)
         batch.unreachable.append(_lost(header, f"cannot be had: {error}", request))
         return
@@ -212,13 +222,3 @@ def _lack(page: ListPage[Record], header: Header) -> str:
 
 def _lost(header: Header, reason: str, request: Request) -> SetAside:
     return SetAside(header.identifier, reason, str(request))
-
-
-def _check_alive(client: "Client", cause: EndpointError) -> None:
-    """Raise the cause itself where the endpoint does not even say who it is."""
-    try:
-        client.exchange(identify_request(), read_identify)
-    except OAIError:
-        return
-    except EndpointError:
-        raise cause from None

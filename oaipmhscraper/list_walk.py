@@ -7,14 +7,13 @@ Here requests are sent and answers read; what to do about a failure is decided i
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Generic, NoReturn
 
-from oaipmhprotocol import Header, NoRecordsMatch, OAIError, Record, Verb
+from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
+from oaipmhscraper.endpoint_checks import check_alive, set_has_vanished
 from oaipmhscraper.errors import (
     EndpointError,
-    PageUnreadable,
     RetryLater,
     TokenLoopError,
 )
@@ -24,8 +23,6 @@ from oaipmhscraper.listed_pages import (
     Item,
     ListCutShort,
     ListedPage,
-    OneIdentifier,
-    OutsideWindow,
     Reading,
 )
 from oaipmhscraper.marks import ListJob
@@ -37,8 +34,8 @@ from oaipmhscraper.page_facts import (
     remembering,
     safe_date,
     separating_dates,
-    share_one_identifier,
 )
+from oaipmhscraper.page_judgement import Expectation, judged
 from oaipmhscraper.quirks import Companions, Quirks
 from oaipmhscraper.recovery import (
     DOUBTS,
@@ -56,46 +53,19 @@ from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import (
     ListPage,
     Request,
-    identify_request,
     list_request,
-    read_identify,
 )
-from oaipmhscraper.walk_values import (
-    ByIdentifier,
-    GiveUp,
-    Position,
-    Remedy,
-    RestartFrom,
-    SingleList,
-    Split,
-    WalkPage,
-    WindowBroken,
-)
+from oaipmhscraper.walk_values import Position, Remedy, WalkPage, WindowBroken
 from oaipmhscraper.windows import Window
 from oaipmhscraper.wire_windows import as_sent, other_granularity
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client
 
-__all__ = [
-    "ByIdentifier",
-    "GiveUp",
-    "Position",
-    "Remedy",
-    "RestartFrom",
-    "SingleList",
-    "Split",
-    "WalkPage",
-    "WindowBroken",
-    "walk_window",
-]
-
 logger = logging.getLogger("OAIPMH Harvester")
 
-_STALLED = 3
-"""Pages in a row without a new identifier."""
-_EMPTY = 100
-"""Empty pages in a row that have a token: DSpace sends some where it hides items."""
+_MUTE = frozenset({Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED})
+"""Failures after which the endpoint is asked whether it is there at all."""
 _REVISITS = 100
 """Tokens sent before that are followed as long as they bring new identifiers."""
 
@@ -195,19 +165,50 @@ class _Walk(Generic[Item]):
 
     def _next(self) -> ListedPage[Item]:
         """The next page, by as many rungs as it takes."""
-        got = self._known_failure()
-        tried = [Rung.AGAIN] if got is not None and got is self._kept else []
+        failed = self._known_failure()
+        if failed is None:
+            got = self._ask(self._request(None))
+            if got.failure is None:
+                return self._taken(got, [])
+            failed = got
+        return self._recovered(failed)
+
+    def _recovered(self, failed: _Got[Item]) -> ListedPage[Item]:
+        """What the ladder brings in the place of an answer that failed."""
+        tried = [Rung.AGAIN] if self._was_repeated(failed) else []
         while True:
-            got = got or self._ask(self._request(tried[-1] if tried else None))
-            if got.failure is Failure.CUT and got.answer and got.answer.cut and not tried:
-                tried = [Rung.AGAIN]  # the transport did
-            if got.failure is None or self._is_worth_keeping(got, tried):
-                return self._taken(got, tried)
-            rung = self._climb(got, tried)
+            if self._is_worth_keeping(failed, tried):
+                return self._taken(failed, tried)
+            rung = self._climb(failed, tried)
             if rung in ENDS:
-                return self._end(got, rung)
+                return self._end(failed, rung)
             tried.append(rung)
-            got = None if rung is not Rung.PROMISE_TESTED else got
+            if rung is Rung.PROMISE_TESTED:
+                continue
+            got = self._ask(self._request(rung))
+            if got.failure is None:
+                return self._taken(got, tried)
+            failed = self._weightier(failed, got, rung)
+
+    def _was_repeated(self, failed: _Got[Item]) -> bool:
+        """Whether a page cut short was asked for again already, here or by the transport."""
+        if failed.failure is not Failure.CUT or failed.answer is None:
+            return False
+        return failed is self._kept or bool(failed.answer.cut)
+
+    def _weightier(self, failed: _Got[Item], got: _Got[Item], rung: Rung) -> _Got[Item]:
+        """Which of two failures to go on from: of the request, or of a rung.
+
+        A form that does not help says nothing of the list (a repository that keeps to
+        section 3.5 answers badArgument to a token in company). The same request
+        again does, and dates that are understood, with nothing to be listed for them.
+        """
+        if rung is Rung.AGAIN:
+            return got
+        if got.failure is Failure.NO_RECORDS and self._at.token is None:
+            self._learned_of_window(rung)
+            return got
+        return failed
 
     # ------------------------------------------------------------------ asking
 
@@ -233,55 +234,14 @@ class _Walk(Generic[Item]):
             raise
         except (EndpointError, OAIError) as error:
             return _Got(request, failure=failure_of(error), cause=error)
-        failure, cause = self._judged(page)
+        failure, cause = judged(page, self._expectation)
         return _Got(request, page, answer, failure, cause)
 
-    def _judged(self, page: ListPage[Item]) -> tuple[Failure | None, Exception | None]:
-        """What is wrong with a page, if anything."""
-        headers = headers_of(page)
-        if not headers and not page.set_aside:
-            return self._judged_empty(page)
-        if share_one_identifier(page):
-            sentence = f"{len(headers)} records have the identifier {headers[0].identifier}"
-            return Failure.ONE_IDENTIFIER, OneIdentifier(sentence)
-        if self._is_circle(headers):
-            return Failure.CIRCLE, TokenLoopError(self._at.token or "", "gives the same page again")
-        if self._ignores_window(headers):
-            sentence = f"most records listed for {self._window} have other datestamps"
-            return Failure.OUTSIDE, OutsideWindow(sentence)
-        if page.end_lost:
-            return Failure.CUT, PageUnreadable("is cut short", self._client.base_url)
-        return None, None
-
-    def _judged_empty(self, page: ListPage[Item]) -> tuple[Failure | None, Exception | None]:
-        if page.errors:
-            return failure_of(page.errors[0]), page.errors[0]
-        if page.end_lost:
-            return Failure.CUT, PageUnreadable("is cut short", self._client.base_url)
-        if self._at.token is None and page.next_token is None:
-            return Failure.NO_RECORDS, NoRecordsMatch("an empty list")
-        token = page.next_token
-        comes_back = token is not None and self._was_sent(token)
-        if self._empty >= _EMPTY or comes_back:
-            return Failure.CIRCLE, TokenLoopError(self._at.token or "", "gives empty pages")
-        return None, None
-
-    def _was_sent(self, token: str) -> bool:
-        return token == self._at.token or is_remembered(self._at.sent, digest_of([token]))
-
-    def _is_circle(self, headers: list[Header]) -> bool:
-        if not headers:
-            return False
-        digest = digest_of([header.identifier for header in headers])
-        return is_remembered(self._at.seen, digest) or self._stalled >= _STALLED
-
-    def _ignores_window(self, headers: list[Header]) -> bool:
-        if not are_outside(headers, self._window):
-            return False
-        if self._is_cut and self._quirks.windows_work:
-            return True
-        self._quirks.windows_work = False
-        return False
+    @property
+    def _expectation(self) -> Expectation:
+        windows_count = self._is_cut and self._quirks.windows_work
+        window = self._window if windows_count else Window()
+        return Expectation(self._at, window, self._stalled, self._empty, self._client.base_url)
 
     def _known_failure(self) -> _Got[Item] | None:
         """What fails before anything is sent."""
@@ -327,8 +287,8 @@ class _Walk(Generic[Item]):
         cause = got.cause
         if got.failure is Failure.NO_RECORDS and self._at.promised is not None:
             cause = ListCutShort(self._at.promised, self._at.listed)
-        if got.failure in {Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED}:
-            self._check_alive(got.cause)
+        if got.failure in _MUTE and not len(self._identifiers):
+            check_alive(self._client, got.cause)  # a walk that brought something is let go on
         if got.failure is Failure.EARLY_END:
             self._quirks.broken_promise = self._at.promised
         if rung is Rung.SINGLE_LIST:
@@ -338,20 +298,6 @@ class _Walk(Generic[Item]):
         logger.warning("%s: %s; %s", got.request, cause, rung.value)
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
-
-    def _check_alive(self, cause: Exception) -> None:
-        """Raise the cause itself where the endpoint does not even say who it is.
-
-        A walk that brought something is not stopped: the next one will tell.
-        """
-        if len(self._identifiers):
-            return
-        try:
-            self._client.exchange(identify_request(), read_identify)
-        except OAIError:
-            return
-        except EndpointError:
-            raise cause from None
 
     def _promises_as_much(self, day: str | None) -> bool:
         """Whether one of the list's days promises as many records as the whole list."""
@@ -385,6 +331,8 @@ class _Walk(Generic[Item]):
         assert got.page is not None
         assert got.answer is not None
         page, headers = got.page, headers_of(got.page)
+        if are_outside(headers, self._window):  # of the user's own dates: more than was asked for
+            self._quirks.windows_work = False
         new = sum(self._identifiers.add_all(one.identifier for one in headers))
         self._count(len(headers), new)
         steps = self._learned(tried, new)
@@ -478,16 +426,8 @@ class _Walk(Generic[Item]):
         return ("set is not listed",) if self._set_has_vanished() else ()
 
     def _set_has_vanished(self) -> bool:
-        """Whether the set that is empty is none of the repository's, if it can be told at once."""
         set_spec = self._job.set_spec
         if set_spec is None or self._quirks.sets_checked:
             return False
         self._quirks.sets_checked = True
-        try:
-            known = {one.spec for one in islice(self._client.list_sets(), 10_000)}
-        except (OAIError, EndpointError, TokenLoopError):
-            return False
-        if not known or set_spec in known or len(known) == 10_000:
-            return False
-        logger.warning("%s does not list the set %s", self._client.base_url, set_spec)
-        return True
+        return set_has_vanished(self._client, set_spec)

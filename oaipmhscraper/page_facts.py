@@ -81,6 +81,8 @@ def safe_date(
 
 def are_outside(headers: Sequence[Header], window: Window) -> bool:
     """Whether most records of a page lie outside the window that was asked for."""
+    if window == Window():
+        return False
     moments = [moment for moment in (_moment(one.datestamp) for one in headers) if moment]
     begin, end = _moment(window.from_), _moment(window.until)
     outside = sum(_is_outside(moment, begin, end) for moment in moments)
