@@ -16,7 +16,7 @@ from recordsilo.errors import (
     VersionExists,
     VersionNotFound,
 )
-from recordsilo.record import _name_after
+from recordsilo.record_versions import name_after
 
 versions = st.sampled_from(["1", "2", "3", "wc", "x"])
 paths = st.sampled_from(["a", "b", "d/a", "d/b", "d", "m.xml"])
@@ -138,7 +138,7 @@ class Versions(RuleBasedStateMachine):
     def increment(self, number: int, clone: bool, delta: bool) -> None:
         record = self.handle(number)
         act = record.increment_version_delta if delta else record.increment_version
-        name = _name_after(self.cursor, list(self.model))
+        name = name_after(self.cursor, list(self.model))
         assert act(clone_previous_version=clone) == name
         self.model[name] = dict(self.model[self.cursor]) if clone else {}
         self.cursor = name
