@@ -45,7 +45,6 @@ def cut_power(rig: PowerRig, notes: Path, grade: str, cuts: int, seed: int) -> F
             ordeal.check()
             if number % 3 == 2:
                 mend(path)
-        mend(path)  # where a staged manifest was torn, the next write cannot know what to sweep
         write_everywhere(path)
         mend(path)
     return ordeal.figures
