@@ -97,6 +97,23 @@ def pages_by_identifier(
     yield batch.page(ended=True)
 
 
+def settle(
+    client: "Client",
+    job: ListJob,
+    known: Container[str],
+    quirks: Quirks,
+    *,
+    read: ReadRecord = read_record_mended,
+) -> Iterator[WalkPage]:
+    """`pages_by_identifier` of a whole list: what it lists, and has not brought yet.
+
+    The last position's ``listed`` is how many identifiers there are. See `completeness`
+    for when this is worth its requests.
+    """
+    window = Window(job.from_, job.until)
+    return pages_by_identifier(client, job, window, known, quirks, read=read)
+
+
 def listed_headers(
     client: "Client", job: ListJob, window: Window, quirks: Quirks
 ) -> Iterator[ListedPage[Header]]:
