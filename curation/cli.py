@@ -79,10 +79,8 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
                 click.echo(f"silo: {error}", err=True)
                 code = ExitCode.LOSSES
                 continue
-            changes = len(rule_set.rules)
-            found.append(
-                {"name": name, "changes": changes, "keep": rule_set.keep, "title": rule_set.title}
-            )
+            about = {"name": name, "changes": len(rule_set.rules)}
+            found.append({**about, "keep": rule_set.keep, "title": rule_set.title})
     if as_json:
         _print_json(found)
         return code

@@ -10,7 +10,7 @@ Source: Dublin Core Metadata Element Set 1.1; OAI-PMH 2.0 guidelines, "oai_dc".
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lxml import etree
@@ -71,6 +71,31 @@ def values_of(fields: Fields, name: str) -> Fields:
 def said(fields: Iterable[Field]) -> tuple[tuple[str, str, str], ...]:
     """What fields say, wherever they stand."""
     return tuple(field.said() for field in fields)
+
+
+def with_values(
+    fields: Fields, is_meant: Callable[[Field], bool], wanted: Iterable[Field]
+) -> Fields:
+    """The fields with these values in place of those meant.
+
+    A value that says the same keeps its element; others take the elements that are
+    left over, in order, and only what is more is new. They stand where the first of
+    those meant stood, or at the end.
+    """
+    spare = [one for one in fields if is_meant(one)]
+    new: list[Field] = []
+    for value in wanted:
+        same = next((one for one in spare if one.said() == value.said()), None)
+        if same is not None:
+            spare.remove(same)
+        new.append(same or value)
+    placed = [
+        replace(one, place=spare.pop(0).place) if one.place is None and spare else one
+        for one in new
+    ]
+    first = next((n for n, one in enumerate(fields) if is_meant(one)), len(fields))
+    before, after = fields[:first], fields[first:]
+    return (*before, *placed, *(one for one in after if not is_meant(one)))
 
 
 def sound_text(text: str) -> str:

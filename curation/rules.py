@@ -14,7 +14,7 @@ from functools import lru_cache
 import regex
 
 from curation.errors import PatternTooSlow, RuleRefused
-from curation.fields import Field, Fields, said, sound_text
+from curation.fields import Field, Fields, said, sound_text, with_values
 
 PATTERN_SECONDS = 0.25
 """How long a pattern may search one value: a sound one takes microseconds."""
@@ -235,18 +235,11 @@ def _after_last(fields: Fields, name: str, added: Iterable[Field]) -> Fields:
 
 
 def _set_values(rule: SetValues, fields: Fields) -> Fields:
-    """Reuse the elements that are there, in their order; the rest is new behind them."""
-    wanted = list(dict.fromkeys(filter(None, map(sound_text, rule.values))))
+    wanted = dict.fromkeys(filter(None, map(sound_text, rule.values)))
     new = [Field(rule.field, text, rule.lang) for text in wanted]
-    mine = [one for one in fields if one.name == rule.field]
-    if said(mine) == said(new):
+    if said(one for one in fields if one.name == rule.field) == said(new):
         return fields
-    reused = {
-        one: replace(one.with_text(value.text), lang=value.lang)
-        for one, value in zip(mine, new, strict=False)
-    }
-    kept = tuple(reused.get(one, one) for one in fields if one.name != rule.field or one in reused)
-    return _after_last(kept, rule.field, new[len(mine) :])
+    return with_values(fields, lambda one: one.name == rule.field, new)
 
 
 def _add(rule: Add, fields: Fields) -> Fields:

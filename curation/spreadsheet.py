@@ -13,7 +13,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO
 
 from curation.changes import (
@@ -26,7 +26,7 @@ from curation.changes import (
     metadata_fields,
 )
 from curation.errors import NoFields, SpreadsheetRefused
-from curation.fields import Field, Fields, sound_text, write_fields
+from curation.fields import Field, Fields, sound_text, with_values, write_fields
 from recordsilo import Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.manifest import Manifest
@@ -261,22 +261,8 @@ def plan_row(
 
 
 def _with_values(fields: Fields, column: Column, wanted: list[str]) -> Fields:
-    """The fields with these values in a column; those that say the same keep their element."""
+    """The fields with these values in a column."""
     if _values(fields, column) == wanted:
         return fields
-    mine = [one for one in fields if (one.name, one.lang) == (column.name, column.lang)]
-    spare = list(mine)
-    new: list[Field] = []
-    for text in wanted:
-        same = next((one for one in spare if one.folded == text), None)
-        if same is not None:
-            spare.remove(same)
-        new.append(same or Field(column.name, text, column.lang))
-    new = [
-        one if one.place is not None or not spare else replace(spare.pop(0), text=one.text)
-        for one in new
-    ]
-    first = next((n for n, one in enumerate(fields) if one in mine), len(fields))
-    rest = [one for one in fields if one not in mine]
-    behind = sum(one not in mine for one in fields[:first])
-    return (*rest[:behind], *new, *rest[behind:])
+    new = [Field(column.name, text, column.lang) for text in wanted]
+    return with_values(fields, lambda one: (one.name, one.lang) == (column.name, column.lang), new)

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from curation.errors import NoFields
-from curation.fields import Field, read_fields, said, sound_text, values_of, write_fields
+from curation.fields import (
+    Field,
+    read_fields,
+    said,
+    sound_text,
+    values_of,
+    with_values,
+    write_fields,
+)
 
 OAI_DC = b"""<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc\
  xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"\
@@ -171,6 +179,18 @@ def test_a_text_that_differs_in_white_space_only_leaves_the_value_as_it_is() -> 
     title = read_fields(OAI_DC)[0]
     assert title.with_text("On the flow") is title
     assert title.with_text("On the flow\x00!").folded == "On the flow!"
+
+
+def test_values_put_in_place_of_others_take_over_their_elements() -> None:
+    before = read_fields(OAI_DC)
+    wanted = [Field("creator", "Babbage, C."), Field("creator", "Eve"), Field("creator", "Mal")]
+    found = with_values(before, lambda one: one.name == "creator", wanted)
+    assert [(one.text, one.place) for one in found if one.name == "creator"] == [
+        ("Babbage, C.", 2), ("Eve", 1), ("Mal", None),
+    ]  # fmt: skip
+    assert [one.name for one in found] == [
+        "title", "creator", "creator", "creator", "subject", "date",
+    ]  # fmt: skip
 
 
 def test_the_values_of_one_field_can_be_asked_for() -> None:
