@@ -32,21 +32,36 @@ def invalidities(root: etree._Element) -> tuple[list[str], list[str]]:
         return [], []
     own: list[str] = []
     contained: list[str] = []
+    prefixes = _prefixes(root)
     for error in schema.error_log:  # type: ignore[attr-defined]  # lxml-stubs leave __iter__ out
-        inside = any(f"{name}/" in _names_in(error.path or "", root) for name in _CONTAINERS)
+        names = _names_to(error.path or "", root, prefixes)
+        inside = any(name in _CONTAINERS for name in names[:-1])
         (contained if inside else own).append(f"{_brief(error.message)} (line {error.line})")
     return own, contained
 
 
-def _names_in(path: str, root: etree._Element) -> str:
-    """The local names on the way to an element; libxml2 writes ``*`` for those with a namespace."""
-    found = root.getroottree().xpath(path) if path else []
+def _prefixes(root: etree._Element) -> dict[str, str]:
+    """Every prefix that is declared anywhere: libxml2 writes its paths with them."""
+    return {
+        prefix: uri
+        for element in root.iter(etree.Element)
+        for prefix, uri in element.nsmap.items()
+        if prefix
+    }
+
+
+def _names_to(path: str, root: etree._Element, prefixes: dict[str, str]) -> list[str]:
+    """The local names on the way to an element, from the root; none if it cannot be found."""
+    try:
+        found = root.getroottree().xpath(path, namespaces=prefixes) if path else []
+    except etree.XPathError:
+        return []
     element = found[0] if isinstance(found, list) and found else None
     names: list[str] = []
     while isinstance(element, etree._Element):
         names.append(str(element.tag).rpartition("}")[2])
         element = element.getparent()
-    return "/".join(reversed(names))
+    return names[::-1]
 
 
 def _brief(message: str) -> str:

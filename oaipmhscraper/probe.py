@@ -143,13 +143,17 @@ class Probe:
             self._list("set", {_SET: member.set_specs[0]})
 
     def _windows(self) -> None:
-        """Around a record of the sample, from the middle, so that both bounds have a meaning."""
-        found = _middle(self._headers())
+        """Around a record from the middle of the first page.
+
+        So a bound that is ignored shows on the first page of its answer, whichever
+        way the repository sorts.
+        """
+        found = _middle(self._first_page() or self._headers())
         if found is None:
             return
         identify = self._asked["identify"].identify if "identify" in self._asked else None
-        claimed = (identify.granularity if identify else None) or Granularity.DAY
-        granularity = min(claimed, Granularity.of(found), key=len)
+        claimed = identify.granularity if identify is not None else None
+        granularity = min(claimed or Granularity.DAY, Granularity.of(found), key=len)
         moment = parse_datestamp(found)
         stamp, day = format_datestamp(moment, granularity), moment.date()
         ahead = date(min(self._now().year + 1, 9998), 1, 1).isoformat()
@@ -162,7 +166,7 @@ class Probe:
         self._list("window/mixed", {_FROM: day.isoformat(), _UNTIL: second})
         if claimed is Granularity.SECOND:
             self._list("window/day", {_FROM: day.isoformat(), _UNTIL: day.isoformat()})
-        else:
+        elif claimed is Granularity.DAY:
             self._list("window/seconds", {_FROM: second})
 
     def _errors(self) -> None:

@@ -178,17 +178,15 @@ def nothing_moved(evidence: Evidence) -> Verdict | None:
     handling="Tries again after a pause that grows, or as long as the repository asks for.",
 )  # fmt: skip
 def requests_are_answered(evidence: Evidence) -> Verdict | None:
-    """An HTTP error of 4xx is an answer of a kind: other checks tell of it."""
-    failed = [
-        one
-        for one in evidence.asked.values()
-        if one.answer is None and (one.status is None or one.status >= 500)
-    ]
+    """An HTTP error is an answer of a kind: other checks tell of it."""
+    failed = [one for one in evidence.asked.values() if one.status is None]
     if evidence.stopped:
         return note(evidence.stopped)
     if failed:
-        return note(f"{len(failed)} of {len(evidence.asked)} requests brought no answer:"
-                    f" {failed[0].failure}.", failed[0])  # fmt: skip
+        return fault(
+            f"{len(failed)} of {len(evidence.asked)} requests brought no answer."
+            f" The first: {failed[0].failure}.", failed[0],
+        )  # fmt: skip
     if evidence.retried:
         return note(f"{evidence.retried} requests had to be sent again.")
     return ok(f"All {len(evidence.asked)} requests were answered.")

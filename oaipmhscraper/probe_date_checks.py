@@ -8,6 +8,7 @@ from datetime import datetime
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
 from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
 from oaipmhprotocol.words import DeletedRecord
+from oaipmhscraper.probe_identity_checks import field_of
 from oaipmhscraper.probe_list_checks import header_of, identifiers, readable
 from oaipmhscraper.probe_values import Asked, Checks, Evidence, Verdict, fault, ok
 
@@ -63,12 +64,17 @@ def nothing_is_older(evidence: Evidence) -> Verdict | None:
         return None
     for asked, header in sample:
         dated = readable([header])
-        if dated and dated[0][1] < earliest:
+        if dated and dated[0][1] < _granule(header.datestamp).floor(earliest):
             return fault(
                 f"{header.identifier} is of {header.datestamp}, before the earliestDatestamp"
                 f" {identify.earliest_datestamp}.", asked,
             )  # fmt: skip
     return ok("Nothing in the sample is older.", sample[0][0])
+
+
+def _granule(datestamp: str) -> Granularity:
+    """How fine a datestamp is, however it is spelled."""
+    return Granularity.DAY if len(datestamp.strip()) <= len("YYYY-MM-DD") else Granularity.SECOND
 
 
 def _bounded(asked: Asked | None, name: str) -> tuple[Asked, datetime] | None:
@@ -238,17 +244,17 @@ def windows_are_fine(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
     """None where deletedRecord is no; more cannot be seen from outside."""
-    identify, sample = evidence.identify, _headers(evidence)
-    if identify is None or not sample:
+    found, sample = field_of(evidence, "deletedRecord"), _headers(evidence)
+    if found is None or found[1] not in list(DeletedRecord) or not sample:
         return None
     deleted = [(asked, header) for asked, header in sample if header.deleted]
-    if deleted and identify.deleted_record is DeletedRecord.NO:
+    if deleted and found[1] == DeletedRecord.NO:
         asked, header = deleted[0]
         return fault(
             f"{header.identifier} is listed as deleted, where deletedRecord says no.", asked
         )
     return ok(
-        f"deletedRecord is {identify.deleted_record}; {len(deleted)} of {len(sample)} headers"
+        f"deletedRecord is {found[1]}; {len(deleted)} of {len(sample)} headers"
         " are of deleted records.", sample[0][0],
     )  # fmt: skip
 

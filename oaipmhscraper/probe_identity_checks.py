@@ -36,7 +36,7 @@ def _field(evidence: Evidence, name: str) -> tuple[Asked, list[str]] | None:
     return asked, found
 
 
-def _single(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
+def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
     """The same for a field that is there; the check on missing ones tells of the others."""
     found = _field(evidence, name)
     return (found[0], found[1][0]) if found and found[1] and found[1][0] else None
@@ -81,7 +81,7 @@ def nothing_is_missing(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def base_url_is_true(evidence: Evidence) -> Verdict | None:
     """The address stated is the one asked, or the one it moved to."""
-    found = _single(evidence, "baseURL")
+    found = field_of(evidence, "baseURL")
     if found is None:
         return None
     asked, stated = found
@@ -113,7 +113,7 @@ def _alike(one: str, other: str) -> bool:
 )  # fmt: skip
 def version_is_two(evidence: Evidence) -> Verdict | None:
     """The only version that this specification knows."""
-    found = _single(evidence, "protocolVersion")
+    found = field_of(evidence, "protocolVersion")
     if found is None:
         return None
     asked, stated = found
@@ -144,7 +144,7 @@ def mail_address_is_one(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
     """Well-formed, in the granularity stated, and not absurd."""
-    found = _single(evidence, "earliestDatestamp")
+    found = field_of(evidence, "earliestDatestamp")
     if found is None:
         return None
     asked, stated = found
@@ -166,7 +166,7 @@ def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def granularity_is_known(evidence: Evidence) -> Verdict | None:
     """Letter for letter."""
-    found = _single(evidence, "granularity")
+    found = field_of(evidence, "granularity")
     if found is None:
         return None
     asked, stated = found
@@ -181,7 +181,7 @@ def granularity_is_known(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def deleted_record_is_known(evidence: Evidence) -> Verdict | None:
     """Letter for letter."""
-    found = _single(evidence, "deletedRecord")
+    found = field_of(evidence, "deletedRecord")
     if found is None:
         return None
     asked, stated = found
@@ -202,7 +202,6 @@ def clock_is_right(evidence: Evidence) -> Verdict | None:
     stated = text_of(asked.root.find("{*}responseDate"))
     try:
         moment = parse_datestamp(stated)
-        Granularity.of(stated)
     except DatestampError:
         return fault(f"responseDate is “{stated}”, which is no moment in UTC.", asked)
     received = asked.answer.received

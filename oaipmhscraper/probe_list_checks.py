@@ -11,7 +11,16 @@ from lxml import etree
 
 from oaipmhprotocol import DatestampError, Granularity, Header, Record
 from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
-from oaipmhscraper.probe_values import Asked, Checks, Evidence, Verdict, fault, note, ok
+from oaipmhscraper.probe_values import (
+    Asked,
+    Checks,
+    Evidence,
+    Severity,
+    Verdict,
+    fault,
+    note,
+    ok,
+)
 
 CHECKS = Checks()
 
@@ -146,7 +155,7 @@ def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def tokens_lead_on(evidence: Evidence) -> Verdict | None:
     """Every token of the walk, sent alone and encoded."""
-    sent = [one for role, one in evidence.asked.items() if _is_later_page(role)]
+    sent = [one for role, one in evidence.seen.items() if _is_later_page(role)]
     if not sent:
         return None
     failed = next((one for one in sent if not one.is_list), None)
@@ -274,17 +283,21 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def expiry_is_well_formed(evidence: Evidence) -> Verdict | None:
     """ExpirationDate is spelled so, in UTC, and lies ahead."""
-    tokens = [(one, _token_element(one)) for one in _with_tokens(evidence)]
-    for asked, element in tokens:
-        if element is None:
-            continue
-        strange = sorted(str(name) for name in set(element.attrib) - _TOKEN_ATTRIBUTES)
-        if strange:
-            return fault(f"The token has the attribute {strange[0]}, which does not exist.", asked)
-        stated = element.get("expirationDate")
-        if stated is not None:
-            return _expiry(stated, asked)
-    return note("It is not told how long a token is good for.", tokens[0][0]) if tokens else None
+    verdicts = [_end_told(one) for one in _with_tokens(evidence) if one.root is not None]
+    wrong = [one for one in verdicts if one.severity is Severity.FAULT]
+    return next(iter(wrong or verdicts), None)
+
+
+def _end_told(asked: Asked) -> Verdict:
+    element = _token_element(asked)
+    attributes = {str(n): str(v) for n, v in element.items()} if element is not None else {}
+    strange = sorted(attributes.keys() - _TOKEN_ATTRIBUTES)
+    if strange:
+        return fault(f"The token has the attribute {strange[0]}, which does not exist.", asked)
+    stated = attributes.get("expirationDate")
+    if stated is None:
+        return note("It is not told how long a token is good for.", asked)
+    return _expiry(stated, asked)
 
 
 def _expiry(stated: str, asked: Asked) -> Verdict:
@@ -326,7 +339,7 @@ def the_end_is_marked(evidence: Evidence) -> Verdict | None:
 )  # fmt: skip
 def tokens_are_simple(evidence: Evidence) -> Verdict | None:
     """No white space around them, no characters that need to be encoded."""
-    found = _with_tokens(evidence)
+    found = [one for one in _with_tokens(evidence) if one.root is not None]
     for asked in found:
         element = _token_element(asked)
         text = (element.text or "") if element is not None else ""

@@ -109,8 +109,17 @@ class Evidence:
     stopped: str = ""
 
     def get(self, role: str) -> Asked | None:
-        """The exchange of a role, where it came to be asked."""
-        return self.asked.get(role)
+        """The exchange of a role, where it was asked and something came, be it a mere status.
+
+        A connection that failed says nothing of the repository's ways.
+        """
+        one = self.asked.get(role)
+        return one if one is not None and one.status is not None else None
+
+    @property
+    def seen(self) -> dict[str, Asked]:
+        """The exchanges that `get` returns, by role."""
+        return {role: one for role, one in self.asked.items() if one.status is not None}
 
     def answered(self, *roles: str) -> list[Asked]:
         """Exchanges that brought an answer: those of the roles, or all."""
@@ -120,7 +129,7 @@ class Evidence:
     @property
     def identify(self) -> Identify | None:
         """What the repository says of itself, as far as it can be read."""
-        one = self.asked.get("identify")
+        one = self.get("identify")
         return one.identify if one is not None else None
 
     @property
