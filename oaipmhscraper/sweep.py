@@ -1,0 +1,300 @@
+"""Find the deletions that a repository does not announce: a full list against the Silo.
+
+Source: OAI-PMH 2.0, sections 2.5.1 and 4.3.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from oaipmhprotocol import Granularity, Header, OAIError, Record
+from oaipmhprotocol.datestamps import format_datestamp
+from oaipmhscraper.by_identifier import listed_headers
+from oaipmhscraper.errors import EndpointError, RetryLater
+from oaipmhscraper.identifier_set import IdentifierSet
+from oaipmhscraper.marks import ListJob
+from oaipmhscraper.quirks import Quirks
+from oaipmhscraper.repair import read_record_mended
+from oaipmhscraper.requests_and_pages import ListPage, get_record_request
+from oaipmhscraper.silo_writer import SiloWriter
+from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.sweep_rules import (
+    MISSING_SINCE,
+    SHARE,
+    Absence,
+    Knowledge,
+    SweepReceipt,
+    SweepRefused,
+    absence,
+    knowledge_from,
+    most_missing,
+)
+from oaipmhscraper.walk_values import WindowBroken
+from oaipmhscraper.windows import Window
+from recordsilo import PersistentState, Silo
+
+if TYPE_CHECKING:
+    from oaipmhscraper.client import Client
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+MARKS_FILE = "oaipmh_sweep.json"
+"""State beside the Silo's: {"missing_since": {identifier: date}}, as marked in the records."""
+_AT_ONCE = 100
+
+
+def sweep(
+    client: "Client",
+    silo: Silo,
+    jobs: Sequence[ListJob],
+    quirks: Quirks,
+    *,
+    share: float = SHARE,
+    listing: Listing | None = None,
+) -> SweepReceipt:
+    """Compare everything a repository lists with the Silo; mark and delete what is missing.
+
+    A record is missing where none of the jobs' formats lists it. Records that did not
+    come from the repository in one of these formats are not looked at. A deletion is a
+    version as a harvested deletion makes it; nothing is taken away.
+
+    Args:
+        client: The way to the repository.
+        silo: What was harvested from it.
+        jobs: The formats and sets that are harvested, all of them; bounds are not used.
+        quirks: What the endpoint needs; learned from and added to.
+        share: How much of the Silo may be missing, 0 to 1, before nothing is done.
+        listing: Agent and message, as noted in the origins of deletions.
+
+    Raises:
+        SweepRefused: The list is not complete, or too much is missing; nothing is done.
+        EndpointError: The endpoint is not there, or asks for a long pause; nothing is done.
+        RecordSiloError, OSError: The store failed.
+
+    Cost: a request for each page of identifiers, and one for each record that is
+    missing for the second time; 8 bytes of memory for an identifier.
+    """
+    found = _listed(client, jobs, quirks)
+    missing, compared = _missing(silo, found.identifiers, jobs, share)
+    work = _Sweep(client, silo, jobs, found.date, listing or Listing(""))
+    with_marks = PersistentState(silo.path, MARKS_FILE, create=False)
+    marks: dict[str, str] = dict(with_marks.get(MISSING_SINCE, {}))
+    returned = [one for one in marks if one in found.identifiers]
+    work.unmark(returned)
+    for some in _in_parts(missing):
+        work.take(some)
+    with_marks[MISSING_SINCE] = _marks_after(marks, work, returned, found.date)
+    with_marks.sync()
+    return SweepReceipt(
+        found.date,
+        len(found.identifiers),
+        compared,
+        tuple(work.marked),
+        tuple(work.deleted),
+        tuple(work.unlisted),
+        tuple(work.undecided),
+        len(returned),
+    )
+
+
+def _marks_after(
+    marks: dict[str, str], work: "_Sweep", returned: Iterable[str], date: str
+) -> dict[str, str]:
+    done = {*returned, *work.deleted, *work.unlisted}
+    kept = {one: since for one, since in marks.items() if one not in done}
+    return {**kept, **dict.fromkeys(work.marked, date)}
+
+
+# --------------------------------------------------------------------------- comparing
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the repository lists."""
+
+    date: str = ""
+    identifiers: IdentifierSet = field(default_factory=IdentifierSet)
+
+
+def _listed(client: "Client", jobs: Sequence[ListJob], quirks: Quirks) -> _Found:
+    """Everything listed in any of the formats; refused where a list is not complete."""
+    found = _Found()
+    for job in jobs:
+        unbounded = ListJob(job.metadata_prefix, job.set_spec)
+        try:
+            for listed in listed_headers(client, unbounded, Window(), quirks):
+                found.date = found.date or _date(listed.page.response_date)
+                found.identifiers.add_all(one.identifier for one in listed.page.items)
+                if listed.doubt is not None or listed.page.set_aside:
+                    reason = listed.doubt or "some of them cannot be read"
+                    raise SweepRefused(f"the list of identifiers is not complete: {reason}")
+        except WindowBroken as broken:
+            raise SweepRefused(f"the list of identifiers is not complete: {broken}") from broken
+    if not len(found.identifiers):
+        raise SweepRefused("the repository lists nothing at all")
+    return found
+
+
+def _date(moment: datetime | None) -> str:
+    return format_datestamp(moment or datetime.now(UTC), Granularity.SECOND)
+
+
+def _missing(
+    silo: Silo, listed: IdentifierSet, jobs: Sequence[ListJob], share: float
+) -> tuple[list[str], int]:
+    """Living records that are not listed, and with how many was compared."""
+    prefixes = {job.metadata_prefix for job in jobs}
+    missing: list[str] = []
+    compared = 0
+    most = most_missing(silo.count(deleted=False), share)
+    for identifier in _living(silo, jobs):
+        compared += 1
+        if identifier not in listed and _is_harvested(silo, identifier, prefixes):
+            missing.append(identifier)
+            if len(missing) > most:
+                raise SweepRefused(
+                    f"more than {most:,} of the Silo's records are not listed any more, which is"
+                    f" more than the {share:.0%} a sweep believes; raise its limit if it is true",
+                    len(missing),
+                )
+    if len(missing) > most_missing(compared, share):
+        raise SweepRefused(
+            f"{len(missing):,} of {compared:,} records are not listed any more, which is more"
+            f" than the {share:.0%} a sweep believes; raise its limit if it is true",
+            len(missing),
+        )
+    return missing, compared
+
+
+def _living(silo: Silo, jobs: Sequence[ListJob]) -> Iterator[str]:
+    """Identifiers of records that are not deleted, and in one of the sets if all jobs have one."""
+    sets = {job.set_spec for job in jobs}
+    after: str | None = None
+    while True:
+        page = silo.page(limit=1000, after=after, deleted=False)
+        for row in page.rows:
+            if None in sets or any(_is_within(spec, sets) for spec in row.sets):
+                yield row.identifier
+        if not page.has_next:
+            return
+        after = page.rows[-1].identifier
+
+
+def _is_within(spec: str, sets: Iterable[str | None]) -> bool:
+    return any(f"{spec}:".startswith(f"{one}:") for one in sets)
+
+
+def _is_harvested(silo: Silo, identifier: str, prefixes: set[str]) -> bool:
+    """Whether a record came from the repository, in one of the formats."""
+    record = silo[identifier]
+    origins = (record.origin(version) for version in record.versions)
+    return any(one.kind == "harvest" and prefixes & set(one.prefixes) for one in origins)
+
+
+def _in_parts(identifiers: Sequence[str]) -> Iterator[Sequence[str]]:
+    for begin in range(0, len(identifiers), _AT_ONCE):
+        yield identifiers[begin : begin + _AT_ONCE]
+
+
+# --------------------------------------------------------------------------- doing
+
+
+class _Sweep:
+    """What is done to the records that are missing, and the list of it."""
+
+    def __init__(
+        self,
+        client: "Client",
+        silo: Silo,
+        jobs: Sequence[ListJob],
+        date: str,
+        listing: Listing,
+    ) -> None:
+        self._client = client
+        self._silo = silo
+        self._prefixes = [job.metadata_prefix for job in jobs]
+        self._date = date
+        self._listing = listing
+        self.marked: list[str] = []
+        self.deleted: list[str] = []
+        self.unlisted: list[str] = []
+        self.undecided: list[str] = []
+
+    def unmark(self, identifiers: Iterable[str]) -> None:
+        """Take the mark from records that are listed again."""
+        for some in _in_parts([one for one in identifiers if one in self._silo]):
+            with self._silo.batch(list(some), agent=self._listing.agent) as batch:
+                for identifier in some:
+                    edit = batch.edit(identifier)
+                    if MISSING_SINCE in edit.manifest.metadata:
+                        edit.del_metadata(MISSING_SINCE)
+
+    def take(self, identifiers: Sequence[str]) -> None:
+        """Mark what is missing for the first time; ask for, and delete, what is for the second."""
+        absences = {one: self._absence(one) for one in identifiers}
+        to_mark = [one for one, what in absences.items() if what is Absence.MARK]
+        self._mark(to_mark)
+        self.marked += to_mark
+        to_ask = [one for one, what in absences.items() if what is Absence.ASK]
+        known = {one: self._ask(one) for one in to_ask}
+        gone = [one for one, what in known.items() if what is Knowledge.GONE]
+        alive = [one for one, what in known.items() if what is Knowledge.ALIVE]
+        self._delete(gone)
+        self.unmark(alive)
+        self.deleted += gone
+        self.unlisted += alive
+        self.undecided += [one for one, what in known.items() if what is Knowledge.UNKNOWN]
+
+    def _absence(self, identifier: str) -> Absence:
+        return absence(self._silo[identifier].metadata.get(MISSING_SINCE), self._date)
+
+    def _mark(self, identifiers: Sequence[str]) -> None:
+        if not identifiers:
+            return
+        with self._silo.batch(list(identifiers), agent=self._listing.agent) as batch:
+            for identifier in identifiers:
+                edit = batch.edit(identifier)
+                if edit.manifest.versions:
+                    edit.set_metadata(MISSING_SINCE, self._date)
+
+    def _delete(self, identifiers: Sequence[str]) -> None:
+        """Store the deletions as if they had been listed, in the format each came in."""
+        for prefix in self._prefixes:
+            of_prefix = [one for one in identifiers if self._format_of(one) == prefix]
+            if of_prefix:
+                headers = [Header(one, self._date, deleted=True) for one in of_prefix]
+                listing = Listing(prefix, self._listing.agent, self._message)
+                page = ListPage(tuple(map(Record, headers)))
+                SiloWriter(self._silo, listing).store(page)
+
+    @property
+    def _message(self) -> str:
+        said = f"not listed any more, and unknown to GetRecord, {self._date}"
+        return f"{self._listing.message}; {said}" if self._listing.message else said
+
+    def _format_of(self, identifier: str) -> str:
+        """The format to ask for: the first of the jobs' that the record came in."""
+        record = self._silo[identifier]
+        came: dict[str, Any] = {}
+        for version in record.versions:
+            came.update(record.origin(version).prefixes)
+        return next((prefix for prefix in self._prefixes if prefix in came), self._prefixes[0])
+
+    def _ask(self, identifier: str) -> Knowledge:
+        request = get_record_request(identifier, self._format_of(identifier))
+        try:
+            page, _ = self._client.exchange(request, read_record_mended)
+            page.raise_errors()
+        except RetryLater:
+            raise
+        except OAIError as error:
+            return knowledge_from(error)
+        except EndpointError as error:
+            logger.warning("%s cannot be asked for: %s", identifier, error)
+            return Knowledge.UNKNOWN
+        deleted = [one for one in page.items if one.header.deleted]
+        if not page.items:
+            return Knowledge.UNKNOWN
+        return Knowledge.GONE if deleted else Knowledge.ALIVE
