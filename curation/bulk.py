@@ -279,6 +279,16 @@ def job_reports(silo: Silo) -> Iterator[JobReport]:
         yield job_report(silo, job_id)
 
 
+def changed_by_rule(silo: Silo, name: str) -> frozenset[str]:
+    """The records that jobs of a kept rule changed, and that were not undone."""
+    found: set[str] = set()
+    for job_id in job_ids(silo.path):
+        with JobJournal.open(silo.path, job_id) as journal:
+            if journal.about().get("rule") == name:
+                found.update(entry.identifier for entry in journal.entries(Doing.DONE))
+    return frozenset(found)
+
+
 @contextlib.contextmanager
 def _held(silo: Silo, job_id: str) -> Iterator[None]:
     with Locks(os.path.join(silo.path, ".silo", "locks")).hold_name_if_free(

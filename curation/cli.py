@@ -134,7 +134,7 @@ def apply_rules(
 def _rules(silo: Silo, name: str) -> JobSpec:
     rule_set = load_rules(silo.path, name)
     check_selection(silo, rule_set.select)
-    return rules_job(rule_set)
+    return rules_job(rule_set, name)
 
 
 # -- spreadsheets -----------------------------------------------------------------------

@@ -61,3 +61,12 @@ class JobBusy(CurationError):
 
 class SpreadsheetRefused(CurationError, ValueError):
     """A spreadsheet that cannot be understood; nothing was changed."""
+
+
+class UpstreamRefused(CurationError):
+    """A decision about a record that there is nothing to decide about, or not so."""
+
+    def __init__(self, identifier: str, reason: str) -> None:
+        self.identifier = identifier
+        self.reason = reason
+        super().__init__(f"{identifier} {reason}")

@@ -38,9 +38,9 @@ class JobSpec:
     records: Callable[[Silo], Iterable[tuple[str, str]]]
 
 
-def rules_job(rule_set: RuleSet) -> JobSpec:
-    """Do what rules say, to the records they select."""
-    about = {"rules": to_table(rule_set)}
+def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
+    """Do what rules say, to the records they select; `name` is the rule file's."""
+    about = {"rules": to_table(rule_set), "rule": name}
     return JobSpec("rules", rule_set.title, about, _selected(rule_set.select))
 
 

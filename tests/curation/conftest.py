@@ -50,3 +50,25 @@ def fill(silo: Silo) -> Fill:
         return identifiers
 
     return put
+
+
+@pytest.fixture
+def harvest_again(silo: Silo) -> Callable[..., None]:
+    """What a later harvest brings: ``harvest_again(identifier, **fields)``; none: deleted."""
+
+    def put(identifier: str, **fields: str | list[str]) -> None:
+        with silo.batch([identifier]) as batch:
+            edit = batch.edit(identifier)
+            harvested = [one for one in edit.manifest.versions if not one.is_curated]
+            name = str(len(harvested) + 1)
+            date = f"2020-01-0{name}T00:00:00"
+            origin = Origin("harvest", prefixes={"oai_dc": date}, date=date)
+            curated = edit.manifest.current.is_curated
+            edit.add_version(name, date=date, origin=origin, move_cursor=not curated)
+            if fields:
+                edit.put(name, "oai_dc", oai_dc(**fields), metadata=True, allow_frozen=True)
+            else:
+                edit.set_metadata("deleted_at_version", name)
+                edit.set_metadata("deleted_at_date", date)
+
+    return put

@@ -1,0 +1,177 @@
+"""What the source changed meets what a curator did, and nothing of either is lost."""
+
+from collections.abc import Callable
+
+import pytest
+
+from curation.bulk import create_job, run_job
+from curation.errors import UpstreamRefused
+from curation.fields import Field, read_fields, said, values_of, write_fields
+from curation.job_specs import rules_job
+from curation.rule_files import RuleSet, save_rules
+from curation.rules import Replace
+from curation.selection import Selection
+from curation.upstream import (
+    Kind,
+    accept,
+    follow,
+    keep,
+    propose_all,
+    resolve,
+    review,
+    reviews,
+)
+from recordsilo import Silo
+from recordsilo.index import SearchFilters
+
+Fill = Callable[..., list[str]]
+Harvest = Callable[..., None]
+
+
+def fields_of(silo: Silo, identifier: str, version: str | None = None) -> dict[str, list[str]]:
+    with silo[identifier].get_stream("oai_dc", version) as stream:
+        found: dict[str, list[str]] = {}
+        for one in read_fields(stream.read()):
+            found.setdefault(one.name, []).append(one.folded)
+        return found
+
+
+def curate(silo: Silo, identifier: str, **values: str) -> None:
+    """Change fields of the working copy, made if need be."""
+    record = silo[identifier]
+    if not record.is_curated():
+        record.clone_version("1", "workingcopy")
+    with record.get_stream("oai_dc") as stream:
+        content = stream.read()
+    fields = read_fields(content)
+    for name, text in values.items():
+        fields = tuple(
+            Field(one.name, text, one.lang, one.place) if one.name == name else one
+            for one in fields
+        )
+    record.put_stream("oai_dc", write_fields(content, fields), None, True)
+
+
+def test_what_merges_cleanly_is_proposed_beside_the_working_copy(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article", date="1999")
+    curate(silo, identifier, type="article")
+    silo[identifier].put_stream("note.txt", "mine")
+    harvest_again(identifier, title="Record 0", type="Article", date="2001", rights="open")
+    assert [one.kind for one in reviews(silo)] == [Kind.CLEAN]
+    assert propose_all(silo, agent="cron").proposed == 1
+    record = silo[identifier]
+    assert record.versions == ["1", "workingcopy", "2", "workingcopy-from-2"]
+    assert record.currentversion == "workingcopy"
+    assert fields_of(silo, identifier, "workingcopy-from-2") == {
+        "title": ["Record 0"], "type": ["article"], "date": ["2001"], "rights": ["open"],
+    }  # fmt: skip
+    assert "note.txt" in record.paths("workingcopy-from-2")
+    assert fields_of(silo, identifier)["date"] == ["1999"]
+    again = propose_all(silo, agent="cron")
+    assert (again.proposed, again.waiting) == (0, {Kind.PROPOSED: 1})
+
+
+def test_an_accepted_proposal_becomes_the_working_copy_and_the_former_is_kept(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article", date="1999")
+    curate(silo, identifier, type="article")
+    harvest_again(identifier, title="Record 0", type="Article", date="2001")
+    propose_all(silo, agent="cron")
+    assert accept(silo, identifier, agent="ada") == "workingcopy-on-1"
+    record = silo[identifier]
+    assert record.versions == ["1", "workingcopy-on-1", "2", "workingcopy"]
+    assert record.currentversion == "workingcopy"
+    assert fields_of(silo, identifier)["date"] == ["2001"]
+    assert fields_of(silo, identifier, "workingcopy-on-1")["date"] == ["1999"]
+    assert list(reviews(silo)) == []
+    harvest_again(identifier, title="Record 0!", type="Article", date="2001")
+    (found,) = reviews(silo)
+    assert (found.kind, found.base, found.theirs) == (Kind.CLEAN, "2", "3")
+
+
+def test_a_conflict_waits_with_three_values_until_it_is_decided(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article")
+    curate(silo, identifier, title="Record zero", type="article")
+    harvest_again(identifier, title="Record nought", type="Article")
+    report = propose_all(silo, agent="cron")
+    assert (report.proposed, report.waiting) == (0, {Kind.CONFLICT: 1})
+    found = review(silo, identifier)
+    assert found is not None
+    (conflict,) = found.conflicts
+    assert [said(side)[0][1] for side in (conflict.base, conflict.ours, conflict.theirs)] == [
+        "Record 0", "Record zero", "Record nought",
+    ]  # fmt: skip
+    with pytest.raises(UpstreamRefused, match="needs a choice for title"):
+        resolve(silo, identifier, {}, agent="ada")
+    resolve(silo, identifier, {"title": (("Record Zero", "en"),)}, agent="ada")
+    accept(silo, identifier, agent="ada")
+    assert fields_of(silo, identifier) == {"title": ["Record Zero"], "type": ["article"]}
+
+
+def test_what_a_kept_rule_did_is_done_again_and_is_no_conflict(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Journal Article")
+    by_type = Selection(filters=SearchFilters(values={"type": ("Journal Article",)}))
+    rules = RuleSet("one spelling", by_type, (Replace("type", "Journal Article", "article"),),
+                    keep=True)  # fmt: skip
+    save_rules(silo.path, "types", rules)
+    run_job(silo, create_job(silo, rules_job(rules, "types"), agent="ada"))
+    harvest_again(identifier, title="Record 0", type=["Journal Article", "PeerReviewed"])
+    assert propose_all(silo, agent="cron").proposed == 1
+    assert fields_of(silo, identifier, "workingcopy-from-2")["type"] == ["article", "PeerReviewed"]
+
+
+@pytest.mark.parametrize("decide", [keep, follow])
+def test_a_curated_record_deleted_at_the_source_is_kept_or_follows(
+    silo: Silo, fill: Fill, harvest_again: Harvest, decide: Callable[..., None]
+) -> None:
+    (identifier,) = fill(1, type="Article")
+    curate(silo, identifier, type="article")
+    harvest_again(identifier)
+    assert [one.kind for one in reviews(silo)] == [Kind.DELETED]
+    decide(silo, identifier, agent="ada")
+    record = silo[identifier]
+    assert list(reviews(silo)) == []
+    assert record.versions == ["1", "workingcopy", "2"]
+    assert record.currentversion == ("workingcopy" if decide is keep else "2")
+
+
+def test_what_cannot_be_merged_by_fields_waits_too(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article")
+    curate(silo, identifier, type="article")
+    silo[identifier].put_stream("oai_dc", b"<broken", None, True)
+    harvest_again(identifier, title="New")
+    (found,) = reviews(silo)
+    assert found.kind is Kind.UNREADABLE
+    assert "no well-formed XML" in found.reason
+
+
+def test_nothing_is_asked_where_nothing_is_new(silo: Silo, fill: Fill) -> None:
+    first, second = fill(2)
+    curate(silo, first, title="x")
+    assert list(reviews(silo)) == []
+    assert review(silo, second) is None
+    for decide in (keep, follow, accept):
+        with pytest.raises(UpstreamRefused):
+            decide(silo, first, agent="ada")
+
+
+def test_the_values_of_a_field_are_theirs_where_we_did_nothing(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article")
+    curate(silo, identifier, type="article")
+    harvest_again(identifier, title="New title", type="Article")
+    found = review(silo, identifier)
+    assert found is not None
+    assert found.merged is not None
+    assert [one.text for one in values_of(found.merged.fields, "title")] == ["New title"]
+    assert found.merged.from_ours == ("type",)
