@@ -10,22 +10,25 @@ from datetime import datetime
 
 from oaipmhprotocol import DatestampError, OAIError, Record
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.by_identifier import pages_by_identifier
+from oaipmhscraper.by_identifier import pages_by_identifier, settle
+from oaipmhscraper.completeness import ListedSoFar, reason_to_count
 from oaipmhscraper.errors import RequestRefused, ScraperError
 from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.journal_rows import WindowRow
+from oaipmhscraper.journal_rows import COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.list_walk import walk_window
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import ListReceipt
-from oaipmhscraper.requests_and_pages import Request
+from oaipmhscraper.repair import read_records_mended
+from oaipmhscraper.requests_and_pages import ListPage, Request
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.tempo import Tempo
 from oaipmhscraper.walk_values import WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.windows import Sight
 
+ReadPage = Callable[[bytes], ListPage[Record]]
 Progress = Callable[[ListReceipt], None]
 """Told what was got so far, after every page and at the end."""
 
@@ -98,6 +101,8 @@ class ListHarvest:
         endpoint: Where from.
         place: How its windows may be cut.
         progress: Told after every page.
+        read: Reads a page of ListRecords.
+        count: Whether identifiers are counted where it is not sure that the list is whole.
     """
 
     def __init__(
@@ -107,12 +112,17 @@ class ListHarvest:
         endpoint: Endpoint,
         place: Place,
         progress: Progress,
+        *,
+        read: ReadPage = read_records_mended,
+        count: bool = True,
     ) -> None:
         self._books = books
         self._store = store
         self._endpoint = endpoint
         self._place = place
         self._progress = progress
+        self._read = read
+        self._count = count
         self._seen: dict[int, _Seen] = {}
         self._flying: set[int] = set()
         self._parked: list[int] = []
@@ -134,13 +144,30 @@ class ListHarvest:
         """
         self._books.take_up(self._where)
         try:
-            self._begin_more()
-            while self._flying:
-                self._take(self._endpoint.fetchers.next())
-                self._begin_more()
+            self._fetch_all()
+            if self._failure is None and self._is_to_be_counted():
+                self._fetch_all()
         except KeyboardInterrupt as interrupt:
             self._failure = interrupt
         return self._end()
+
+    def _fetch_all(self) -> None:
+        self._begin_more()
+        while self._flying:
+            self._take(self._endpoint.fetchers.next())
+            self._begin_more()
+
+    def _is_to_be_counted(self) -> bool:
+        """Whether the identifiers are to be listed to know that everything came."""
+        counts, facts = self._books.counts, self._books.facts
+        if not self._count or not self._books.ended or facts.settled is not None:
+            return False
+        steps = [step for step, _ in facts.repairs]
+        listed = ListedSoFar(counts.promised, counts.distinct, steps)
+        reason = reason_to_count(listed, self._endpoint.quirks)
+        if reason:
+            self._books.count_identifiers(reason)
+        return bool(reason)
 
     @property
     def _where(self) -> Place:
@@ -175,10 +202,14 @@ class ListHarvest:
 
     def _walk(self, row: WindowRow) -> Walk:
         job, quirks, window = self._books.job, self._endpoint.quirks, row.window
-        if row.mode == "identifiers":
-            stored = self._books.ledger.stored
+        stored = self._books.ledger.stored
+        if row.mode == COUNT:
+            return lambda client: settle(client, job, stored, quirks)
+        if row.mode != LIST:
             return lambda client: pages_by_identifier(client, job, window, stored, quirks)
-        return lambda client: walk_window(client, job, window, row.position, quirks)
+        return lambda client: walk_window(
+            client, job, window, row.position, quirks, read=self._read
+        )
 
     # ------------------------------------------------------------------ what comes
 
@@ -262,6 +293,9 @@ class ListHarvest:
             raise failure
 
     def _remedy(self, row: WindowRow, failure: WindowBroken) -> None:
+        if row.mode == COUNT:
+            self._books.give_up_counting(row, str(failure))
+            return
         seen = self._seen.get(row.id, _Seen()).span
         change = remedied(row, failure.remedy, str(failure), self._where, seen)
         if change.row.state == "broken":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -23,14 +24,20 @@ from oaipmhscraper.http_rules import Traffic
 from oaipmhscraper.http_transport import Transport
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job, ListRow
+from oaipmhscraper.light_pages import read_lightly
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.silo_writer import PageStore
+from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.sweep import sweep
+from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.tempo import Tempo
 from oaipmhscraper.window_changes import Place
 from oaipmhscraper.windows import span
+from recordsilo import Silo
 from recordsilo.atomic_file import replace_file
 
 RECEIPTS = "harvests"
@@ -51,16 +58,25 @@ class HarvestOptions:
         max_in_flight: Requests at once at most; begun with one.
         restore_removed: Bring records back that were removed from the Silo.
         warc: Keep responses as received, in WARC files under ``harvests/``.
+        pages_only: Keep the responses, and make no records of them.
         anew: Begin again, even where an earlier run of the same harvest was stopped.
         overlap: How far before the last harvest an update begins, one granule at least.
+        count: List all identifiers where it is not sure that a list was whole.
+        sweep: Compare a full list of identifiers with the Silo afterwards, to find
+            deletions that nobody announced.
+        sweep_share: How much of the Silo may be missing before a sweep is not believed.
     """
 
     window: timedelta | None = None
     max_in_flight: int = MOST_IN_FLIGHT
     restore_removed: bool = False
     warc: bool = True
+    pages_only: bool = False
     anew: bool = False
     overlap: timedelta = timedelta(0)
+    count: bool = True
+    sweep: bool = False
+    sweep_share: float = SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +146,8 @@ class JobRun:
         self._recorder = recorder
         self._quirks = journal.quirks(source.base_url)
         self._tempo = Tempo(max(1, min(options.max_in_flight, source.most)))
+        self._swept: SweepReceipt | None = None
+        self._sweep_refused = ""
         self.traffic = Traffic(*job.traffic)
 
     def run(self, hooks: Hooks) -> list[ListEnd]:
@@ -150,6 +168,30 @@ class JobRun:
         self._note_end(ends)
         return ends
 
+    def sweep(self, silo: Silo, jobs: Sequence[ListJob], agent: str) -> None:
+        """Look for deletions that nobody announced; the receipt tells what was found.
+
+        Raises:
+            EndpointError, RecordSiloError, OSError: Nothing was deleted.
+        """
+        listing = Listing("", agent, f"swept against {self._source.base_url}")
+        with (
+            self._recorder or nullcontext(),
+            self._client(Lane(threading.Event()), ListJob("")) as client,
+        ):
+            try:
+                self._swept = sweep(
+                    client,
+                    silo,
+                    jobs,
+                    self._quirks,
+                    share=self._options.sweep_share,
+                    listing=listing,
+                )
+            except SweepRefused as refused:
+                self._sweep_refused = str(refused)
+            self.traffic = _sum(self.traffic, client.traffic)
+
     def receipt(self, ends: Sequence[ListEnd]) -> Receipt:
         """The receipt of all runs of the job so far."""
         return Receipt(
@@ -159,6 +201,8 @@ class JobRun:
             tuple(end.receipt for end in ends),
             self.traffic,
             interrupted=any(isinstance(end.failure, KeyboardInterrupt) for end in ends),
+            sweep=self._swept,
+            sweep_refused=self._sweep_refused,
         )
 
     # ------------------------------------------------------------------ one list
@@ -180,7 +224,15 @@ class JobRun:
         with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
             endpoint = Endpoint(fetchers, self._quirks, self._tempo)
             try:
-                end = ListHarvest(books, store, endpoint, self._place(row.job), on_page).run()
+                end = ListHarvest(
+                    books,
+                    store,
+                    endpoint,
+                    self._place(row.job),
+                    on_page,
+                    read=read_lightly if self._options.pages_only else read_records_mended,
+                    count=self._options.count and not self._options.pages_only,
+                ).run()
             finally:
                 self._tempo = endpoint.tempo
                 self.traffic = _sum(self.traffic, fetchers.traffic)

@@ -69,6 +69,14 @@ class ListRow:
     facts: ListFacts
 
 
+LIST = "list"
+"""A window's mode: by ListRecords."""
+IDENTIFIERS = "identifiers"
+"""By ListIdentifiers, then record by record, since its list cannot be had."""
+COUNT = "count"
+"""Likewise, over the whole list, to know that everything came."""
+
+
 @dataclass(frozen=True, slots=True)
 class WindowRow:
     """A window of a list.
@@ -76,7 +84,7 @@ class WindowRow:
     Attributes:
         state: ``open``, ``done``, ``cut`` (others took its place) or ``broken``.
         window: Its bounds.
-        mode: ``list``, or ``identifiers``: record by record.
+        mode: How it is fetched: `LIST`, `IDENTIFIERS` or `COUNT`.
         relists: Whether some of it was listed before.
         restarts: How often it was begun again without getting further.
         note: Why it was cut, or broke.
@@ -88,7 +96,7 @@ class WindowRow:
     id: int
     state: str = "open"
     window: Window = field(default_factory=Window)
-    mode: str = "list"
+    mode: str = LIST
     relists: bool = False
     restarts: int = 0
     note: str = ""

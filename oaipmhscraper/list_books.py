@@ -5,16 +5,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from oaipmhscraper.journal import Journal
-from oaipmhscraper.journal_rows import ListFacts, ListRow, WindowRow
+from oaipmhscraper.journal_rows import COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
+from oaipmhscraper.recovery import Rung
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.silo_writer import PageOutcome
 from oaipmhscraper.walk_values import WalkPage
 from oaipmhscraper.window_changes import Change, Place, joined_row, planned
 from oaipmhscraper.windows import Window
+
+_COUNTED = "ListIdentifiers was asked as well:"
 
 
 class ListBooks:
@@ -64,7 +67,7 @@ class ListBooks:
         """The numbers of the list so far, with what is promised for all of it."""
         rows = list(self._windows.values())
         known = [self.facts.promised, _sum_of_promises(rows) if self.facts.promised is None else 0]
-        known += [row.counts.promised for row in rows]
+        known += [row.counts.promised for row in rows if row.mode == LIST]
         told = [promise for promise in known if promise]
         return replace(self._sum, promised=max(told, default=self.facts.promised))
 
@@ -105,7 +108,7 @@ class ListBooks:
         with self._journal.changing():
             for row in list(self._windows.values()):
                 if row.state == "broken":
-                    self._put(replace(row, state="open", mode="list", restarts=0))
+                    self._put(replace(row, state="open", mode=LIST, restarts=0))
             for row in self.open_windows():
                 change = planned(row, place) if row.window == place.whole else None
                 if change is not None:
@@ -129,7 +132,10 @@ class ListBooks:
             counts=counts.plus(tally.outcomes, stored.written),
         )
         self._sum = self._sum.plus(tally.outcomes, stored.written)
-        self.facts = _with_page(self.facts, found, is_whole=row.window == self._whole)
+        settled = self.facts.settled
+        if row.mode == COUNT and row.state == "done":
+            settled = self._settled_by(found)
+        self.facts = replace(_with_page(self.facts, found, row, self._whole), settled=settled)
         with self._journal.changing():
             self._journal.put_tally(self._id, tally)
             self._put_facts()
@@ -152,11 +158,32 @@ class ListBooks:
             self._put_facts()
             self._put_quirks()
 
-    def note(self, facts: ListFacts) -> None:
-        """Note what else became known of the list."""
-        self.facts = facts
+    def count_identifiers(self, reason: str) -> None:
+        """Add a window that lists all identifiers, and gets what is missing one by one."""
+        self.facts = replace(self.facts, remarks=(*self.facts.remarks, f"{_COUNTED} {reason}"))
         with self._journal.changing():
             self._put_facts()
+            self._add([WindowRow(0, window=self._whole, mode=COUNT, relists=True, note=reason)])
+
+    def give_up_counting(self, row: WindowRow, note: str) -> None:
+        """Leave it at what the lists brought: the identifiers cannot be listed either."""
+        remark = f"the identifiers could not be counted: {note}"
+        self.facts = replace(self.facts, remarks=(*self.facts.remarks, remark))
+        with self._journal.changing():
+            self._put_facts()
+            self._put_quirks()
+            self._put(replace(row, state="cut", note=note))
+
+    def _settled_by(self, found: WalkPage) -> int | None:
+        """How many identifiers there are, where the list of them is to be believed.
+
+        It may break off as the list of records does: where the repository's numbers
+        are counts, fewer identifiers than promised settle nothing.
+        """
+        position = found.position
+        promises = [self.counts.promised or 0, position.promised or 0]
+        is_short = Rung.SHORT in found.steps or position.listed < max(promises)
+        return None if is_short and self._quirks.promises_kept else position.listed
 
     def _apply(self, change: Change) -> None:
         self._put(change.row)
@@ -201,8 +228,9 @@ class ListBooks:
         return Window(self.job.from_, self.job.until)
 
 
-def _with_page(facts: ListFacts, found: WalkPage, *, is_whole: bool) -> ListFacts:
+def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window) -> ListFacts:
     """What is known of a list after a page; the first answer's clock counts, the latest promise."""
+    is_whole = row.mode == LIST and row.window == whole
     promised = found.position.promised if is_whole else None
     return replace(
         facts,
@@ -231,6 +259,7 @@ def _sum_of_promises(rows: list[WindowRow]) -> int | None:
     A window of one page needs no promise. None where some of the list was promised
     nothing for: a part of a window that was begun again elsewhere among it.
     """
+    rows = [row for row in rows if row.mode == LIST]
     done = [row for row in rows if row.state != "cut"]
     begins = {row.window.from_ for row in done}
     if len(done) < 2 or any(r.window.from_ not in begins for r in rows if r.state == "cut"):

@@ -1,7 +1,8 @@
 """What a harvest was promised, and what it got: the receipt (pure).
 
 Every record listed has exactly one outcome, so that the numbers add up:
-listed = new + updated + unchanged + deleted + duplicates + quarantined + unreachable + left out.
+listed = new + updated + unchanged + deleted + duplicates + quarantined + unreachable
+       + kept + left out.
 An identifier counts once in a list; wherever else it stands, it is a duplicate.
 """
 
@@ -16,6 +17,7 @@ from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhscraper.http_rules import Traffic
 from oaipmhscraper.requests_and_pages import SetAside
+from oaipmhscraper.sweep_rules import SweepReceipt
 
 
 class Outcome(StrEnum):
@@ -28,6 +30,7 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicates"  # listed before in the same list
     QUARANTINED = "quarantined"  # cannot be stored; named in the receipt
     UNREACHABLE = "unreachable"  # listed, and cannot be had; named in the receipt
+    KEPT = "kept"  # its page is kept as received, no record is made of it
     LEFT_OUT = "left_out"  # removed here by somebody, or refused by `before_store`
 
 
@@ -236,6 +239,8 @@ class Receipt:
         lists: In the order harvested; a list not begun is not among them.
         traffic: Requests and bytes.
         interrupted: Whether somebody stopped it.
+        sweep: What was found of deletions that nobody announced, where that was asked for.
+        sweep_refused: Why the sweep did nothing, in a sentence.
     """
 
     base_url: str
@@ -244,6 +249,8 @@ class Receipt:
     lists: tuple[ListReceipt, ...] = ()
     traffic: Traffic = field(default_factory=Traffic)
     interrupted: bool = False
+    sweep: SweepReceipt | None = None
+    sweep_refused: str = ""
 
     @property
     def counts(self) -> Counts:
@@ -261,9 +268,15 @@ class Receipt:
         return not self.interrupted and all(one.whole for one in self.lists)
 
     @property
+    def remarks(self) -> list[str]:
+        """What a reader should know beside, a sentence each."""
+        return [f"{one.name}: {remark}" for one in self.lists for remark in one.remarks]
+
+    @property
     def losses(self) -> list[str]:
         """What is wrong, a sentence each; empty when whole."""
-        return [sentence for one in self.lists for sentence in one.losses()]
+        found = [sentence for one in self.lists for sentence in one.losses()]
+        return [*found, f"sweep: {self.sweep_refused}"] if self.sweep_refused else found
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as JSON values.
@@ -295,6 +308,8 @@ class Receipt:
                 "bytes": self.traffic.received,
             },
             "lists": [one.to_json() for one in self.lists],
+            **({"sweep": self.sweep.to_json()} if self.sweep is not None else {}),
+            **({"sweep_refused": self.sweep_refused} if self.sweep_refused else {}),
         }
 
     def text(self) -> str:
@@ -304,6 +319,8 @@ class Receipt:
             [
                 f"{self.base_url}: {self.counts.listed:,} records listed in {seconds:,.1f} s",
                 *_table(self.lists),
+                *self.remarks,
+                *([self.sweep.text()] if self.sweep is not None else []),
                 *self._remarks(),
             ]
         )
@@ -316,13 +333,17 @@ class Receipt:
             return [*said, "Not whole:", *(f"  {sentence}" for sentence in self.losses)]
         if not self.counts.listed:
             return ["Nothing new."]
+        if self.counts[Outcome.KEPT]:
+            return [
+                "Whole: every page is in harvests/; `silo harvest --replay` makes records of them."
+            ]
         if not self.counts.written:
             return ["Nothing changed: everything listed is in the Silo already."]
         return ["Whole: everything listed is in the Silo."]
 
 
 _COLUMNS = ("listed", "new", "updated", "unchanged", "deleted", "stored")
-_RARE_COLUMNS = ("duplicates", "quarantined", "unreachable", "left_out")
+_RARE_COLUMNS = ("duplicates", "quarantined", "unreachable", "kept", "left_out")
 
 
 def _table(lists: Iterable[ListReceipt]) -> list[str]:

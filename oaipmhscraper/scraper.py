@@ -56,6 +56,7 @@ from oaipmhscraper.marks import (
     with_receipt,
 )
 from oaipmhscraper.pace import Pace
+from oaipmhscraper.pages_only import PageCounter
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.requests_and_pages import (
@@ -300,7 +301,7 @@ class OAIPMHScraper:
         ]
         list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
         request = request_text(
-            "update" if update else "lists",
+            "update" if update else "pages" if options.pages_only else "lists",
             prefixes=[job.metadata_prefix for job in jobs],
             set=set_spec or None,
             bounds=[first, last],
@@ -374,17 +375,14 @@ class OAIPMHScraper:
             stack.enter_context(journal.held(request))
             self._await_rest(journal)
             job = self._job(journal, request, jobs, options)
-            recorder = self._recorder(job) if options.warc else None
+            keeps = options.warc or options.pages_only
+            recorder = self._recorder(job) if keeps else None
             run = JobRun(journal, job, self._source(), options, recorder)
             shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
             stack.enter_context(shown if progress is None else Silence())
-            hooks = Hooks(
-                lambda one: self._writer(one, options),
-                progress or shown,
-                lambda one: self._keep_in_state(HARVESTED, lambda: with_begun(self.state, one)),
-                self._keep_mark,
-            )
-            ends = run.run(hooks)
+            ends = run.run(self._hooks(options, progress or shown))
+            if options.sweep and all(end.failure is None for end in ends):
+                run.sweep(self.store, list(harvested_lists(self.state)), self._agent)
             receipt = run.receipt(ends)
             keep_receipt(self.store.path, receipt)
         _raise_failure(receipt, ends)
@@ -430,6 +428,17 @@ class OAIPMHScraper:
     @property
     def _message(self) -> str:
         return f"harvested from {self._base_url}"
+
+    def _hooks(self, options: HarvestOptions, progress: Progress) -> Hooks:
+        """Pages that are only kept move no mark: nothing of them is in the Silo."""
+        if options.pages_only:
+            return Hooks(lambda _: PageCounter(), progress)
+        return Hooks(
+            lambda one: self._writer(one, options),
+            progress,
+            lambda one: self._keep_in_state(HARVESTED, lambda: with_begun(self.state, one)),
+            self._keep_mark,
+        )
 
     def _keep_mark(self, job: ListJob, receipt: ListReceipt) -> None:
         self._keep_in_state(HARVESTED, lambda: with_receipt(self.state, job, receipt))

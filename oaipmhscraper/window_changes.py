@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from oaipmhprotocol import Granularity
-from oaipmhscraper.journal_rows import WindowRow
+from oaipmhscraper.journal_rows import IDENTIFIERS, LIST, WindowRow
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.walk_values import (
     ByIdentifier,
@@ -131,7 +131,7 @@ def _restarted(
 
 def _split(row: WindowRow, note: str, place: Place, seen: _Seen) -> Change:
     parts: tuple[Window, ...] = ()
-    if place.may_cut and row.mode == "list":
+    if place.may_cut and row.mode == LIST:
         if seen is not None:
             parts = around(row.window, *seen, place.granularity)
         parts = parts or halves(row.window, place.first, place.last, place.granularity)
@@ -139,9 +139,9 @@ def _split(row: WindowRow, note: str, place: Place, seen: _Seen) -> Change:
 
 
 def _by_identifier(row: WindowRow, note: str) -> Change:
-    if row.mode == "identifiers":
+    if row.mode == IDENTIFIERS:
         return Change(replace(row, state="broken", note=note))
-    return Change(replace(row, mode="identifiers", position=None, relists=True, note=note))
+    return Change(replace(row, mode=IDENTIFIERS, position=None, relists=True, note=note))
 
 
 def _replaced(row: WindowRow, windows: Sequence[Window], note: str) -> Change:
@@ -159,7 +159,7 @@ def _cut_off(row: WindowRow, note: str) -> WindowRow:
 
 def planned(row: WindowRow, place: Place) -> Change | None:
     """The windows of the length asked for, before anything of the list was fetched."""
-    if place.length is None or not place.may_cut or row.pages or row.mode != "list":
+    if place.length is None or not place.may_cut or row.pages or row.mode != LIST:
         return None
     windows = plan(row.window, place.length, place.first, place.last, place.granularity)
     return _replaced(row, windows, "cut as asked") if len(windows) > 1 else None
@@ -167,7 +167,7 @@ def planned(row: WindowRow, place: Place) -> Change | None:
 
 def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) -> Change | None:
     """Cut the rest of a window whose pages show that this pays; None: it goes on as it is."""
-    if not place.may_cut or row.mode != "list":
+    if not place.may_cut or row.mode != LIST:
         return None
     rest = Window(sight.safe_from or row.window.from_, row.window.until)
     first = sight.earliest if sight.earliest is not None and sight.safe_from else place.first
@@ -214,7 +214,7 @@ def joined_row(rows: Sequence[WindowRow]) -> WindowRow:
 
 
 def _adjacent(one: WindowRow, other: WindowRow, granularity: Granularity) -> bool:
-    untouched = all(row.mode == "list" and row.position is None for row in (one, other))
+    untouched = all(row.mode == LIST and row.position is None for row in (one, other))
     if not untouched or one.window.until is None or other.window.from_ is None:
         return False
     end = number_of(one.window.until, granularity)

@@ -194,6 +194,7 @@ def test_a_short_list_is_told_and_exits_1(silo, patched_client, silo_dir):
     for number in range(5):
         patched_client.add(f"oai:x:{number}")
     patched_client.page_size, patched_client.promise = 3, 9
+    patched_client.answers.append(lambda p: b"<html>" if p["verb"] == "ListIdentifiers" else None)
     result = silo("harvest", "http://repo.example/oai", silo_dir)
     assert result.exit_code == 1
     assert "promised 9 records and listed 5; 4 are missing" in result.stdout

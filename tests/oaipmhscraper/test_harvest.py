@@ -77,9 +77,74 @@ def test_an_empty_repository_is_a_whole_harvest_of_nothing_and_makes_no_mark(scr
     assert len(silo) == 0
 
 
-def test_fewer_records_than_promised_are_not_whole(repository, scraper):
+def no_identifiers(repository, page):
+    """ListIdentifiers is of no use in this repository."""
+    repository.answers.append(
+        lambda p: page('<error code="badVerb"/>') if p["verb"] == "ListIdentifiers" else None
+    )
+
+
+def test_a_wrong_promise_is_settled_by_listing_the_identifiers(repository, scraper):
     fill(repository, 5)
     repository.page_size, repository.promise = 3, 9
+    receipt = scraper.getRecords("oai_dc")
+    assert receipt.whole
+    assert (receipt.counts.promised, receipt.lists[0].settled, receipt.counts.listed) == (9, 5, 5)
+    assert any(r["verb"] == "ListIdentifiers" for r in repository.requests)
+    assert receipt.remarks[0].startswith("oai_dc: ListIdentifiers was asked as well")
+
+
+def test_a_list_of_one_promise_kept_asks_for_no_identifiers(repository, scraper):
+    fill(repository, 5)
+    repository.page_size = 3
+    assert scraper.getRecords("oai_dc").whole
+    assert not any(r["verb"] == "ListIdentifiers" for r in repository.requests)
+
+
+def test_records_that_only_the_identifiers_tell_of_are_fetched_one_by_one(
+    repository, scraper, silo, page
+):
+    fill(repository, 5)
+    first = "".join(item.xml("oai_dc") for item in repository.items[:3])
+    repository.answers.append(
+        lambda p: (
+            page(f"<ListRecords>{first}</ListRecords>") if p["verb"] == "ListRecords" else None
+        )
+    )
+    repository.answers.append(
+        lambda p: (
+            page(
+                f"<GetRecord>{repository.items[int(p['identifier'][-1])].xml('oai_dc')}</GetRecord>"
+            )
+            if p["verb"] == "GetRecord"
+            else None
+        )
+    )
+    receipt = scraper.getRecords("oai_dc")
+    assert receipt.whole
+    assert (receipt.counts.listed, len(silo)) == (5, 5)
+    assert len([r for r in repository.requests if r["verb"] == "GetRecord"]) == 2
+
+
+def test_a_listed_record_that_cannot_be_had_is_named_unreachable(repository, scraper, silo, page):
+    fill(repository, 2)
+    one = repository.items[0].xml("oai_dc")
+    answers = {
+        "ListRecords": f"<ListRecords>{one}</ListRecords>",
+        "GetRecord": '<error code="idDoesNotExist"/>',
+    }
+    repository.answers.append(lambda p: page(answers[p["verb"]]) if p["verb"] in answers else None)
+    receipt = scraper.getRecords("oai_dc")
+    assert not receipt.whole
+    assert [lost.identifier for lost in receipt.lists[0].unreachable] == ["oai:x:1"]
+    assert receipt.to_json()["unreachable"][0]["identifier"] == "oai:x:1"
+    assert receipt.counts.to_json()["unreachable"] == 1
+
+
+def test_fewer_records_than_promised_are_not_whole(repository, scraper, page):
+    fill(repository, 5)
+    repository.page_size, repository.promise = 3, 9
+    no_identifiers(repository, page)
     receipt = scraper.getRecords("oai_dc")
     assert not receipt.whole
     assert receipt.losses == [
@@ -331,7 +396,7 @@ def test_a_run_with_from_makes_no_first_mark(repository, scraper):
     assert scraper.state["harvested"] == {"oai_dc": {"": None}}
 
 
-def test_a_failed_or_short_harvest_moves_no_mark(repository, scraper):
+def test_a_failed_or_short_harvest_moves_no_mark(repository, scraper, page):
     fill(repository, 5)
     scraper.getRecords("oai_dc")
     repository.date, repository.page_size = "2010-12-24T00:00:00Z", 2
@@ -339,8 +404,9 @@ def test_a_failed_or_short_harvest_moves_no_mark(repository, scraper):
     with pytest.raises(HarvestStopped):
         scraper.getRecords("oai_dc")
     repository.answers.clear()
+    no_identifiers(repository, page)
     repository.promise = 6
-    scraper.getRecords("oai_dc")
+    assert not scraper.getRecords("oai_dc").whole
     assert scraper.state["harvested"] == {"oai_dc": {"": "2010-11-20T12:00:00Z"}}
 
 

@@ -487,10 +487,16 @@ def test_a_live_record_without_metadata_is_set_aside(repository, scraper, silo):
     repository.add(ONE)
     scraper.getRecords("oai_dc")
     bare = (
-        f"<ListRecords><record><header><identifier>{ONE}</identifier>"
-        "<datestamp>2010-02-01</datestamp></header></record></ListRecords>"
+        f"<record><header><identifier>{ONE}</identifier>"
+        "<datestamp>2010-02-01</datestamp></header></record>"
     )
-    repository.answers.append(lambda p: page_of(bare) if p["verb"] == "ListRecords" else None)
+    repository.answers.append(
+        lambda p: (
+            page_of(f"<{p['verb']}>{bare}</{p['verb']}>")
+            if p["verb"] in {"ListRecords", "GetRecord"}
+            else None
+        )
+    )
     receipt = scraper.getRecords("oai_dc")
     assert "neither metadata nor the status deleted" in receipt.losses[0]
     assert silo[ONE].versions == ["1"]

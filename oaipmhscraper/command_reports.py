@@ -1,0 +1,117 @@
+"""What commands that harvest tell a person, a script or nobody; errors as sentences and exit codes.
+
+Exit codes: 0 whole; 1 finished with losses that the receipt names; 2 usage; 3 the
+endpoint is unusable; 75 stopped early, the same command goes on; 130 interrupted.
+"""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import click
+
+from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError
+from oaipmhscraper.errors import (
+    BaseURLConflict,
+    EndpointError,
+    HarvestInterrupted,
+    HarvestRunning,
+    HarvestStopped,
+    NoBaseURL,
+    NothingToUpdate,
+    RequestRefused,
+    RetryLater,
+    ScraperError,
+)
+from oaipmhscraper.receipt import Receipt
+from recordsilo.cli import ExitCode, fail
+from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
+
+
+class Report:
+    """Tells a person, a script or nobody how a harvest went."""
+
+    def __init__(self, quiet: bool, as_json: bool, receipt_file: Any) -> None:
+        self._quiet = quiet
+        self._as_json = as_json
+        self._receipt_file = receipt_file
+        if quiet:
+            logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)
+
+    def say(self, sentence: str) -> None:
+        if not self._quiet and not self._as_json:
+            click.echo(sentence)
+
+    @contextmanager
+    def stopped_too(self) -> Iterator[None]:
+        """Show the receipt of a harvest that stopped as well."""
+        try:
+            yield
+        except (HarvestStopped, HarvestInterrupted) as stop:
+            if stop.receipt.counts.listed or self._as_json or self._receipt_file:
+                self._show(stop.receipt)
+            raise
+
+    def finished(self, receipt: Receipt) -> None:
+        """Show the receipt; end with 1 if anything is lost."""
+        self._show(receipt)
+        if not receipt.losses:
+            return
+        if self._quiet or self._as_json:
+            more = len(receipt.losses) - 1
+            fail(
+                f"not whole: {receipt.losses[0]}" + (f" (and {more} more)" if more else ""),
+                ExitCode.LOSSES,
+            )
+        click.get_current_context().exit(ExitCode.LOSSES)
+
+    def _show(self, receipt: Receipt) -> None:
+        if self._receipt_file is not None:
+            json.dump(receipt.to_json(), self._receipt_file, ensure_ascii=False, indent=1)
+            self._receipt_file.write("\n")
+        if self._as_json:
+            print_json(receipt.to_json())
+        else:
+            self.say(receipt.text())
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turn what can go wrong into a sentence and an exit code."""
+    try:
+        yield
+    except HarvestInterrupted as interrupt:
+        fail(f"{interrupt}; the same command goes on", ExitCode.INTERRUPTED)
+    except HarvestStopped as stop:
+        _fail_stopped(stop)
+    except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict) as error:
+        fail(str(error), ExitCode.USAGE)
+    except (RetryLater, HarvestRunning) as error:
+        fail(str(error), ExitCode.STOPPED)
+    except EndpointError as error:
+        fail(str(error), ExitCode.ENDPOINT)
+    except OAIError as error:
+        fail(f"the repository answers {error}", ExitCode.ENDPOINT)
+    except (ScraperError, ManifestUnreadable, StateUnreadable) as error:
+        fail(str(error), ExitCode.LOSSES)
+    except RecordSiloError as error:
+        fail(str(error), ExitCode.USAGE)
+
+
+def _fail_stopped(stop: HarvestStopped) -> NoReturn:
+    if isinstance(stop.cause, CannotDisseminateFormat):
+        prefix = next(one.metadata_prefix for one in stop.receipt.lists if one.stopped)
+        fail(
+            f"{stop.receipt.base_url} has no records in the format {prefix}"
+            f" ({stop.cause}); its formats: silo formats {stop.receipt.base_url}",
+            ExitCode.USAGE,
+        )
+    if stop.receipt.counts.listed or isinstance(stop.cause, RetryLater):
+        fail(f"{stop}; what came before is stored, the same command goes on", ExitCode.STOPPED)
+    fail(str(stop), ExitCode.USAGE if isinstance(stop.cause, BadArgument) else ExitCode.ENDPOINT)

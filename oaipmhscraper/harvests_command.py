@@ -1,0 +1,122 @@
+"""`silo harvests`: the harvests of a Silo, those that ended and those that can be gone on with."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from oaipmhscraper.command_reports import print_json, sentences
+from oaipmhscraper.job import RECEIPTS
+from oaipmhscraper.journal import Journal, journal_path
+from oaipmhscraper.warc_files import warc_names
+from recordsilo.cli import ExitCode, example, fail, open_silo
+
+_RECEIPT = "-receipt.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PastHarvest:
+    """One harvest, as its receipt and the journal tell of it.
+
+    Attributes:
+        id: When it began, UTC.
+        receipt: As JSON; empty where a killed process left none.
+        state: ``whole``, ``losses``, ``open`` (the same command goes on).
+        said: Why it was stopped, in a sentence.
+        files: WARC files with its responses.
+    """
+
+    id: str
+    receipt: dict[str, Any]
+    state: str
+    said: str
+    files: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``silo harvests --json`` shows it."""
+        return {
+            "id": self.id,
+            "state": self.state,
+            "said": self.said or None,
+            "files": list(self.files),
+            "receipt": self.receipt or None,
+        }
+
+
+def harvests_of(silo_path: str) -> Iterator[PastHarvest]:
+    """The harvests of a Silo, the oldest first.
+
+    Raises:
+        JournalUnreadable: The journal of open harvests is damaged.
+    """
+    directory = os.path.join(silo_path, RECEIPTS)
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    receipts = {name.removesuffix(_RECEIPT): name for name in names if name.endswith(_RECEIPT)}
+    still_open = _open_jobs(silo_path)
+    for number in sorted(receipts.keys() | still_open.keys()):
+        receipt = _receipt(os.path.join(directory, receipts[number])) if number in receipts else {}
+        files = tuple(map(str, warc_names(directory, number))) if names else ()
+        state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
+        yield PastHarvest(number, receipt, state, still_open.get(number, ""), files)
+
+
+def _open_jobs(silo_path: str) -> dict[str, str]:
+    if not os.path.exists(journal_path(silo_path)):
+        return {}
+    with Journal(silo_path) as journal:
+        return {job.id: job.said or "killed, or still running" for job in journal.jobs()}
+
+
+def _receipt(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+            found = json.load(file)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@click.command(epilog=example("silo harvests myrepo", "silo harvests myrepo --forget ID"))
+@click.argument("directory", type=click.Path(file_okay=False, exists=True))
+@click.option(
+    "--forget",
+    metavar="ID",
+    help="Do not go on with this open harvest: the same command begins anew. Keeps every record.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+def harvests(directory: str, forget: str | None, as_json: bool) -> None:
+    """The harvests of the Silo DIRECTORY: when, what, and how they ended."""
+    with sentences(), open_silo(directory) as silo:
+        if forget is not None:
+            _forget(silo.path, forget)
+        found = list(harvests_of(silo.path))
+    if as_json:
+        print_json([one.to_json() for one in found])
+        return
+    for one in found:
+        click.echo(_line(one))
+        if one.said:
+            click.echo(f"    {one.said}")
+
+
+def _forget(silo_path: str, number: str) -> None:
+    with Journal(silo_path) as journal:
+        job = next((job for job in journal.jobs() if job.id == number), None)
+        if job is None:
+            fail(f"there is no open harvest {number}; silo harvests lists them", ExitCode.USAGE)
+        with journal.held(job.request):
+            journal.forget(job)
+
+
+def _line(one: PastHarvest) -> str:
+    began = datetime.strptime(one.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
+    counts = one.receipt.get("counts", {})
+    what = ", ".join(one.receipt.get("metadata_prefix", [])) or "?"
+    if one.receipt.get("set"):
+        what += f", set {one.receipt['set']}"
+    listed = f"{counts.get('listed', 0):>9,} listed {counts.get('stored', 0):>9,} stored"
+    return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<6} {listed}  {what}"
