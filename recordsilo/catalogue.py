@@ -9,7 +9,9 @@ import itertools
 import logging
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from recordsilo.atomic_file import Staging
@@ -23,18 +25,19 @@ from recordsilo.index import (
     Row,
     SearchFilters,
     SearchResult,
-    project,
     query,
     search,
 )
 from recordsilo.index.columns import LARGE_FIELDS
+from recordsilo.index.rows import Prepared
 from recordsilo.locks import Locks
-from recordsilo.manifest import Manifest
 from recordsilo.names import MANIFEST_NAME
 from recordsilo.place import RecordPlace
+from recordsilo.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.walk import walk_records
 
 logger = logging.getLogger("RecordSilo")
+__all__ = ["Catalogue", "entry_of"]
 T = TypeVar("T")
 _CHUNK = 1000
 
@@ -210,7 +213,7 @@ class Catalogue:
         place = self._place_of(identifier)
         found: tuple[Entry, ManifestStamp] | None = None
         try:
-            found = self._read(place)
+            found = read_entry(place)
             if found is None:
                 with contextlib.suppress(OSError):
                     sweep_absent(place, self._staging)
@@ -220,16 +223,6 @@ class Catalogue:
             self._index.settle([], gone=[identifier])
         else:
             self._index.settle([found])
-
-    @staticmethod
-    def _read(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
-        """A record's entry, and the stamp of its manifest from before it was read."""
-        try:
-            stamp = ManifestStamp.of(f"{place.dirpath}/{MANIFEST_NAME}")
-        except OSError:
-            stamp = ManifestStamp(0, 0, 0)
-        manifest = place.read_manifest()
-        return None if manifest is None else (entry_of(place, manifest), stamp)
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
         """Bring the index in step with all manifests.
@@ -258,54 +251,70 @@ class Catalogue:
         return self._locks.hold_name("reindex")
 
     def _rebuild(self, progress: Callable[[int], None] | None) -> int:
-        self._index.begin_rebuild()
-        done = 0
-        for chunk in _chunks(walk_records(self._root, self._index.note_problem), _CHUNK):
-            self._index_chunk(chunk)
-            done += len(chunk)
+        while (records := self._rebuild_once(progress)) is None:
+            logger.warning(
+                "the index %s was replaced while it was made; making it anew", self._path
+            )
+        return records
+
+    def _rebuild_once(self, progress: Callable[[int], None] | None) -> int | None:
+        ticket = self._index.begin_rebuild()
+        done = ours = 0
+        asked: deque[_Asked] = deque()
+
+        def changed() -> Iterator[Sequence[str]]:
+            for chunk in _chunks(walk_records(self._root, self._index.note_problem), _CHUNK):
+                identifiers = self._not_as_indexed(chunk)
+                asked.append(_Asked(len(chunk), self._index.changes() - ours))
+                yield identifiers
+
+        for read in read_chunks(self._place_of, self._root, changed()):
+            chunk = asked.popleft()
+            for path, sentence in read.problems:
+                self._index.note_problem(path, sentence)
+            if read.found:
+                before = self._index.take_in(read.found)
+                if before - ours != chunk.changes_of_others:
+                    self._note_moved(read.found)
+                ours += 1
+            done += chunk.size
             if progress:
                 progress(done)
-        return self._index.end_rebuild()
+        return self._index.end_rebuild(ticket)
 
-    def _index_chunk(self, identifiers: Sequence[str]) -> None:
-        """Index some records, without their locks.
+    def _not_as_indexed(self, identifiers: Sequence[str]) -> list[str]:
+        """Those of some records that the index has not, or not as their manifests are."""
+        known = self._index.confirmable(identifiers)
+        stamps = {i: stamp for i in known if (stamp := self._stamp_of(i)) is not None}
+        same = self._index.confirm(stamps) if stamps else set()
+        return [identifier for identifier in identifiers if identifier not in same]
 
-        A writer that came between our reading and our writing is found by looking at
-        the manifest once more: its record is noted, and read again by the next reader.
-        One that comes later writes its rows after ours.
+    def _note_moved(self, written: Iterable[Prepared]) -> None:
+        """Note records whose manifests are not what was read: the next reader reads them again.
+
+        Records are read without their locks. A writer that came between our reading and
+        our writing has written its rows before ours, and the index counts such changes;
+        one that comes later writes its rows after ours.
         """
-        stamps = {i: stamp for i in identifiers if (stamp := self._stamp_of(i)) is not None}
-        same = self._index.confirm(stamps)
-        found: list[tuple[Entry, ManifestStamp]] = []
-        for identifier in identifiers:
-            if identifier in same:
-                continue
-            place = self._place_of(identifier)
-            try:
-                entry = self._read(place)
-            except RecordSiloError as error:
-                self._index.note_problem(place.dirpath, str(error))
-                continue
-            if entry is not None:
-                found.append(entry)
-        self._index.settle(found, keep_notes=True)
         moved = [
-            entry.row.identifier
-            for entry, stamp in found
-            if self._stamp_of(entry.row.identifier) != stamp
+            one.identifier
+            for one in written
+            if self._stamp_of(one.identifier) != ManifestStamp(*one.stamp)
         ]
         if moved:
             self._index.note_unsettled(moved, durable=False)
 
 
-def entry_of(place: RecordPlace, manifest: Manifest) -> Entry:
-    """What the index holds of a record as it is on disk."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Records that are being read.
 
-    def read(version: str, path: str) -> bytes:
-        with place.open(manifest, version, path) as file:
-            return file.read()
+    Attributes:
+        changes_of_others: How many changes others had written to the index before.
+    """
 
-    return project(manifest, read)
+    size: int
+    changes_of_others: int
 
 
 def _chunks(identifiers: Iterator[str], size: int) -> Iterator[list[str]]:

@@ -1,6 +1,7 @@
 """Gathering values from elements, shared by the readers of the formats."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -13,12 +14,12 @@ class Collector:
     """Collects values field by field, each once, in the order met."""
 
     def __init__(self) -> None:
-        self._values: dict[str, dict[Value, None]] = defaultdict(dict)
+        self._values: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
 
     def add(self, field: str, text: str, lang: str = "") -> None:
         """Add a value; white space is folded, an empty one left out."""
         if folded := " ".join(text.split()):
-            self._values[field][Value(folded, lang)] = None
+            self._values[field][folded, lang] = None
 
     def add_element(self, field: str, element: etree._Element) -> None:
         """Add the text of an element and all within it, in its language."""
@@ -26,7 +27,10 @@ class Collector:
 
     def description(self) -> Description:
         """What was collected."""
-        found: dict[str, Values] = {field: tuple(values) for field, values in self._values.items()}
+        found: dict[str, Values] = {
+            field: tuple([Value(*value) for value in values])
+            for field, values in self._values.items()
+        }
         return Description(**found)
 
 
@@ -37,6 +41,23 @@ def local_name(element: etree._Element) -> str:
     """An element's name without its namespace."""
     tag = str(element.tag)
     return tag[tag.rfind("}") + 1 :]
+
+
+def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
+    """The elements below one that hold no others, in order, each with its language."""
+    stack = [(root.iterchildren(etree.Element), language_of(root))]
+    while stack:
+        siblings, language = stack[-1]
+        for element in siblings:
+            own = element.get(_LANG)
+            if len(element):
+                stack.append(
+                    (element.iterchildren(etree.Element), language if own is None else own)
+                )
+                break
+            yield element, language if own is None else own
+        else:
+            stack.pop()
 
 
 def text_of(element: etree._Element) -> str:

@@ -6,7 +6,7 @@ whose elements are Dublin Core terms and refinements of them.
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector, local_name
+from recordsilo.description.collect import Collector, leaves, local_name
 from recordsilo.description.values import FIELD_OF_ELEMENT, Description
 
 FIELD_OF_REFINEMENT = {
@@ -46,8 +46,7 @@ _FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
 def read(root: etree._Element) -> Description:
     """Describe a Dublin Core document; elements of other names are left out."""
     found = Collector()
-    for element in root.iterdescendants(etree.Element):
-        field = _FIELDS.get(local_name(element))
-        if field and not len(element):
-            found.add_element(field, element)
+    for element, language in leaves(root):
+        if field := _FIELDS.get(local_name(element)):
+            found.add(field, element.text or "", language)
     return found.description()

@@ -7,7 +7,7 @@ taken, and for ``dim:field`` the element attribute names it.
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector, local_name
+from recordsilo.description.collect import Collector, leaves, local_name
 from recordsilo.description.values import FIELD_OF_ELEMENT, Description
 
 _ALIASES = {
@@ -28,12 +28,10 @@ _FIELDS = FIELD_OF_ELEMENT | _ALIASES
 def read(root: etree._Element) -> Description:
     """Describe a document by the local names of its leaf elements."""
     found = Collector()
-    for element in root.iterdescendants(etree.Element):
-        if len(element):
-            continue
+    for element, language in leaves(root):
         name = local_name(element)
         if name == "field":
             name = element.get("element", "")
         if field := _FIELDS.get(name):
-            found.add_element(field, element)
+            found.add(field, element.text or "", language)
     return found.description()

@@ -8,18 +8,20 @@ schema, or damaged is made anew from the manifests.
 """
 
 import contextlib
+import json
 import logging
 import os
+import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from recordsilo import atomic_file
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
 from recordsilo.index.columns import Columns
 from recordsilo.index.projection import Entry, ManifestStamp
-from recordsilo.index.rows import RowWriter
+from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
 from recordsilo.index.words import fill_blocks
 
@@ -27,6 +29,8 @@ logger = logging.getLogger("RecordSilo")
 
 _NOT_DAMAGE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM", "SQLITE_INTERRUPT")
 _CACHE_KIB = 32_768  # rows of a large index lie on too many pages for SQLite's own 2 MB
+_LOG_PAGES = 10_000  # 40 MB: the pages of a batch are not copied into the file at once each time
+_TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
 _INHERITED: list[sqlite3.Connection] = []
 """Connections of the parent process: closing them here could undo its locks (SQLite, "How To
 Corrupt", 2.7), and so could forgetting them."""
@@ -118,34 +122,51 @@ class Index:
             )
 
     def settle(
-        self,
-        entries: Iterable[tuple[Entry, ManifestStamp]],
-        gone: Iterable[str] = (),
-        *,
-        keep_notes: bool = False,
+        self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
     ) -> None:
-        """Write the rows of records just written or deleted, and take their notes back.
-
-        Args:
-            keep_notes: For one who does not hold the records' locks.
-        """
+        """Write the rows of records just written or deleted, and take their notes back."""
+        found = [prepare(*one) for one in entries]
         with self._not_in_the_way(), self.writing() as connection:
-            self._writer.begin(connection)
-            known = list(entries)
-            new = known if _is_fresh(connection) else _without_rows(connection, known)
-            self._writer.write_new(connection, new)
-            if len(new) < len(known):
-                written = {entry.row.identifier for entry, _ in new}
-                for entry, stamp in known:
-                    if entry.row.identifier not in written:
-                        self._writer.write(connection, entry, stamp)
-            if not keep_notes:
-                for entry, _ in known:
-                    _take_note_back(connection, entry.row.identifier)
+            self._write(connection, found)
+            for one in found:
+                _take_note_back(connection, one.identifier)
             for identifier in gone:
                 self._writer.delete(connection, identifier)
                 _take_note_back(connection, identifier)
-            fill_blocks(connection)
+
+    def take_in(self, found: Sequence[Prepared]) -> int:
+        """Write the rows of records that were read without their locks.
+
+        Returns:
+            How many changes were written to the index before this one, by anybody.
+        """
+        with self.writing() as connection:
+            before = _about(connection, "change")
+            self._write(connection, found)
+        return before
+
+    def _write(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
+        self._writer.begin(connection)
+        new = found if _is_fresh(connection) else _without_rows(connection, found)
+        self._writer.write_new(connection, new)
+        if len(new) < len(found):
+            written = {one.identifier for one in new}
+            for one in found:
+                if one.identifier not in written:
+                    self._writer.write(connection, one)
+        fill_blocks(connection)
+
+    def changes(self) -> int:
+        """How many changes were written to the index, by anybody."""
+        with self.reading() as connection:
+            return _about(connection, "change")
+
+    def confirmable(self, identifiers: Sequence[str]) -> list[str]:
+        """Which records have rows."""
+        with self.reading() as connection:
+            if _is_fresh(connection):
+                return []
+            return list(query.stamps(connection, list(identifiers)))
 
     def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
         """Which records the index has as their manifests are; a rebuild keeps their rows."""
@@ -172,11 +193,18 @@ class Index:
 
     # -- rebuilding -----------------------------------------------------------------------
 
-    def begin_rebuild(self) -> None:
-        """Start a new generation: rows that nobody writes from now on will be dropped."""
+    def begin_rebuild(self) -> int:
+        """Start a new generation: rows that nobody writes from now on will be dropped.
+
+        Returns:
+            A number for `end_rebuild`, by which it knows this rebuild's file.
+        """
+        ticket = secrets.randbits(62)
         with self.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO about VALUES ('rebuild', ?)", (ticket,))
             connection.execute("UPDATE about SET value = value + 1 WHERE key = 'generation'")
             connection.execute("DELETE FROM problem")
+        return ticket
 
     def note_problem(self, path: str, sentence: str) -> None:
         """Keep what was found unreadable, until the next rebuild."""
@@ -184,13 +212,16 @@ class Index:
         with self.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", shown)
 
-    def end_rebuild(self) -> int:
+    def end_rebuild(self, ticket: int) -> int | None:
         """Drop the rows of records that are gone; the index is complete now.
 
         Returns:
-            How many records it holds.
+            How many records it holds; None where the file is not the one that the
+            rebuild began with: somebody gave that up meanwhile, and nothing is done.
         """
         with self.writing() as connection:
+            if (ticket,) != connection.execute(_TICKET).fetchone():
+                return None
             gone = connection.execute(
                 "SELECT identifier FROM record "
                 "WHERE generation < (SELECT value FROM about WHERE key = 'generation')"
@@ -296,6 +327,7 @@ class Index:
             connection.isolation_level = None
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             if found not in {0, VERSION}:
                 raise OtherSchema(found)
@@ -339,12 +371,14 @@ def _is_fresh(connection: sqlite3.Connection) -> bool:
     return _about(connection, "records") == 0
 
 
-def _without_rows(
-    connection: sqlite3.Connection, entries: list[tuple[Entry, ManifestStamp]]
-) -> list[tuple[Entry, ManifestStamp]]:
-    """Those of some entries whose records have no rows yet."""
-    there = query.stamps(connection, [entry.row.identifier for entry, _ in entries])
-    return [one for one in entries if one[0].row.identifier not in there]
+def _without_rows(connection: sqlite3.Connection, found: Sequence[Prepared]) -> list[Prepared]:
+    """Those whose records have no rows yet."""
+    rows = connection.execute(
+        "SELECT identifier FROM record WHERE identifier IN (SELECT value FROM json_each(?))",
+        (json.dumps([one.identifier for one in found]),),
+    )
+    there = {identifier for (identifier,) in rows}
+    return [one for one in found if one.identifier not in there]
 
 
 def _take_note_back(connection: sqlite3.Connection, identifier: str) -> None:

@@ -6,16 +6,17 @@ import sqlite3
 import unicodedata
 from array import array
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
-from recordsilo.index.projection import Entry, ManifestStamp, Text
+from recordsilo.index.columns import LARGE_FIELDS, SMALL_FIELDS
+from recordsilo.index.projection import Entry, ManifestStamp
 from recordsilo.index.schema import TEXT_COLUMNS
 
-_COLUMNS = (
+_FIXED = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "
-    "versions, revision, title_key, seconds, flags, facets, facets_large, text_digest, "
-    "mtime_ns, size, inode, change, generation"
+    "versions, revision, title_key, seconds, flags, text_digest, mtime_ns, size, inode"
 )
+_COLUMNS = f"{_FIXED}, facets, facets_large, change, generation"
 _MARKS = ", ".join("?" * len(_COLUMNS.split(",")))
 _UPDATE = (
     f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS.split(', '))} "  # noqa: S608
@@ -23,6 +24,54 @@ _UPDATE = (
 )
 _TEXT_COLUMNS = ", ".join(TEXT_COLUMNS)
 _KEPT_VALUES = 300_000
+
+
+class Prepared(NamedTuple):
+    """An entry as far as it can be made ready without the index; all of plain values.
+
+    Attributes:
+        fixed: The values of those columns that do not depend on the index.
+        specs: The setSpecs; ``sets`` is their column.
+        facets: (field, value) of the small fields, ``facets_large`` of the large ones.
+        text: By the columns of the full text.
+    """
+
+    identifier: str
+    fixed: tuple[object, ...]
+    specs: tuple[str, ...]
+    sets: str
+    facets: tuple[tuple[str, str], ...]
+    facets_large: tuple[tuple[str, str], ...]
+    text: tuple[str, ...]
+    text_digest: bytes
+    stamp: tuple[int, int, int]
+
+
+def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
+    """Make an entry ready to be written. Pure."""
+    row, text = entry.row, entry.text.columns
+    sets, digest = json.dumps(row.sets, ensure_ascii=False), _digest(text)
+    found = (stamp.mtime_ns, stamp.size, stamp.inode)
+    return Prepared(
+        row.identifier,
+        (
+            row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
+            row.upstream_newer, row.current_version, row.versions, row.revision,
+            _title_key(row.title), entry.seconds, _flags(entry), digest, *found,
+        ),
+        row.sets,
+        sets,
+        _pairs(entry, SMALL_FIELDS),
+        _pairs(entry, LARGE_FIELDS),
+        text,
+        digest,
+        found,
+    )  # fmt: skip
+
+
+def _pairs(entry: Entry, fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    facets = entry.facets
+    return tuple([(f, value) for f in fields if f in facets for value in facets[f]])
 
 
 class RowWriter:
@@ -45,54 +94,44 @@ class RowWriter:
         """Forget the numbers: the transaction that gave some was rolled back."""
         self._numbers.clear()
 
-    def write_new(
-        self, connection: sqlite3.Connection, found: Sequence[tuple[Entry, ManifestStamp]]
-    ) -> None:
+    def write_new(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
         """Write all rows of records that have none, many at a time."""
         highest = connection.execute(
             "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
         ).fetchone()
         first = (highest[0] if highest else 0) + 1
-        numbered = list(enumerate(found, first))
         connection.executemany(
             f"INSERT INTO record (id, {_COLUMNS}) VALUES ({_MARKS}, ?)",  # noqa: S608 - constants
-            ((number, *self._row(connection, *one)) for number, one in numbered),
+            [(number, *self._row(connection, one)) for number, one in enumerate(found, first)],
         )
         connection.executemany(
             f"INSERT INTO text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-            ((number, *entry.text.columns) for number, (entry, _) in numbered),
+            [(number, *one.text) for number, one in enumerate(found, first)],
         )
-        _write_sets(connection, [entry for entry, _ in found])
+        _write_sets(connection, found)
 
-    def write(self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp) -> None:
+    def write(self, connection: sqlite3.Connection, one: Prepared) -> None:
         """Write, or replace, all rows of a record; with another text it gets another row id."""
-        identifier = entry.row.identifier
         old = connection.execute(
-            "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (identifier,)
+            "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (one.identifier,)
         ).fetchone()
-        if old is None or _digest(entry.text) != old[2]:
-            self.delete(connection, identifier)
-            self.write_new(connection, [(entry, stamp)])
+        if old is None or one.text_digest != old[2]:
+            self.delete(connection, one.identifier)
+            self.write_new(connection, [one])
             return
         number, sets, _ = old
-        connection.execute(_UPDATE, (*self._row(connection, entry, stamp), number))
-        if _sets(entry) != sets:
-            _delete_sets(connection, identifier, sets)
-            _write_sets(connection, [entry])
+        connection.execute(_UPDATE, (*self._row(connection, one), number))
+        if one.sets != sets:
+            _delete_sets(connection, one.identifier, sets)
+            _write_sets(connection, [one])
 
-    def _row(
-        self, connection: sqlite3.Connection, entry: Entry, stamp: ManifestStamp
-    ) -> tuple[object, ...]:
+    def _row(self, connection: sqlite3.Connection, one: Prepared) -> tuple[object, ...]:
         """The values of `_COLUMNS`."""
-        row = entry.row
-        return (
-            row.identifier, row.datestamp, row.title, _sets(entry), row.deleted, row.curated,
-            row.upstream_newer, row.current_version, row.versions, row.revision,
-            _title_key(row.title), entry.seconds, _flags(entry),
-            self._codes(connection, entry, SMALL_FIELDS),
-            self._codes(connection, entry, LARGE_FIELDS), _digest(entry.text),
-            stamp.mtime_ns, stamp.size, stamp.inode, self._change, self._generation,
-        )  # fmt: skip
+        small, large = (
+            self._codes(connection, one.facets),
+            self._codes(connection, one.facets_large),
+        )
+        return (*one.fixed, small, large, self._change, self._generation)
 
     def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
         """Delete all rows of a record, and note that it is gone."""
@@ -105,26 +144,19 @@ class RowWriter:
             connection.execute("INSERT INTO gone VALUES (?, ?)", (number, self._change))
             _delete_sets(connection, identifier, sets)
 
-    def _codes(
-        self, connection: sqlite3.Connection, entry: Entry, fields: tuple[str, ...]
-    ) -> bytes:
-        codes = array(
-            "i",
-            [
-                self._number(connection, field, value)
-                for field in fields
-                for value in entry.facets.get(field, ())
-            ],
-        )
-        return codes.tobytes()
+    def _codes(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
+        """The numbers of facet values, new ones given on the way."""
+        numbers = self._numbers
+        found = array("i")
+        for value in values:
+            number = numbers.get(value)
+            found.append(self._number(connection, value) if number is None else number)
+        return found.tobytes()
 
-    def _number(self, connection: sqlite3.Connection, field: str, value: str) -> int:
-        key = (field, value)
-        found = self._numbers.get(key)
-        if found is None:
-            if len(self._numbers) >= _KEPT_VALUES:
-                self._numbers.clear()
-            found = self._numbers[key] = _number_in(connection, field, value)
+    def _number(self, connection: sqlite3.Connection, value: tuple[str, str]) -> int:
+        if len(self._numbers) >= _KEPT_VALUES:
+            self._numbers.clear()
+        found = self._numbers[value] = _number_in(connection, *value)
         return found
 
 
@@ -139,10 +171,10 @@ def _number_in(connection: sqlite3.Connection, field: str, value: str) -> int:
     return int(found[0])
 
 
-def _write_sets(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+def _write_sets(connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO record_set VALUES (?, ?)",
-        ((spec, entry.row.identifier) for entry in entries for spec in entry.row.sets),
+        [(spec, one.identifier) for one in found for spec in one.specs],
     )
 
 
@@ -153,18 +185,11 @@ def _delete_sets(connection: sqlite3.Connection, identifier: str, sets: str) -> 
     )
 
 
-def _sets(entry: Entry) -> str:
-    return json.dumps(entry.row.sets, ensure_ascii=False)
-
-
 def _flags(entry: Entry) -> int:
-    flags = {
-        "deleted": entry.row.deleted,
-        "curated": entry.row.curated,
-        "upstream_newer": entry.row.upstream_newer,
-        "has_file": entry.has_file,
-    }
-    return sum(1 << bit for bit, name in enumerate(FLAGS) if flags[name])
+    """The bits of `FLAGS`."""
+    row = entry.row
+    flags = (row.deleted, row.curated, row.upstream_newer, entry.has_file)
+    return sum(1 << bit for bit, is_set in enumerate(flags) if is_set)
 
 
 def _title_key(title: str) -> str:
@@ -179,6 +204,6 @@ def _title_key(title: str) -> str:
     return folded[start : start + 200]
 
 
-def _digest(text: Text) -> bytes:
-    joined = "\0".join(text.columns).encode("utf-8", "replace")
+def _digest(text: tuple[str, ...]) -> bytes:
+    joined = "\0".join(text).encode("utf-8", "replace")
     return hashlib.blake2b(joined, digest_size=12).digest()

@@ -1,0 +1,266 @@
+"""Reading for the index in two processes: the same rows as in one, whatever ends."""
+
+import contextlib
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recordsilo import Silo, record_reading
+from recordsilo.catalogue import Catalogue
+from recordsilo.index import Index
+from recordsilo.rdf import RDFSilo
+from recordsilo.record_reading import _Beside, read_chunks
+
+Harvest = Callable[..., str]
+RECORDS = 24
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that few records need a second process."""
+    monkeypatch.setattr(record_reading, "BESIDE_FROM", 4)
+    monkeypatch.setattr(record_reading, "_cores", lambda: 2)
+    monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+
+
+@pytest.fixture
+def many(silo: Silo, harvest: Harvest) -> Silo:
+    for number in range(RECORDS):
+        harvest(silo, f"r{number}", sets=("a", f"s{number % 3}"), title=f"Title é {number}")
+    silo["r3"].clone_version("1", "wc")
+    Path(silo["r5"].path_to_item(), "__manifest.json").write_bytes(b"{")
+    return silo
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each question to the second process was answered."""
+    seen: list[bool] = []
+    real = _Beside.answer
+
+    def noted(self: _Beside) -> record_reading.ReadRecords | None:
+        found = real(self)
+        seen.append(found is not None)
+        return found
+
+    monkeypatch.setattr(_Beside, "answer", noted)
+    return seen
+
+
+def rows(silo: Silo) -> dict[str, list[tuple[object, ...]]]:
+    """Everything in the index that does not depend on the order of writing."""
+    silo.close()
+    with sqlite3.connect(f"{silo.path}/.silo/index.sqlite") as connection:
+        found = {
+            "record": "SELECT identifier, datestamp, title, sets, deleted, curated, versions, "
+            "revision, title_key, seconds, flags, text_digest, mtime_ns, size, inode FROM record",
+            "text": "SELECT title, creators, subjects, identifiers, harvested_title FROM text",
+            "record_set": "SELECT * FROM record_set",
+            "facet_value": "SELECT field, value FROM facet_value",
+            "problem": "SELECT * FROM problem",
+        }
+        result = {name: sorted(connection.execute(sql).fetchall()) for name, sql in found.items()}
+    connection.close()
+    return result
+
+
+@pytest.mark.usefixtures("small")
+def test_two_processes_make_the_index_that_one_makes(
+    many: Silo, monkeypatch: pytest.MonkeyPatch, answers: list[bool]
+) -> None:
+    def made(cores: int) -> dict[str, list[tuple[object, ...]]]:
+        monkeypatch.setattr(record_reading, "_cores", lambda: cores)
+        many.close()
+        shutil.rmtree(f"{many.path}/.silo")
+        assert many.reindex() == RECORDS - 1
+        return rows(many)
+
+    alone, together = made(1), made(2)
+    assert alone == together
+    assert len(alone["problem"]) == 1
+    assert len(answers) > 3
+    assert all(answers)
+
+
+@pytest.mark.usefixtures("small")
+def test_process_that_ends_midway_is_done_without(
+    many: Silo, monkeypatch: pytest.MonkeyPatch, answers: list[bool]
+) -> None:
+    real = _Beside.answer
+
+    def killing(self: _Beside) -> record_reading.ReadRecords | None:
+        if len(answers) == 2:
+            assert self._process is not None
+            self._process.kill()
+            self._process.wait()
+        return real(self)
+
+    monkeypatch.setattr(_Beside, "answer", killing)
+    many.close()
+    shutil.rmtree(f"{many.path}/.silo")
+    assert many.reindex() == RECORDS - 1
+    assert answers[:2] == [True, True]
+    assert answers[-1] is False
+    assert len(list(many)) == RECORDS - 1
+
+
+@pytest.mark.usefixtures("small")
+def test_interpreter_that_cannot_be_started_is_done_without(
+    many: Silo, monkeypatch: pytest.MonkeyPatch, answers: list[bool]
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    many.close()
+    shutil.rmtree(f"{many.path}/.silo")
+    assert many.reindex() == RECORDS - 1
+    assert answers
+    assert not any(answers)
+
+
+@pytest.mark.usefixtures("small")
+def test_records_of_another_class_are_read_here(
+    tmp_path: Path, harvest: Harvest, answers: list[bool]
+) -> None:
+    with RDFSilo(str(tmp_path / "rdf")) as silo:
+        for number in range(9):
+            harvest(silo, f"r{number}")
+        assert silo.reindex() == 9
+    assert answers == []
+
+
+@pytest.mark.usefixtures("small")
+def test_second_process_ends_when_the_reading_is_broken_off(many: Silo) -> None:
+    processes: list[subprocess.Popen[bytes]] = []
+    place_of = many._catalogue._place_of
+
+    def chunks() -> Iterator[list[str]]:
+        for number in range(RECORDS):
+            yield [f"r{number}"]
+
+    reading = read_chunks(place_of, many._catalogue._root, chunks())
+    real = subprocess.Popen
+
+    def noted(*arguments: object, **keywords: object) -> subprocess.Popen[bytes]:
+        processes.append(real(*arguments, **keywords))  # type: ignore[call-overload]
+        return processes[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", noted)
+        for _ in range(6):
+            next(reading)
+    (process,) = processes
+    assert process.poll() is None
+    reading.close()
+    assert process.poll() == -signal.SIGKILL
+
+
+def test_second_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from recordsilo.record_reading import _Beside\n"
+        "beside = _Beside(sys.argv[1]); beside.ask(['nothing']); beside.answer()\n"
+        "print(beside._process.pid, flush=True); os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, check=False
+    )
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and _runs(pid):
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.usefixtures("small")
+def test_records_written_while_others_read_them_are_in_the_index_as_they_are(
+    many: Silo, harvest: Harvest
+) -> None:
+    many.close()
+    shutil.rmtree(f"{many.path}/.silo")
+    with Silo(many.path) as other:
+
+        def write(done: int) -> None:
+            if done <= 12:
+                for number in (1, 7, 11, 13, 17, 22):
+                    other[f"r{number}"].put_stream(f"f{done}", "x")
+                if "r2" in other:
+                    other.del_item("r2")
+
+        many.reindex(write)
+        assert len(list(many)) == RECORDS - 2
+        for number in (1, 7, 11, 13, 17, 22):
+            assert many.row(f"r{number}").revision == other[f"r{number}"].revision
+        with many._catalogue._index.reading() as connection:
+            listed = dict(connection.execute("SELECT identifier, revision FROM record"))
+        assert all(listed[f"r{n}"] == other[f"r{n}"].revision for n in (1, 7, 11, 13, 17, 22))
+
+
+def test_index_replaced_while_it_is_made_is_made_anew(
+    many: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+    runs: list[int] = []
+
+    def lose(done: int) -> None:
+        runs.append(done)
+        if len(runs) == 4:
+            with Silo(many.path) as other:
+                other._catalogue._index._set_aside()
+
+    assert many.reindex(lose) == RECORDS - 1
+    assert len(runs) > RECORDS // 3 + 2
+    assert len(list(many)) == RECORDS - 1
+
+
+def test_unchanged_records_are_not_read_again(many: Silo, monkeypatch: pytest.MonkeyPatch) -> None:
+    many.reindex()
+    read: list[str] = []
+    real = record_reading.read_entry
+    monkeypatch.setattr(
+        record_reading, "read_entry", lambda place: read.append(place.identifier) or real(place)
+    )
+    assert many.reindex() == RECORDS - 1
+    assert read == ["r5"]
+    assert os.path.exists(f"{many.path}/.silo/index.sqlite")
+
+
+def test_interrupted_indexing_goes_on_where_it_was(
+    many: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+    many.close()
+    shutil.rmtree(f"{many.path}/.silo")
+
+    def stop(done: int) -> None:
+        if done >= 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        many.reindex(stop)
+    with contextlib.closing(Index(f"{many.path}/.silo/index.sqlite", lambda: False)) as index:
+        assert not index.complete
+    read: list[int] = []
+    real = Catalogue._not_as_indexed
+
+    def counted(self: Catalogue, identifiers: list[str]) -> list[str]:
+        found = real(self, identifiers)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(Catalogue, "_not_as_indexed", counted)
+    assert many.reindex() == RECORDS - 1
+    assert sum(read) <= RECORDS - 11
