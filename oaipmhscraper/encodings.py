@@ -9,6 +9,7 @@ import re
 
 from oaipmhscraper.repairs import Repair, Repairs
 
+_ROOT_NAME = re.compile(rb"OAI-PMH[\s>]")
 DECLARED_ENCODING = re.compile(rb"<\?xml\s[^<>]*?encoding\s*=\s*[\"']([^\"']*)[\"']")
 _NOT_A_CHARSET = frozenset(
     {"utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"}
@@ -44,7 +45,8 @@ def utf8_page(body: bytes) -> tuple[bytes, Repairs]:
     wide = _wide_text(body)
     if wide is not None:
         return wide.encode("utf-8", "surrogatepass"), Repairs({Repair.ENCODING: 1})
-    declared = DECLARED_ENCODING.search(body, 0, 1024)
+    root = _ROOT_NAME.search(body, 0, 1 << 20)
+    declared = DECLARED_ENCODING.search(body, 0, root.start() if root else 1024)
     codec = _codec(declared[1]) if declared else None
     if codec is None or (not codec.startswith(_STATEFUL) and _is_utf8(body)):
         return body, Repairs()

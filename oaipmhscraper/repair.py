@@ -40,6 +40,7 @@ from oaipmhscraper.salvage import (
     Slice,
     identifier_in,
     joined_end,
+    open_elements,
     parted,
     take_apart,
     without_junk,
@@ -82,8 +83,9 @@ def read_records_mended(body: bytes) -> ListPage[Record]:
     Raises:
         PageUnreadable: Nothing can be had of it; the reason is the strict parser's.
 
-    Cost: that of `read_records` for a well-formed page, else some three times
-    that; linear in the page's length, whatever it holds.
+    Cost: that of `read_records` for a well-formed page, else two times that, and
+    up to ten times that for each record to be mended; linear in the page's length,
+    whatever it holds.
     """
     return _read(body, read_records, RECORDS)
 
@@ -236,11 +238,12 @@ class _Salvage(Generic[Item]):
 
     def _mended_frame(self, content: bytes) -> ListPage[Item] | None:
         try:
-            text, repairs, declared = self._mended_text(content)
-            page = self._read(self._parts.page(text, declared))
+            text, decoding = text_of(content)
+            mended, repairs, declared = self._mended_text(text)
+            page = self._read(self._parts.page(mended, declared))
         except (NotText, EntityRefused, PageUnreadable):
             return None
-        self._repairs += repairs
+        self._repairs += decoding + repairs
         return page
 
     # ------------------------------------------------------------------ the records
@@ -252,7 +255,7 @@ class _Salvage(Generic[Item]):
             page = self._strict(piece.raw)
             behind = number + 1
             if page is None and number >= joinable:
-                joinable = joined_end(slices, number, self._grain)
+                joinable = joined_end(self._still_open, number)
                 joined = b"".join(one.raw for one in slices[number:joinable])
                 if joinable > behind and (page := self._strict(joined)) is not None:
                     behind = joinable
@@ -261,6 +264,10 @@ class _Salvage(Generic[Item]):
             else:
                 self._take_parts(piece)
             number = behind
+
+    @cached_property
+    def _still_open(self) -> list[int]:
+        return [open_elements(one.raw, self._grain) for one in self._parts.slices]
 
     def _take_parts(self, piece: Slice) -> None:
         """A slice that cannot be read: perhaps only what follows its record is to blame."""
@@ -276,7 +283,7 @@ class _Salvage(Generic[Item]):
 
     def _mend(self, piece: Slice) -> None:
         raw = without_junk(piece.raw, self._grain)
-        if len(raw) < len(piece.raw):
+        if len(raw) < len(piece.raw.rstrip()):
             self._repairs[Repair.JUNK_BETWEEN] += 1
             page = self._strict(raw)
             if page is not None:
@@ -288,7 +295,7 @@ class _Salvage(Generic[Item]):
             page, repairs = self._read_mended(raw)
         except (NotText, EntityRefused, PageUnreadable) as error:
             reason = error.reason if isinstance(error, PageUnreadable) else str(error)
-            self._put_aside(piece, _PLACE.sub("", reason))
+            self._put_aside(piece, _PLACE.sub("", reason.partition("\n")[0]))
         else:
             self._repairs += repairs
             self._add(page, piece, tuple(_plain(repairs)))
@@ -300,17 +307,19 @@ class _Salvage(Generic[Item]):
             NotText, EntityRefused: It cannot be mended.
             PageUnreadable: It was, and is not well-formed all the same.
         """
-        text, repairs, declared = self._mended_text(raw)
-        return self._read(self._parts.page_of(self._grain, text, declared)), repairs
-
-    def _mended_text(self, raw: bytes) -> tuple[bytes, Repairs, bytes]:
-        """Mended bytes, what was done to them, and declarations they need around them."""
         text, repairs = text_of(raw)
+        if repairs and (page := self._strict(text.encode())) is not None:
+            return page, repairs
+        content, more, declared = self._mended_text(text)
+        page = self._read(self._parts.page_of(self._grain, content, declared))
+        return page, repairs + more
+
+    def _mended_text(self, text: str) -> tuple[bytes, Repairs, bytes]:
+        """A mended text as UTF-8, what was done, and declarations that it needs around it."""
         mended = mend(text, self._prefixes, self._opened.doctype)
         declared = self._declarations(mended.undeclared)
-        repairs += mended.repairs
-        repairs[Repair.PREFIX] += len(declared)
-        return mended.text.encode(), +repairs, b"".join(declared)
+        repairs = mended.repairs + Repairs({Repair.PREFIX: len(declared)})
+        return mended.text.encode(), repairs, b"".join(declared)
 
     def _strict(self, raw: bytes) -> ListPage[Item] | None:
         """The records in the bytes as sent; None where they are not well-formed."""

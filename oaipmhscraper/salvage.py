@@ -8,7 +8,7 @@ Source: OAI-PMH 2.0, sections 2.5, 3.2 and 3.5.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,11 +26,12 @@ DECLARED_PREFIX = re.compile(
 )
 _TOKEN = re.compile(
     rb"<(" + _P + rb")resumptionToken((?:\s[^<>]*+)?)"
-    rb"(?:(?<=/)>|>([^<]*+(?:<!\[CDATA\[[^<\]]*+\]\]>\s*+)?)</\1resumptionToken\s*+>)"
+    rb"(?:(?<=/)>|>([^<]*+(?:<!\[CDATA\[(?:[^\]]|\](?!\]>)){0,4096}+\]\]>\s*+)?)</\1resumptionToken\s*+>)"
 )
 _TOKEN_BEGUN = re.compile(rb"<" + _P + rb"resumptionToken\b")
 _IDENTIFIER = re.compile(rb"<" + _P + rb"identifier(?:\s[^<>]*+)?>\s*+([^<]{1,2000}+)")
 _ANCHOR = re.compile(_ASIDE)
+_MOST_QUOTED = 200
 _HEADER_OVER = re.compile(rb"</" + _P + rb"header\s*+>|<" + _P + rb"metadata[\s/>]")
 _OAI_END = re.compile(rb"</" + _P + rb"(?:metadata|about|header|identifier|datestamp)\s*+>")
 
@@ -258,12 +259,22 @@ def balanced_end(raw: bytes, grain: Grain) -> int | None:
     return None
 
 
-def joined_end(slices: tuple[Slice, ...], first: int, grain: Grain) -> int:
-    """How far a record reaches that seems to quote whole records: the slice behind its last."""
+def open_elements(raw: bytes, grain: Grain) -> int:
+    """How many elements of the grain's name begin in the bytes and do not end there."""
+    edges = grain.edges.finditer(raw)
+    return sum(-1 if match[0].startswith(b"</") else 1 for match in edges)
+
+
+def joined_end(still_open: Sequence[int], first: int) -> int:
+    """How far a record reaches that seems to quote whole records: the slice behind its last.
+
+    Args:
+        still_open: `open_elements` of each slice.
+        first: The slice in which it begins.
+    """
     depth = 0
-    for number in range(first, len(slices)):
-        for match in grain.edges.finditer(slices[number].raw):
-            depth += -1 if match[0].startswith(b"</") else 1
+    for number in range(first, min(first + _MOST_QUOTED, len(still_open))):
+        depth += still_open[number]
         if depth <= 0:
             return number + 1
     return first + 1
