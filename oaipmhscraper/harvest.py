@@ -296,6 +296,7 @@ class ListHarvest:
         if row.mode == COUNT:
             self._books.give_up_counting(row, str(failure))
             return
+        self._empties = 0  # else the halves of a window that broke are joined to it again
         seen = self._seen.get(row.id, _Seen()).span
         change = remedied(row, failure.remedy, str(failure), self._where, seen)
         if change.row.state == "broken":
