@@ -1,0 +1,198 @@
+"""What is wrong with a description: coded findings (docs/quality.md; pure).
+
+A finding is something a person would want to look at, said of one value or of the
+lack of one. Nothing is rewritten.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+import langcodes
+
+from recordsilo.description.values import Description, Values
+
+CODES: Mapping[str, str] = {
+    "Q101": "no title",
+    "Q102": "a title without a letter",
+    "Q103": "a title in capitals only",
+    "Q201": "no date",
+    "Q202": "a date that is none",
+    "Q301": "no creator",
+    "Q401": "a language that is no code and no name of one",
+    "Q501": "no type",
+    "Q502": "no type of a known vocabulary",
+    "Q601": "an address that leads nowhere",
+    "Q602": "a malformed identifier",
+    "Q701": "damaged characters",
+    "Q702": "markup or entities left in a text",
+}
+"""Code → what it says, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at.
+
+    Attributes:
+        code: One of `CODES`.
+        field: The field of `Description` it is about.
+        value: The value concerned; ``""`` where one is lacking.
+    """
+
+    code: str
+    field: str
+    value: str = ""
+
+
+def findings(description: Description) -> tuple[Finding, ...]:
+    """What is to be looked at in a description, in the order of the codes."""
+    found = [finding for check in _CHECKS for finding in check(description)]
+    return tuple(sorted(found, key=lambda one: one.code))
+
+
+# --------------------------------------------------------------------------- checks
+
+
+def _titles(description: Description) -> Iterator[Finding]:
+    if not description.titles:
+        yield Finding("Q101", "titles")
+    for title in description.titles:
+        letters = [one for one in title.text if one.isalpha()]
+        if not letters:
+            yield Finding("Q102", "titles", title.text)
+        elif len(letters) > 12 and " " in title.text and all(map(_is_capital, letters)):
+            yield Finding("Q103", "titles", title.text)
+
+
+def _is_capital(letter: str) -> bool:
+    return letter.isupper()
+
+
+def _dates(description: Description) -> Iterator[Finding]:
+    if not description.dates:
+        yield Finding("Q201", "dates")
+    for date in description.dates:
+        if not _is_date(date.text):
+            yield Finding("Q202", "dates", date.text)
+
+
+_DATE = re.compile(
+    r"[~?]?-?\d{4}(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2})(?:[T ].*)?)?)?[~?]?", re.ASCII
+)
+_RANGE = re.compile(r"(\d{4}[^/]*)\s*[/–—]\s*(\d{4}.*)", re.ASCII)
+_WORDS = re.compile(r"(?:c(?:irca|a)?\.?\s*)?(?:\d{1,2}\.?\s+)?(?:[^\W\d]+\.?,?\s+)?(?:\d{1,2}[,.]?\s+)?\d{4}")
+_EMBARGO = re.compile(r"info:eu-repo/date/\w+/(\d{4}-\d{2}-\d{2})")
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text says a year at least: ISO 8601, EDTF's ranges, or ``12 May 1999``."""
+    if match := _EMBARGO.fullmatch(text):
+        text = match[1]
+    if match := _RANGE.fullmatch(text):
+        return _is_date(match[1].strip()) and _is_date(match[2].strip())
+    if match := _DATE.fullmatch(text):
+        month, day = int(match["month"] or 1), int(match["day"] or 1)
+        return 1 <= month <= 12 and 1 <= day <= 31
+    return bool(_WORDS.fullmatch(text)) or bool(re.fullmatch(r"\d{1,2}[./]\d{1,2}[./]\d{4}", text))
+
+
+def _creators(description: Description) -> Iterator[Finding]:
+    if not description.creators and not description.contributors:
+        yield Finding("Q301", "creators")
+
+
+def _languages(description: Description) -> Iterator[Finding]:
+    for language in description.languages:
+        if not _is_language(language.text):
+            yield Finding("Q401", "languages", language.text)
+
+
+@lru_cache(maxsize=4096)
+def _is_language(text: str) -> bool:
+    return langcodes.tag_is_valid(text.strip().replace("_", "-"))
+
+
+def _types(description: Description) -> Iterator[Finding]:
+    if not description.types:
+        yield Finding("Q501", "types")
+    elif not any(_is_known_type(one.text) for one in description.types):
+        yield Finding("Q502", "types", description.types[0].text)
+
+
+_TYPE_NAMES = """
+collection dataset event image interactiveresource movingimage physicalobject service software
+sound stillimage text
+annotation article artefact audio bachelorthesis book bookchapter bookpart bookreview booksection
+chapter composition conferenceobject conferenceorworkshopitem conferencepaper conferenceposter
+conferenceproceedings contributiontoperiodical datapaper dissertation doctoralthesis editorial
+exhibition experiment journal journalarticle journalissue learningobject lecture letter
+lettertoeditor magazine manuscript map masterthesis monograph musicalcomposition musicalnotation
+newspaper newspaperarticle other patent performance periodical poster preprint presentation
+proposal recording recordingmusical recordingoral report reportpart researcharticle
+researchproposal researchreport review reviewarticle showexhibition teachingresource
+technicalreport thesis video website workflow workingpaper
+"""
+_TYPES = frozenset(_TYPE_NAMES.split())
+"""Types without blanks and case: the DCMI Type Vocabulary, and those of COAR, DRIVER,
+EPrints and DSpace as repositories write them in ``dc:type``."""
+
+
+def _is_known_type(text: str) -> bool:
+    if text.startswith(("info:eu-repo/semantics/", "http://purl.org/coar/resource_type/")):
+        return True
+    name = text.rpartition("/")[2] if text.startswith("http") else text
+    return re.sub(r"[\W_]+", "", name).casefold() in _TYPES
+
+
+def _identifiers(description: Description) -> Iterator[Finding]:
+    for field in ("identifiers", "relations"):
+        values: Values = getattr(description, field)
+        for value in values:
+            code = _wrong_identifier(value.text)
+            if code:
+                yield Finding(code, field, value.text)
+
+
+_DOI = re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\..*)", re.IGNORECASE)
+_SOUND_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_HOST = re.compile(r"(?:[\w-]+\.)+[^\W\d_][\w-]+|[0-9a-fA-F]*:[0-9a-fA-F:.]+|\d+(?:\.\d+){3}")
+
+
+def _wrong_identifier(text: str) -> str:
+    if match := _DOI.fullmatch(text):
+        return "" if _SOUND_DOI.fullmatch(match[1]) else "Q602"
+    if not re.match(r"(?:https?|ftp):", text, re.IGNORECASE):
+        return ""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname or ""
+    except ValueError:
+        return "Q602"
+    if not host or any(one.isspace() for one in text):
+        return "Q602"
+    if host == "localhost" or host.startswith(("127.", "10.", "192.168.")):
+        return "Q601"
+    return "" if _HOST.fullmatch(host) else "Q601"
+
+
+_MOJIBAKE = re.compile("\ufffd|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€|ï»¿|[\u0080-\u009f]")
+_MARKUP = re.compile(
+    r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>|&(?:[A-Za-z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,6});"
+)
+
+
+def _texts(description: Description) -> Iterator[Finding]:
+    for field, values in description.items():
+        for value in values:
+            if _MOJIBAKE.search(value.text):
+                yield Finding("Q701", field, value.text)
+            if field not in {"identifiers", "relations"} and _MARKUP.search(value.text):
+                yield Finding("Q702", field, value.text)
+
+
+_CHECKS: tuple[Callable[[Description], Iterator[Finding]], ...] = (
+    _titles, _dates, _creators, _languages, _types, _identifiers, _texts,
+)  # fmt: skip

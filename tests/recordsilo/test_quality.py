@@ -1,0 +1,80 @@
+"""What is wrong with a description is found, and what is right is left alone."""
+
+import pytest
+
+from recordsilo.description import Description, Value
+from recordsilo.description.quality import CODES, findings
+
+GOOD = {
+    "titles": ["On tides"],
+    "creators": ["Ada"],
+    "dates": ["1999-05-12"],
+    "types": ["Article", "PeerReviewed"],
+    "languages": ["en"],
+    "identifiers": ["https://eprints.soton.ac.uk/1/", "10.1000/182", "ISBN 0-306-40615-2"],
+}
+
+
+def described(**fields: list[str]) -> Description:
+    given = {**GOOD, **fields}
+    return Description(**{name: tuple(map(Value, values)) for name, values in given.items()})
+
+
+def codes(**fields: list[str]) -> list[str]:
+    return [one.code for one in findings(described(**fields))]
+
+
+def test_a_sound_description_has_no_findings() -> None:
+    assert codes() == []
+
+
+@pytest.mark.parametrize(
+    ("code", "field", "values"),
+    [
+        ("Q101", "titles", []),
+        ("Q102", "titles", ["…"]),
+        ("Q103", "titles", ["ON THE FLOW OF TIDES"]),
+        ("Q201", "dates", []),
+        ("Q202", "dates", ["forthcoming"]),
+        ("Q202", "dates", ["1999-13-01"]),
+        ("Q301", "creators", []),
+        ("Q401", "languages", ["Englisch, glaube ich"]),
+        ("Q501", "types", []),
+        ("Q502", "types", ["Zeugs"]),
+        ("Q601", "identifiers", ["http://localhost/1"]),
+        ("Q601", "identifiers", ["http://intranet/1"]),
+        ("Q601", "relations", ["http://10.0.0.7/x"]),
+        ("Q602", "identifiers", ["http://"]),
+        ("Q602", "identifiers", ["https://x.org/a b"]),
+        ("Q602", "identifiers", ["doi:10.12"]),
+        ("Q701", "titles", ["Ã‰tudes na\u00c3\u00afves"]),
+        ("Q701", "creators", ["M\ufffdller"]),
+        ("Q702", "descriptions", ["<p>Text</p>"]),
+        ("Q702", "titles", ["Smith &amp; Sons"]),
+    ],
+)
+def test_each_finding_is_made(code: str, field: str, values: list[str]) -> None:
+    assert codes(**{field: values}) == [code]
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("titles", ["DNA"]),
+        ("titles", ["Проза", "水文学"]),
+        ("titles", ["a < b & c"]),
+        ("dates", ["1999", "1999-05", "2001-02-03T04:05:06Z", "1999/2001", "12 May 1999"]),
+        ("dates", ["c. 1850", "May 2003", "info:eu-repo/date/embargoEnd/2020-01-01", "03.05.1999"]),
+        ("languages", ["eng", "pt_BR", "zh-Hant", "de"]),
+        ("types", ["http://purl.org/dc/dcmitype/Text"]),
+        ("types", ["info:eu-repo/semantics/article"]),
+        ("types", ["Conference or Workshop Item"]),
+        ("identifiers", ["https://doi.org/10.1000/182", "hdl:1721.1/1", "http://[::1]/"]),
+    ],
+)
+def test_what_is_right_in_its_own_way_is_left_alone(field: str, values: list[str]) -> None:
+    assert codes(**{field: values}) == []
+
+
+def test_every_code_is_explained() -> None:
+    assert all(words and code.startswith("Q") for code, words in CODES.items())
