@@ -83,7 +83,9 @@ _DATE = re.compile(
     r"[~?]?-?\d{4}(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2})(?:[T ].*)?)?)?[~?]?", re.ASCII
 )
 _RANGE = re.compile(r"(\d{4}[^/]*)\s*[/–—]\s*(\d{4}.*)", re.ASCII)
-_WORDS = re.compile(r"(?:c(?:irca|a)?\.?\s*)?(?:\d{1,2}\.?\s+)?(?:[^\W\d]+\.?,?\s+)?(?:\d{1,2}[,.]?\s+)?\d{4}")
+_WORDS = re.compile(
+    r"(?:c(?:irca|a)?\.?\s*)?(?:\d{1,2}\.?\s+)?(?:[^\W\d]+\.?,?\s+)?(?:\d{1,2}[,.]?\s+)?\d{4}"
+)
 _EMBARGO = re.compile(r"info:eu-repo/date/\w+/(\d{4}-\d{2}-\d{2})")
 
 
