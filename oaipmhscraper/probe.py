@@ -14,12 +14,12 @@ from oaipmhprotocol import DatestampError, Granularity, Header, Verb
 from oaipmhprotocol.datestamps import format_datestamp, parse_datestamp
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import EndpointError, HTTPStatusError, PageUnreadable, RetryLater
-from oaipmhscraper.http_rules import Exchange, with_query
+from oaipmhscraper.http_rules import Exchange, begins_as_oai, with_query
 from oaipmhscraper.http_transport import Transport
 from oaipmhscraper.probe_list_checks import header_of
 from oaipmhscraper.probe_reading import read_asked
 from oaipmhscraper.probe_values import Asked, Evidence
-from oaipmhscraper.requests_and_pages import Verbatim
+from oaipmhscraper.requests_and_pages import Verbatim, query_string
 
 _MOST_PAGES = 4
 MOST_REQUESTS = 28
@@ -102,7 +102,7 @@ class Probe:
         identify = self._ask("identify", Verb.IDENTIFY)
         formats = self._ask("formats", Verb.LIST_METADATA_FORMATS)
         found = [one for one in (identify, formats) if one is not None]
-        if not any(one.identify or one.page or one.errors for one in found):
+        if not any(one.answer and begins_as_oai(one.answer.body) for one in found):
             raise _unusable(self._base_url, found, self._stopped)
         self._ask("sets", Verb.LIST_SETS)
         prefixes = [one.prefix for one in formats.items] if formats is not None else []
@@ -165,7 +165,7 @@ class Probe:
         self._list("window/reversed", {_FROM: _day_after(day), _UNTIL: day.isoformat()})
         self._list("window/mixed", {_FROM: day.isoformat(), _UNTIL: second})
         if claimed is Granularity.SECOND:
-            self._list("window/day", {_FROM: day.isoformat(), _UNTIL: day.isoformat()})
+            self._list("window/day", {_FROM: day.isoformat()})
         elif claimed is Granularity.DAY:
             self._list("window/seconds", {_FROM: second})
 
@@ -206,6 +206,8 @@ class Probe:
 
     def _exchange(self, role: str, params: Mapping[str, str], transport: Transport) -> Asked:
         url = with_query(self._base_url, params)
+        if transport is self._by_post:
+            url = f"curl --data '{query_string(params)}' '{self._base_url}'"
         before, began = len(self._exchanges), self._monotonic()
         try:
             answer = transport.fetch(params)

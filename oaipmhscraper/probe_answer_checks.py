@@ -153,7 +153,7 @@ def _offer(evidence: Evidence, packed: int) -> Verdict:
 def post_is_answered(evidence: Evidence) -> Verdict | None:
     """Identify by POST."""
     asked = evidence.get("post")
-    if asked is None:
+    if asked is None or evidence.identify is None:
         return None
     if asked.identify is None:
         return fault(f"Identify, sent by POST, brings {asked.outcome}.", asked)

@@ -6,6 +6,7 @@ that can be harvested; 130 interrupted.
 
 import ipaddress
 import json
+import logging
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -51,6 +52,7 @@ def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> Non
 
     Exit codes: 0 no fault; 1 faults; 3 nothing there that can be harvested.
     """
+    logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)  # the report tells of retries
     try:
         report = _probed(url, settings, budget)
     except RequestRefused as error:

@@ -206,11 +206,11 @@ def the_other_granularity(evidence: Evidence) -> Verdict | None:
     finer = evidence.get("window/seconds")
     if finer is not None:
         return _bad_argument(finer, "A date by second, where only days are understood,")
-    asked = evidence.get("window/day")
-    if asked is None:
+    asked, since = evidence.get("window/day"), evidence.get("window/since")
+    if asked is None or since is None or not since.items:
         return None
     if not asked.items:
-        return fault(f"A window by day, with records in it, brings {asked.outcome}.", asked)
+        return fault(f"A date by day, with records after it, brings {asked.outcome}.", asked)
     return ok("Windows by day are understood too.", asked)
 
 

@@ -38,6 +38,15 @@ def identifiers(asked: Asked) -> list[str]:
     return [header_of(item).identifier for item in asked.items]
 
 
+def _sent(asked: Asked) -> int:
+    """How many records a page was sent with, those that cannot be used included."""
+    return len(asked.items) + (len(asked.page.set_aside) if asked.page is not None else 0)
+
+
+def _is_whole(asked: Asked) -> bool:
+    return asked.page is not None and not asked.page.end_lost
+
+
 def _token_element(asked: Asked) -> etree._Element | None:
     if asked.root is None:
         return None
@@ -53,7 +62,7 @@ def _ended(evidence: Evidence) -> bool:
     """Whether the walk came to the end of the list."""
     pages = evidence.pages
     last = pages[-1].page if pages else None
-    return last is not None and last.next_token is None and not last.end_lost
+    return last is not None and last.next_token is None and _is_whole(pages[-1])
 
 
 @CHECKS.add(
@@ -246,7 +255,9 @@ def list_size_is_true(evidence: Evidence) -> Verdict | None:
     known = [size for size in sizes if size is not None]
     if max(known) - min(known) > max(3, max(known) // 100):
         return fault(f"completeListSize changes from {known[0]:,} to {known[-1]:,}.", pages[-1])
-    counted = sum(len(one.items) for one in pages)
+    if not all(map(_is_whole, pages)):
+        return None
+    counted = sum(map(_sent, pages))
     if _ended(evidence) and counted != known[-1]:
         return fault(f"completeListSize is {known[-1]:,}; {counted:,} came.", pages[-1])
     if counted > known[-1]:
@@ -273,7 +284,9 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
             shown = asked
             if stated.strip() != str(before):
                 return fault(f"cursor is {stated} where {before} records came before.", asked)
-        before += len(asked.items)
+        if not _is_whole(asked):
+            break
+        before += _sent(asked)
     return ok("cursor counts the records.", shown) if shown is not None else None
 
 

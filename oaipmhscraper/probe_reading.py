@@ -59,7 +59,8 @@ def _strictly(body: bytes) -> tuple[etree._Element | None, str]:
         root = parse_page(body)
     except PageUnreadable as error:
         return None, error.reason
-    if body.lstrip() != body and body.lstrip().startswith(b"<?xml"):
+    text = body.removeprefix(b"\xef\xbb\xbf")
+    if text[:1].isspace() and text.lstrip().startswith(b"<?xml"):
         return None, "has white space before its XML declaration"
     return root, ""
 
@@ -71,16 +72,20 @@ def _contents(verb: str, body: bytes) -> _Contents:
         except OAIError:
             return _errors(body)
         return _Contents(identify=identify, repairs=tuple(repairs))
-    read = _READERS.get(verb)
-    if read is None:
-        return _errors(body)
-    page = read(body)
-    return _Contents(page, errors=page.errors, repairs=tuple(page.repairs))
+    if verb in _WHOLE:
+        listed, needed = read_mended(body, _WHOLE[verb])
+        return _Contents(listed, errors=listed.errors, repairs=tuple(needed))
+    if verb in _BY_RECORD:
+        page = _BY_RECORD[verb](body)
+        return _Contents(page, errors=page.errors, repairs=tuple(page.repairs))
+    return _errors(body)
 
 
-_READERS: dict[str, Callable[[bytes], ListPage[Any]]] = {
+_WHOLE: dict[str, Callable[[bytes], ListPage[Any]]] = {
     Verb.LIST_METADATA_FORMATS: read_metadata_formats,
     Verb.LIST_SETS: read_sets,
+}
+_BY_RECORD: dict[str, Callable[[bytes], ListPage[Any]]] = {
     Verb.LIST_IDENTIFIERS: read_headers_mended,
     Verb.LIST_RECORDS: read_records_mended,
     Verb.GET_RECORD: read_record_mended,

@@ -79,7 +79,7 @@ class Report:
         yield (
             f"Looked at on {evidence.began:%Y-%m-%d at %H:%M} UTC,"
             f" with {_number(len(evidence.asked), 'request')} in"
-            f" {_number(math.ceil(seconds), 'second')}."
+            f" {_number(max(1, math.ceil(seconds)), 'second')}."
         )
         yield ""
         yield f"{_number(faults, 'fault')}, {_number(notes, 'note')}, {well} in order."

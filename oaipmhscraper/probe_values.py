@@ -30,7 +30,7 @@ class Asked:
     Attributes:
         role: What it was asked for, as ``window/empty``.
         params: As sent.
-        url: Request that repeats it, without credentials.
+        url: The URL that repeats it, without credentials; for a POST, a command line.
         answer: None where none came.
         failure: Why none came, in words.
         status: The HTTP status; None where there was not even one.
@@ -81,7 +81,11 @@ class Asked:
             return "the error " + ", ".join(self.codes)
         if self.unreadable:
             return f"an answer that {self.unreadable}"
-        return f"{len(self.items)} entries" if self.page is not None else "an answer"
+        if self.page is None:
+            return "an answer"
+        return {0: "an empty list", 1: "one entry"}.get(
+            len(self.items), f"{len(self.items)} entries"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +230,7 @@ class Finding:
         check: What was looked at.
         severity: See `Severity`.
         sentence: What was seen.
-        request: URL that repeats what shows it; empty where no single one does.
+        request: The `Asked.url` of what shows it; empty where no single request does.
     """
 
     check: Check

@@ -336,6 +336,7 @@ CASES: list[tuple[str, str, str, Fault]] = [
         text(_ONE, "<identifier>oai:eprints.example.org:3002</identifier>"), **HEADERS)),
     ("P304", "fault", "P804", when(
         text("<identifier>[^<]*</identifier>", "", 1), **HEADERS)),
+    ("P304", "fault", "P804", second_page(text("<identifier>[^<]*</identifier>", "", 1))),
     ("P305", "fault", "", only_verbatim),
     ("P305", "fault", "", only_with_prefix),
     ("P305", "fault", "", when(error("badResumptionToken"), resumptionToken="*")),
@@ -393,7 +394,9 @@ CASES: list[tuple[str, str, str, Fault]] = [
     ("P702", "fault", "", when(
         lambda params, answer: replace(answer, raw=None), **FORMATS)),
     ("P801", "fault", "", when(text("<dc:title>", "<dc:title>\x0b", 1), **FIRST)),
-    ("P801", "fault", "", when(text("^", "\n "), verb="ListSets")),
+    ("P801", "fault", "", when(text("^", "\n ", 1), verb="ListSets")),
+    ("P801", "fault", "", when(text("^", "\ufeff ", 1), verb="ListSets")),
+    ("P801", "fault", "", second_page(text("<dc:title", "</dc:title", 1))),
     ("P802", "fault", "", when(text("OAI/2.0/\"", "OAI/1.1/\""), verb="ListSets")),
     ("P803", "fault", "", when(
         headers(content_type="text/xml; charset=iso-8859-1"), verb="ListSets")),
@@ -428,8 +431,8 @@ def test_a_fault_is_found_and_no_other(code, severity, besides, fault):
         ("P407", Granularity.SECOND, lambda params: params["from"] > params["until"]),
         ("P407", Granularity.DAY, lambda params: params["from"] > params["until"]),
         ("P408", Granularity.SECOND, lambda params: len(params["from"]) < len(params["until"])),
-        ("P409", Granularity.SECOND, lambda params: "T" not in params["from"] + params["until"]
-            and params["from"] == params["until"] < "2027"),
+        ("P409", Granularity.SECOND, lambda params: "T" not in params["from"]
+            and params["until"] == "T"),
         ("P409", Granularity.DAY, lambda params: "T" in params["from"] and "T" in params["until"]),
     ],
 )  # fmt: skip
