@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Container, Iterator
 from datetime import date, datetime
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from oaipmhprotocol import (
     DatestampError,
@@ -16,7 +16,6 @@ from oaipmhprotocol import (
     Header,
     Identify,
     MetadataFormat,
-    NoRecordsMatch,
     Record,
     Set,
     Verb,
@@ -26,24 +25,21 @@ from oaipmhscraper.by_identifier import pages_by_identifier
 from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
 from oaipmhscraper.http_rules import Answer, Traffic
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
-from oaipmhscraper.listed_pages import HEADERS, RECORDS, ListedPage, Reading
-from oaipmhscraper.listed_pages import Item as ListedItem
+from oaipmhscraper.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
+from oaipmhscraper.repair import read_mended
 from oaipmhscraper.requests_and_pages import (
     ListPage,
     Request,
-    checked_prefix,
     get_record_request,
     identify_request,
     list_metadata_formats_request,
     list_request,
     list_sets_request,
-    read_headers,
     read_identify,
     read_metadata_formats,
     read_record,
-    read_records,
     read_sets,
     resume_request,
 )
@@ -53,67 +49,9 @@ from oaipmhscraper.windows import Window
 
 logger = logging.getLogger("OAIPMH Harvester")
 
-Item = TypeVar("Item")
 Value = TypeVar("Value")
 Moment = str | date | None
 """A bound of a selective harvest: a datestamp's text, a day, an aware datetime, or none."""
-
-
-class ListWalk(Generic[Item]):
-    """The pages of one list, fetched one by one as they are asked for (section 3.5).
-
-    Store a page before asking for the next: whatever fails, the pages yielded are
-    sound. The first page may hold nothing but ``noRecordsMatch`` (in its
-    ``errors``): an empty list. The same condition in answer to a resumption token
-    ends the list, as some repositories end theirs (metha, harvest.go).
-
-    Attributes:
-        request: The request sent last; after a failure, the one that failed.
-
-    Raises:
-        TokenLoopError: A token came back, or a token gave the page before again.
-            The list is not complete.
-        OAIError: The repository's error.
-        EndpointError: No page came, or none that can be read.
-    """
-
-    def __init__(self, first: Request, fetch_page: Callable[[Request], ListPage[Item]]) -> None:
-        self.request = first
-        self._fetch_page = fetch_page
-        self._next: Request | None = first
-        self._before: ListPage[Item] | None = None
-        self._seen: set[str] = set()
-
-    def __iter__(self) -> Iterator[ListPage[Item]]:
-        return self
-
-    def __next__(self) -> ListPage[Item]:
-        if self._next is None:
-            raise StopIteration
-        self.request = self._next
-        page = self._fetch_page(self.request)
-        if not (page.errors and all(isinstance(e, NoRecordsMatch) for e in page.errors)):
-            page.raise_errors()
-        elif not page.items and self.request.resumes:
-            self._next = None
-            raise StopIteration
-        self._go_on(page)
-        return page
-
-    def _go_on(self, page: ListPage[Item]) -> None:
-        if page.items and self._before is not None and page.items == self._before.items:
-            raise TokenLoopError(
-                self.request.params["resumptionToken"], "gives the same page again"
-            )
-        self._before = page
-        token = page.next_token
-        if token is None:
-            self._next = None
-            return
-        if token in self._seen:
-            raise TokenLoopError(token)
-        self._seen.add(token)
-        self._next = resume_request(self.request.verb, token)
 
 
 class Client:
@@ -179,8 +117,18 @@ class Client:
         Raises:
             NoSetHierarchy: The repository has none.
         """
-        for page in ListWalk(list_sets_request(), lambda request: self._ask(request, read_sets)):
+        token: str | None = None
+        sent: set[str] = set()
+        while True:
+            page = self._ask(_sets_request(token), read_sets)
+            page.raise_errors()
             yield from page.items
+            token = page.next_token
+            if token is None:
+                return
+            if token in sent:
+                raise TokenLoopError(token)
+            sent.add(token)
 
     def list_identifiers(
         self,
@@ -208,8 +156,9 @@ class Client:
             TokenLoopError: The list runs in a circle, and may be longer than what came.
             OAIError, EndpointError: What ended the list, when nothing helped.
         """
-        job = self._job(metadata_prefix, from_, until, set_spec)
-        yield from self._items(HEADERS, job)
+        for page in self.header_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
+            page.raise_errors()
+            yield from page.items
 
     def list_records(
         self,
@@ -223,8 +172,9 @@ class Client:
 
         Arguments and errors are those of `list_identifiers`.
         """
-        job = self._job(metadata_prefix, from_, until, set_spec)
-        yield from self._items(RECORDS, job, lambda *part: self._one_by_one(job, *part))
+        for page in self.record_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
+            page.raise_errors()
+            yield from page.items
 
     def get_record(self, identifier: str, metadata_prefix: str = "oai_dc") -> Record:
         """One record (section 4.1).
@@ -234,9 +184,39 @@ class Client:
         """
         return self._ask(get_record_request(identifier, metadata_prefix), read_record)
 
+    def header_pages(
+        self,
+        metadata_prefix: str,
+        *,
+        from_: Moment = None,
+        until: Moment = None,
+        set_spec: str | None = None,
+    ) -> Iterator[ListPage[Header]]:
+        """`list_identifiers`, by pages: what was set aside, repairs and the token are in them.
+
+        A page may be empty; an empty list is one page with ``noRecordsMatch`` among
+        its errors, or none.
+        """
+        return self._pages(HEADERS, self._job(metadata_prefix, from_, until, set_spec))
+
+    def record_pages(
+        self,
+        metadata_prefix: str,
+        *,
+        from_: Moment = None,
+        until: Moment = None,
+        set_spec: str | None = None,
+    ) -> Iterator[ListPage[Record]]:
+        """`list_records`, by pages; see `header_pages`."""
+        job = self._job(metadata_prefix, from_, until, set_spec)
+        return self._pages(RECORDS, job, lambda *part: self._one_by_one(job, *part))
+
     def _job(self, prefix: str, from_: Moment, until: Moment, set_spec: str | None) -> ListJob:
         first, last = self.datestamp(from_), self.datestamp(until)
-        return ListJob(checked_prefix(prefix), set_spec or None, first, last)
+        list_request(
+            Verb.LIST_RECORDS, prefix, from_=first, until=last
+        )  # refused before it is sent
+        return ListJob(prefix, set_spec or None, first, last)
 
     def _one_by_one(
         self, job: ListJob, window: Window, known: Container[str]
@@ -246,64 +226,27 @@ class Client:
                 logger.warning("%s is left out", lost)
             yield ListedPage(one.page, one.request, one.answer, one.position)
 
-    def _items(
+    def _pages(
         self,
-        reading: Reading[ListedItem],
+        reading: Reading[Item],
         job: ListJob,
-        one_by_one: OneByOne[ListedItem] | None = None,
-    ) -> Iterator[ListedItem]:
-        """A list without its pages; a doubtful end that no promise covers is an error."""
-        pages = whole_list(self, reading, job, self._quirks, one_by_one=one_by_one)
+        one_by_one: OneByOne[Item] | None = None,
+    ) -> Iterator[ListPage[Item]]:
+        """A list's pages; an end in a circle that no promise covers is an error."""
         try:
-            for listed in pages:
-                listed.page.raise_errors()
+            for listed in whole_list(self, reading, job, self._quirks, one_by_one=one_by_one):
                 for one in listed.page.set_aside:
                     logger.warning("%s is left out", one)
-                yield from listed.page.items
+                yield listed.page
                 if isinstance(listed.doubt, TokenLoopError):
                     raise listed.doubt
         except WindowBroken as broken:
             raise broken.cause from None
 
-    def header_pages(
-        self,
-        metadata_prefix: str,
-        *,
-        from_: Moment = None,
-        until: Moment = None,
-        set_spec: str | None = None,
-    ) -> ListWalk[Header]:
-        """`list_identifiers`, by pages."""
-        request = self._list_request(Verb.LIST_IDENTIFIERS, metadata_prefix, from_, until, set_spec)
-        return ListWalk(request, lambda request: self._ask(request, read_headers))
-
-    def record_pages(
-        self,
-        metadata_prefix: str,
-        *,
-        from_: Moment = None,
-        until: Moment = None,
-        set_spec: str | None = None,
-    ) -> ListWalk[Record]:
-        """`list_records`, by pages."""
-        request = self._list_request(Verb.LIST_RECORDS, metadata_prefix, from_, until, set_spec)
-        return ListWalk(request, lambda request: self._ask(request, read_records))
-
     @cached_property
     def granularity(self) -> Granularity:
         """The finest datestamps the repository understands; days where it names nothing known."""
         return self.identify().granularity or Granularity.DAY
-
-    def _list_request(
-        self, verb: Verb, prefix: str, from_: Moment, until: Moment, set_spec: str | None
-    ) -> Request:
-        return list_request(
-            verb,
-            prefix,
-            from_=self.datestamp(from_),
-            until=self.datestamp(until),
-            set_spec=set_spec,
-        )
 
     def datestamp(self, moment: Moment) -> str | None:
         """A bound as sent: a well-formed text as it is, anything else in the granularity."""
@@ -341,7 +284,12 @@ class Client:
             raise error.at(answer.url) from error
 
     def _ask(self, request: Request, read: Callable[[bytes], Value]) -> Value:
-        return self.exchange(request, read)[0]
+        """What was read from the answer to a request, mended where it has to be."""
+        return self.exchange(request, lambda body: read_mended(body, read)[0])[0]
+
+
+def _sets_request(token: str | None) -> Request:
+    return list_sets_request() if token is None else resume_request(Verb.LIST_SETS, token)
 
 
 def _read(text: str) -> datetime:

@@ -55,7 +55,7 @@ from oaipmhscraper.requests_and_pages import (
     Request,
     list_request,
 )
-from oaipmhscraper.walk_values import Position, Remedy, WalkPage, WindowBroken
+from oaipmhscraper.walk_values import Position, Remedy, RestartFrom, WalkPage, WindowBroken
 from oaipmhscraper.windows import Window
 from oaipmhscraper.wire_windows import as_sent, other_granularity
 
@@ -276,7 +276,7 @@ class _Walk(Generic[Item]):
         if remedy is not None:
             self._break(got, rung, remedy)
         if rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date):
-            self._quirks.broken_promise = self._at.promised
+            self._quirks.promises_kept = False
         if rung is Rung.UNBELIEVED:
             self._quirks.promises_kept = False
         logger.info("%s: %s; %s", got.request, got.cause, rung.value)
@@ -289,8 +289,8 @@ class _Walk(Generic[Item]):
             cause = ListCutShort(self._at.promised, self._at.listed)
         if got.failure in _MUTE and not len(self._identifiers):
             check_alive(self._client, got.cause)  # a walk that brought something is let go on
-        if got.failure is Failure.EARLY_END:
-            self._quirks.broken_promise = self._at.promised
+        if got.failure is Failure.EARLY_END and isinstance(remedy, RestartFrom):
+            self._note_broken_promise(remedy.datestamp)
         if rung is Rung.SINGLE_LIST:
             self._quirks.windows_work = False
         if self._at.token is None and not self._at.pages and self._window != Window():
@@ -298,6 +298,13 @@ class _Walk(Generic[Item]):
         logger.warning("%s: %s; %s", got.request, cause, rung.value)
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
+
+    def _note_broken_promise(self, datestamp: str | None) -> None:
+        """Keep what the list promised, if its part from a date on is known to be less of it."""
+        first_day = self._dates[0]
+        if datestamp is not None and first_day is not None and datestamp[:10] > first_day:
+            self._quirks.broken_promise = self._at.promised
+            self._quirks.broken_from = datestamp
 
     def _promises_as_much(self, day: str | None) -> bool:
         """Whether one of the list's days promises as many records as the whole list."""

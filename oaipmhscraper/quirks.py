@@ -49,7 +49,9 @@ class Quirks:
             its identifiers are all one.
         sets_checked: The sets were asked for whether one that is empty is among them.
         promises_kept: False where completeListSize is no count of the list.
-        broken_promise: The number promised by the last list that ended before it.
+        broken_promise: The number promised by the last sorted list that ended before it.
+        broken_from: The date from which it was listed anew: a part of it, which cannot
+            hold as many.
         empty_confirmed: How many empty windows were empty when asked again.
         empty_denied: How many of them were not.
     """
@@ -66,6 +68,7 @@ class Quirks:
     sets_checked: bool = False
     promises_kept: bool = True
     broken_promise: int | None = None
+    broken_from: str | None = None
     empty_confirmed: int = 0
     empty_denied: int = 0
 

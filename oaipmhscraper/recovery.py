@@ -304,13 +304,15 @@ def _is_all_there(now: Situation) -> bool:
 def _is_unbelieved(now: Situation) -> bool:
     """Whether the number promised is known to be no count of this list.
 
-    A list that ended early was asked for again in part, and the part promises as
-    much as the whole did.
+    A list that ended early was asked for again from a later date on, and this part of
+    it promises as much as all of it did.
     """
-    promised = now.position.promised
-    if promised is None:
-        return False
-    return not now.quirks.promises_kept or promised == now.quirks.broken_promise
+    promised, quirks = now.position.promised, now.quirks
+    if promised is None or not quirks.promises_kept:
+        return promised is not None
+    begin, part = now.window.from_, quirks.broken_from
+    is_of_part = begin is not None and part is not None and begin[:10] >= part[:10]
+    return is_of_part and promised == quirks.broken_promise
 
 
 def _lacks_much(now: Situation) -> bool:

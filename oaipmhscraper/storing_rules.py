@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.repairs import Repair
 from oaipmhscraper.sweep_rules import MISSING_SINCE
 from oaipmhscraper.xml_pages import same_content
 from recordsilo.manifest import Json, Manifest, Origin, Version, next_version_number
@@ -103,6 +104,11 @@ class Listing:
         """What an origin says of mended bytes; the untouched ones are in the WARC."""
         kinds = ", ".join(self.mended)
         return f"; {self.metadata_prefix} was mended: {kinds}" if kinds else ""
+
+    @property
+    def is_undated(self) -> bool:
+        """Whether the datestamp is the answer's: another one each time, which is no news."""
+        return Repair.DATESTAMP in self.mended
 
 
 ReadFile = Callable[[str, str], bytes | None]
@@ -192,7 +198,7 @@ class _Planner:
         if newest is None or self.prefix in newest.paths:
             return None
         dates = set(newest.origin.prefixes.values()) or {newest.date}
-        return newest if self.datestamp in dates else None
+        return newest if self.datestamp in dates or self.listing.is_undated else None
 
     def _is_same(self, holder: Version) -> bool:
         """Whether the version says the same; about containers count when the datestamp moved.
@@ -203,7 +209,7 @@ class _Planner:
         assert self.record.metadata is not None
         if not self._same_file(holder, self.prefix, self.record.metadata):
             return False
-        if self._date_in(holder) == self.datestamp:
+        if self._date_in(holder) == self.datestamp or self.listing.is_undated:
             return True
         about, path = about_content(self.record.about), about_file(self.prefix)
         if about is None or path not in holder.paths:
@@ -265,7 +271,7 @@ class _Planner:
     def _deleted_again(self) -> tuple[Action, ...]:
         actions: list[Action] = []
         noted = str(self.manifest.metadata.get(DELETED_DATE, ""))
-        if self.datestamp > noted:
+        if self.datestamp > noted and not self.listing.is_undated:
             actions.append(SetMetadata(DELETED_DATE, self.datestamp))
         name = str(self.manifest.metadata[DELETED_VERSION])
         if self.manifest.has(name):
@@ -297,7 +303,9 @@ class _Planner:
     def _dated(self, version: Version, remark: str = "") -> list[Action]:
         """Note the format's datestamp in a version's origin, unless it is there."""
         origin = version.origin
-        if origin.prefixes.get(self.prefix) == self.datestamp and not remark:
+        known = origin.prefixes.get(self.prefix)
+        is_known = known is not None if self.listing.is_undated else known == self.datestamp
+        if is_known and not remark:
             return []
         dated = {**origin.prefixes, self.prefix: self.datestamp}
         noted = replace(origin, prefixes=dated, message=origin.message + remark)

@@ -7,6 +7,7 @@ lists of identifiers.
 Source: OAI-PMH 2.0, section 3.5, "Flow Control".
 """
 
+import logging
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from oaipmhprotocol import Granularity
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.list_walk import walk_list
-from oaipmhscraper.listed_pages import Item, ListedPage, Reading
+from oaipmhscraper.listed_pages import Item, ListCutShort, ListedPage, Reading
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.page_facts import headers_of
 from oaipmhscraper.quirks import Quirks
@@ -24,6 +25,8 @@ from oaipmhscraper.windows import Window, halves, span
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client
+
+logger = logging.getLogger("OAIPMH Harvester")
 
 _MOST_REMEDIES = 500
 """Windows of one list that may break before the list is given up."""
@@ -50,7 +53,7 @@ def whole_list(
         job: Format, set and bounds.
         quirks: What the endpoint needs; learned from and added to.
         window: The part of the list that is wanted; all of it by default.
-        one_by_one: Carries out `ByIdentifier`.
+        one_by_one: Carries out `ByIdentifier`, and finds what a list is short of.
 
     Raises:
         WindowBroken: A part of the list cannot be had, its remedy being `GiveUp`, or
@@ -63,27 +66,49 @@ def whole_list(
     remedies = 0
     while todo:
         part = todo.pop()
+        short: Exception | None = None
         try:
             for listed in walk_list(client, reading, job, part, quirks=quirks):
-                yield _only_new(listed, known)
+                yield _only_new(listed, known, is_part=remedies > 0)
+                short = listed.doubt if isinstance(listed.doubt, ListCutShort) else None
         except WindowBroken as broken:
             remedies += 1
             instead = _instead(broken, part, whole, quirks)
             if remedies <= _MOST_REMEDIES and instead:
                 todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
-            elif one_by_one is not None and isinstance(broken.remedy, ByIdentifier):
-                for listed in one_by_one(part, known):
-                    yield _only_new(listed, known)
-            else:
+            elif one_by_one is None or not isinstance(broken.remedy, ByIdentifier):
                 raise
+            else:
+                yield from (_only_new(one, known) for one in one_by_one(part, known))
+        if short is not None:
+            yield from _rest(short, part, known, one_by_one)
 
 
-def _only_new(listed: ListedPage[Item], known: IdentifierSet) -> ListedPage[Item]:
-    are_new = known.add_all(header.identifier for header in headers_of(listed.page))
-    if all(are_new):
+def _rest(
+    short: Exception, part: Window, known: IdentifierSet, one_by_one: OneByOne[Item] | None
+) -> Iterator[ListedPage[Item]]:
+    """What a list was short of, unless it was the number promised that was wrong."""
+    if one_by_one is None:
+        return
+    try:
+        yield from (_only_new(one, known) for one in one_by_one(part, known))
+    except WindowBroken as broken:
+        logger.warning("%s, and its identifiers do not tell what is missing: %s", short, broken)
+
+
+def _only_new(
+    listed: ListedPage[Item], known: IdentifierSet, *, is_part: bool = True
+) -> ListedPage[Item]:
+    """A page without what came before.
+
+    That a part of the list is empty, or brings nothing new, is no error of the list.
+    """
+    page = listed.page
+    are_new = known.add_all(header.identifier for header in headers_of(page))
+    if all(are_new) and not (is_part and page.errors):
         return listed
-    items = tuple(item for item, is_new in zip(listed.page.items, are_new, strict=True) if is_new)
-    return replace(listed, page=replace(listed.page, items=items))
+    items = tuple(item for item, is_new in zip(page.items, are_new, strict=True) if is_new)
+    return replace(listed, page=replace(page, items=items, errors=()))
 
 
 def _instead(broken: WindowBroken, window: Window, whole: Window, quirks: Quirks) -> list[Window]:
