@@ -48,12 +48,30 @@ def utf8_page(body: bytes) -> tuple[bytes, Repairs]:
     root = _ROOT_NAME.search(body, 0, 1 << 20)
     declared = DECLARED_ENCODING.search(body, 0, root.start() if root else 1024)
     codec = _codec(declared[1]) if declared else None
-    if codec is None or (not codec.startswith(_STATEFUL) and _is_utf8(body)):
+    if codec is None:
         return body, Repairs()
+    if not codec.startswith(_STATEFUL) and _is_utf8(body):
+        return body, +Repairs({Repair.DECLARATION: int(not body.isascii())})
     try:
         return body.decode(codec).encode(), Repairs({Repair.ENCODING: 1})
     except UnicodeError:
         return body, Repairs()
+
+
+def without_wrong_declaration(body: bytes) -> bytes | None:
+    """The page without a declared encoding that its bytes give the lie to; None for any other.
+
+    What is valid UTF-8 beyond ASCII is nothing else by chance, and an answer is to
+    be UTF-8 (OAI-PMH 2.0, section 3.2). A parser believes the declaration of, say,
+    ISO-8859-1, and reads "naÃ¯ve".
+    """
+    declared = DECLARED_ENCODING.match(body.removeprefix(b"\xef\xbb\xbf").lstrip()[:200])
+    if declared is None or declared[1].lower() in {b"utf-8", b"utf8"} or body.isascii():
+        return None
+    codec = _codec(declared[1])
+    if codec is None or codec.startswith(_STATEFUL) or not _is_utf8(body):
+        return None
+    return body[body.index(b"?>") + 2 :]
 
 
 def _wide_text(body: bytes) -> str | None:

@@ -24,6 +24,7 @@ from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage, Request
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.tempo import Tempo
+from oaipmhscraper.undated import dated
 from oaipmhscraper.walk_values import WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.windows import Sight
@@ -239,6 +240,7 @@ class ListHarvest:
             endpoint.tempo = endpoint.tempo.after_page(found.seconds)
 
     def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
+        found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
             stored = self._store.store(found.page, found.answer.received)
             row = self._books.keep(row, found, stored)

@@ -18,7 +18,7 @@ from html import unescape
 from typing import Generic, TypeVar
 
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.encodings import NotText, text_of
+from oaipmhscraper.encodings import NotText, text_of, without_wrong_declaration
 from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.mending import mend
 from oaipmhscraper.prolog import Opened
@@ -139,13 +139,15 @@ def _mended_whole(body: bytes) -> tuple[bytes, Repairs] | None:
 
 
 def _read(body: bytes, read: Callable[[bytes], ListPage[Item]], grain: Grain) -> ListPage[Item]:
+    sound = without_wrong_declaration(body)
     try:
-        page = read(body)
+        page = read(body if sound is None else sound)
     except PageUnreadable as error:
         return _salvaged(body, read, grain, error)
-    if _BLANK_BEFORE.match(body):
-        return replace(page, repairs={Repair.JUNK_BEFORE.value: 1})
-    return page
+    repairs = Repairs()
+    repairs[Repair.DECLARATION] += sound is not None
+    repairs[Repair.JUNK_BEFORE] += _BLANK_BEFORE.match(body) is not None
+    return replace(page, repairs=_plain(repairs)) if repairs.total() else page
 
 
 def _salvaged(

@@ -14,6 +14,7 @@ class Repair(StrEnum):
     JUNK_AFTER = "junk after the answer cut"
     JUNK_BETWEEN = "junk between records cut"
     ENCODING = "encoding other than UTF-8 converted"
+    DECLARATION = "wrong encoding declaration overruled"
     WINDOWS_1252 = "windows-1252 byte read"
     LOST_CHARACTER = "unreadable byte replaced by U+FFFD"
     CONTROL_CHARACTER = "control character dropped"
@@ -34,6 +35,7 @@ class Repair(StrEnum):
     ENVELOPE = "envelope read in part"
     TOKEN_BY_PATTERN = "token by pattern"  # noqa: S105 - a word for people, no secret
     CUT_SHORT = "page cut short"
+    DATESTAMP = "datestamp of the answer taken"
 
 
 Repairs = Counter[Repair]

@@ -63,7 +63,7 @@ def test_a_second_harvest_says_that_nothing_changed(repository, scraper):
 def test_every_record_listed_has_one_outcome(repository, scraper):
     fill(repository, 5)
     repository.add("oai:x:gone").deleted = True
-    repository.add("oai:x:bad", "0000-00-00")
+    repository.add("x" * 9000)
     counts = scraper.getRecords("oai_dc").counts.to_json()
     outcomes = ("new", "updated", "unchanged", "deleted", "duplicates", "quarantined", "left_out")
     assert counts["listed"] == 7 == sum(counts[name] for name in outcomes)
@@ -485,16 +485,24 @@ def test_every_harvest_leaves_its_receipt_in_the_silo(repository, scraper, silo)
 
 
 def test_the_receipt_names_what_was_set_aside(repository, scraper, silo):
-    repository.add("oai:x:1", "0000-00-00")
+    repository.add("oai:x:0")
+    repository.add("oai:x:1", formats={"oai_dc": "<a>"})
     scraper.getRecords("oai_dc")
     (found,) = receipts(silo)
-    assert found["quarantined"] == [
-        {
-            "identifier": "oai:x:1",
-            "reason": "has no sound datestamp ('0000-00-00')",
-            "where": "datestamp 0000-00-00",
-        }
-    ]
+    (one,) = found["quarantined"]
+    assert one["identifier"] == "oai:x:1"
+    assert one["reason"].startswith("is not well-formed XML: Opening and ending tag mismatch: a")
+    assert "record 2 of the page, from byte " in one["where"]
+
+
+def test_a_record_without_a_sound_datestamp_is_dated_by_the_answer_and_that_is_told(
+    repository, scraper, silo
+):
+    repository.add("oai:x:1", "0000-00-00")
+    receipt = scraper.getRecords("oai_dc")
+    assert receipt.whole
+    assert receipts(silo)[0]["repairs"] == {"datestamp of the answer taken": 1}
+    assert silo["oai:x:1"].origin("1").prefixes == {"oai_dc": "2010-11-20T12:00:00"}
 
 
 def test_progress_is_told_after_every_page_and_at_the_end(repository, scraper):

@@ -225,6 +225,16 @@ def test_a_declared_latin_1_stays_latin_1_where_a_record_is_broken():
     assert [title(item) for item in found.items] == ["é", "ü & ö"]
 
 
+def test_utf_8_declared_as_latin_1_is_read_as_utf_8_and_that_is_told():
+    body = page(record(1, "naïve")).replace("UTF-8", "ISO-8859-1")
+    found = read(body)
+    assert title(found.items[0]) == "naïve"
+    assert found.repairs == {"wrong encoding declaration overruled": 1}
+    assert read(body.replace("ï", "i")).repairs == {}
+    assert title(read(body.encode("latin-1")).items[0]) == "naïve"
+    assert read(body.encode("latin-1")).repairs == {}
+
+
 # --- what stands around
 
 

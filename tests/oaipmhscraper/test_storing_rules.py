@@ -465,7 +465,7 @@ def test_a_removed_record_stays_away_unless_it_is_asked_for(repository, silo, ha
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({"identifier": "oai:x:9", "datestamp": "0000-00-00"}, "no sound datestamp"),
+        ({"identifier": "oai:x:9", "formats": {"oai_dc": "<a>"}}, "tag mismatch"),
         ({"identifier": "x" * 9000, "datestamp": "2010-01-01"}, "cannot be stored"),
     ],
 )
