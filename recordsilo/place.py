@@ -84,6 +84,8 @@ class RecordPlace:
 
     def _was_created_meanwhile(self, path: str) -> bool:
         """Versions without a manifest are damage, unless a writer was or is at work there."""
+        if not os.access(self.dirpath, os.F_OK):  # so it is for nearly every record that is new
+            return False
         versions = ""
         for _ in range(3):  # a listing is no snapshot: what was seen once may be a rename half seen
             try:
