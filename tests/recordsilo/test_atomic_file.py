@@ -220,6 +220,24 @@ def test_directory_pruned_while_it_is_made_is_made_again(
     assert len(pruned) == 3
 
 
+def test_making_a_directory_tells_whether_it_is_new(tmp_path: Path) -> None:
+    root, barrier = str(tmp_path), StrictBarrier()
+    assert atomic_file.make_directories(f"{root}/a/b", root, barrier)
+    assert not atomic_file.make_directories(f"{root}/a/b", root, barrier)
+    assert not atomic_file.make_directories(f"{root}/a", root, barrier)
+    assert atomic_file.make_directories(f"{root}/a/c/d", root, barrier)
+
+
+def test_content_is_written_whole_where_the_disk_takes_it_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda fd, content: real(fd, content[:3]))
+    files = [("f", b"0123456789"), ("d/e", b""), ("d/g", b"abcd")]
+    atomic_file.write_version(str(tmp_path / "__1"), files, StrictBarrier())
+    assert {path: (tmp_path / "__1" / path).read_bytes() for path, _ in files} == dict(files)
+
+
 def test_directories_are_not_made_where_their_root_is_gone(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         atomic_file.make_directories(

@@ -1,6 +1,8 @@
 """Locks between writers, removals that are remembered, and progress shown."""
 
+import errno
 import io
+import os
 import subprocess
 import sys
 import threading
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recordsilo import Silo, progress, removals
+from recordsilo import Silo, atomic_file, progress, removals
 from recordsilo.errors import RecordNotFound, RevisionConflict, StateUnreadable
 from recordsilo.locks import Locks
 from recordsilo.progress import counting
@@ -38,6 +40,29 @@ def test_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
         with Locks(directory).hold(["a"]):
             pass
         with Locks(directory).hold_if_free("a") as free:
+            assert free
+
+
+def test_locks_of_a_batch_are_given_back_when_one_cannot_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks = Locks(str(tmp_path / "locks"))
+    names = [str(number) for number in range(20)]
+    real, had = atomic_file.open_lock_file, []
+
+    def run_out(path: str) -> int:
+        if len(had) == 5:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        had.append(path)
+        return real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(atomic_file, "open_lock_file", run_out)
+        with pytest.raises(OSError, match="Too many open files"):
+            locks.hold(names).__enter__()
+    assert len(had) == 5
+    for name in names:
+        with locks.hold_if_free(name) as free:
             assert free
 
 

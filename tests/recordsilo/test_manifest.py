@@ -1,5 +1,6 @@
 """What is decided on a manifest's values alone."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
@@ -10,6 +11,7 @@ from recordsilo import Manifest, Origin, Version
 from recordsilo.errors import VersionNotFound
 from recordsilo.manifest import (
     Pending,
+    altered,
     base_of,
     date_text,
     is_frozen,
@@ -31,6 +33,15 @@ HARVEST, LOCAL = Origin("harvest"), Origin("local")
 
 def clone(of: str) -> Origin:
     return Origin("clone", of=of)
+
+
+def test_altered_value_differs_in_what_was_named_alone() -> None:
+    before = manifest(("1", HARVEST), ("wc", clone("1")))
+    after = altered(before, revision=7, metadata={"a": 1})
+    assert after == replace(before, revision=7, metadata={"a": 1})
+    assert (before.revision, before.metadata) == (0, {})
+    with pytest.raises(TypeError, match="Manifest has no field 'revison'"):
+        altered(before, revison=7)
 
 
 def test_newest_harvested_version_is_not_frozen() -> None:
