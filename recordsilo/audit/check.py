@@ -108,12 +108,12 @@ class Audit:
         if not directory.has_record:
             return Step(findings, place)
         check = RecordCheck(self.path, place)
-        drawn = hashing and is_drawn(self._seed, check.identifier, self._share)
-        checked = self.record(check, hashing=drawn)
+        drawn = is_drawn(self._seed, check.identifier, self._share)
+        checked = self.record(check, hashing=hashing and drawn)
         findings = (*findings, *checked.findings)
-        if found := self._in_index(check, checked, index):
+        if found := self._in_index(check, checked, index, describing=drawn):
             findings = (*findings, found)
-        return Step(findings, place, int(checked.is_record), drawn, checked.bytes_read)
+        return Step(findings, place, int(checked.is_record), hashing and drawn, checked.bytes_read)
 
     def record(self, check: RecordCheck, *, hashing: bool) -> Checked:
         """The look at a record's directory.
@@ -155,15 +155,27 @@ class Audit:
 
     # -- the index --------------------------------------------------------------------------
 
-    def _in_index(self, check: RecordCheck, checked: Checked, index: IndexCheck) -> Finding | None:
-        """A record's row; a fault counts if it is there still when no writer is at work."""
-        if checked.manifest is None or index.of_record(checked.manifest) is None:
+    def _in_index(
+        self, check: RecordCheck, checked: Checked, index: IndexCheck, *, describing: bool
+    ) -> Finding | None:
+        """A record's row; a fault counts if it is there still when no writer is at work.
+
+        What comes from the files is compared where these are what the manifest states:
+        else another finding tells why the index has something else.
+        """
+
+        def compare(looked: Checked, with_index: IndexCheck) -> Finding | None:
+            if looked.manifest is None:
+                return None
+            sound = describing and not looked.findings
+            return with_index.of_record(looked.manifest, check.directory if sound else None)
+
+        if compare(checked, index) is None:
             return None
 
         def again() -> Finding | None:
-            manifest = check.run(hashing=False).manifest
             with contextlib.closing(IndexCheck(self.path)) as newest:
-                return newest.of_record(manifest) if manifest else None
+                return compare(check.run(hashing=False), newest)
 
         found = self.under_lock(checked.identifier, again)
         if found is None:  # a writer was at work: its rows are seen on a new connection

@@ -298,7 +298,12 @@ class Code(Enum):
     INDEX_DAMAGED = ("S110", WARNING, "the index cannot be read", _REINDEX)
     INDEX_LACKS = ("S111", WARNING, "the index does not have a record", _REINDEX)
     INDEX_SURPLUS = ("S112", WARNING, "the index has a record that is not there", _REINDEX)
-    INDEX_DIFFERS = ("S113", WARNING, "the index tells something else of a record", _REINDEX)
+    INDEX_DIFFERS = (
+        "S113", WARNING, "the index tells something else of a record than its manifest", _REINDEX)
+    INDEX_DESCRIBES = (
+        "S114", WARNING,
+        "the index has another title, full text or facets for a record than its files",
+        "`silo repair` makes the index anew.")
     # fmt: on
 
 

@@ -1,6 +1,7 @@
 """The index against the manifests; opened so that nothing in it can change."""
 
 import contextlib
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -10,12 +11,15 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from recordsilo.audit.findings import Code, Finding, shown
+from recordsilo.audit.reading import UnreadableError, tree
 from recordsilo.identifier import ppath
-from recordsilo.index import Row
+from recordsilo.index import Entry, ManifestStamp, Row, project
 from recordsilo.index.projection import project_row
 from recordsilo.index.query import row
-from recordsilo.index.schema import VERSION
-from recordsilo.manifest import Manifest
+from recordsilo.index.rows import flags_of, prepare, title_key
+from recordsilo.index.schema import TEXT_COLUMNS, VERSION
+from recordsilo.manifest import Manifest, with_listing
+from recordsilo.names import is_staged, is_tag, version_dirname
 
 PATH = ".silo/index.sqlite"
 _PAGE = 1000
@@ -63,19 +67,24 @@ class IndexCheck:
                     self.problem = Finding(Code.INDEX_DAMAGED, PATH, "an SQLite database", found)
         return None
 
-    def of_record(self, manifest: Manifest) -> Finding | None:
+    def of_record(self, manifest: Manifest, directory: str | None = None) -> Finding | None:
         """What the index says wrongly of a record.
 
-        Titles are not compared: they come from the files, not from the manifest.
+        Args:
+            directory: Where the record lies; without it what comes from the files (title,
+                full text, facets) is not compared.
         """
         identifier, stated = manifest.item_id, project_row(manifest, "")
+        entry = described(directory, manifest) if directory else None
 
         def compare(connection: sqlite3.Connection) -> Finding | None:
             found = row(connection, identifier)
             listed = None if found is None else replace(found, title="")
-            if listed == stated or _is_unsettled(connection, identifier):
+            if _is_unsettled(connection, identifier):
                 return None
-            return _difference(identifier, listed, stated)
+            if listed != stated:
+                return _difference(identifier, listed, stated)
+            return _misdescribed(connection, entry) if entry else None
 
         return self._ask(compare)
 
@@ -126,6 +135,108 @@ def _difference(identifier: str, listed: Row | None, stated: Row) -> Finding:
         shown({key: found[key] for key in keys}),
         identifier,
     )
+
+
+# -- what comes from the files ------------------------------------------------------------
+
+
+def described(directory: str, manifest: Manifest) -> Entry | None:
+    """What the index has to hold of a record without a fault; None where it changes meanwhile."""
+
+    def walk(version: str) -> Iterator[str]:
+        for one in tree(f"{directory}/{version_dirname(version)}"):
+            is_file = one.kind != "directory"
+            if is_file and not is_tag(one.name) and not is_staged(os.path.basename(one.name)):
+                yield one.name
+
+    def read(version: str, path: str) -> bytes:
+        with open(f"{directory}/{version_dirname(version)}/{path}", "rb") as file:
+            return file.read()
+
+    try:
+        return project(with_listing(manifest, walk), read)
+    except UnreadableError:
+        return None
+
+
+def _misdescribed(connection: sqlite3.Connection, entry: Entry) -> Finding | None:
+    identifier = entry.row.identifier
+    stated, found = _expected_of(entry), _found_of(connection, identifier)
+    keys = [key for key in stated if stated[key] != found.get(key)]
+    if not keys:
+        return None
+    from_manifest = not set(keys).isdisjoint(_FROM_MANIFEST)
+    return Finding(
+        Code.INDEX_DIFFERS if from_manifest else Code.INDEX_DESCRIBES,
+        PATH,
+        shown({key: stated[key] for key in keys}),
+        shown({key: found.get(key) for key in keys}),
+        identifier,
+    )
+
+
+_FROM_MANIFEST = ("seconds", "flags", "sets")
+
+
+def _expected_of(entry: Entry) -> dict[str, object]:
+    one = prepare(entry, ManifestStamp(0, 0, 0))
+    return {
+        "seconds": entry.seconds,
+        "flags": flags_of(entry),
+        "sets": sorted(one.specs),
+        "title": entry.row.title,
+        "title_key": title_key(entry.row.title),
+        "facets": [list(pair) for pair in (*one.facets, *one.facets_large)],
+        **{f"text {name}": text for name, text in zip(TEXT_COLUMNS, one.text, strict=True)},
+        "text_digest": one.text_digest.hex(),
+    }
+
+
+def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, object]:
+    whole = connection.execute(
+        "SELECT id, sets, facets, facets_large, text_digest, seconds, flags, title, title_key "
+        "FROM record WHERE identifier = ?",
+        (identifier,),
+    ).fetchone()
+    if whole is None:  # deleted just now
+        return {}
+    number, sets, small, large, digest, *plain = whole
+    columns = ", ".join(TEXT_COLUMNS)
+    text = connection.execute(
+        f"SELECT {columns} FROM text WHERE rowid = ?",  # noqa: S608 - constants
+        (number,),
+    ).fetchone()
+    return {
+        **dict(zip(("seconds", "flags", "title", "title_key"), plain, strict=True)),
+        "sets": _sets_of(connection, identifier, sets),
+        "facets": _facets_of(connection, bytes(small) + bytes(large)),
+        **{f"text {name}": found for name, found in zip(TEXT_COLUMNS, text or (), strict=False)},
+        "text_digest": bytes(digest).hex(),
+    }
+
+
+def _sets_of(connection: sqlite3.Connection, identifier: str, listed: str) -> list[str]:
+    """Those of a row's sets under which lists find the record."""
+    rows = connection.execute(
+        "SELECT set_spec FROM json_each(?) JOIN record_set ON set_spec = value "
+        "WHERE identifier = ? ORDER BY set_spec",
+        (listed, identifier),
+    )
+    return [spec for (spec,) in rows]
+
+
+def _facets_of(connection: sqlite3.Connection, numbers: bytes) -> list[list[str] | None]:
+    """The (field, value) of each number; None for one that means nothing."""
+    wanted = list(memoryview(numbers[: len(numbers) // 4 * 4]).cast("i"))
+    rows = connection.execute(
+        "SELECT id, field, value FROM facet_value WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(wanted),),
+    )
+    known = {number: [field, value] for number, field, value in rows}
+    return [known.get(number) for number in wanted]
+
+
+# -- the file -----------------------------------------------------------------------------
 
 
 def _open(path: str) -> sqlite3.Connection | None:

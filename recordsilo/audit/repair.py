@@ -12,6 +12,7 @@ from recordsilo import atomic_file
 from recordsilo.atomic_file import Staging, StrictBarrier
 from recordsilo.audit.check import Audit
 from recordsilo.audit.findings import Code, Finding
+from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.reading import entries
 from recordsilo.audit.record_check import RecordCheck, identifier_of
 from recordsilo.audit.silo_files import ROOT, VERSION_TEXT, uri_base_of
@@ -34,7 +35,8 @@ _TORN = frozenset(
         Code.CHECKSUM_DIFFERS,
     }
 )
-_INDEX = frozenset({Code.INDEX_DAMAGED, Code.INDEX_LACKS, Code.INDEX_SURPLUS, Code.INDEX_DIFFERS})
+_WRONG_ROWS = frozenset({Code.INDEX_DIFFERS, Code.INDEX_DESCRIBES})
+_INDEX = frozenset({Code.INDEX_DAMAGED, Code.INDEX_LACKS, Code.INDEX_SURPLUS}) | _WRONG_ROWS
 _STRAY = frozenset(
     {
         Code.DELETION_MARK,
@@ -76,7 +78,7 @@ class Repair:
         self._dry_run = dry_run
         self._staging = Staging(f"{self._silo}/.silo/tmp")
         self._lost = f"{LOST_AND_FOUND}/{now_text()}"
-        self._is_index_stale = False
+        self._is_index_stale = self._are_rows_wrong = False
 
     def run(self) -> Iterator[Outcome]:
         """Mend, a directory at a time; names and sizes are looked at, not every byte."""
@@ -85,10 +87,17 @@ class Repair:
                 if step.findings:
                     yield from self._step(step.place, step.findings)
             if self._is_index_stale and not self._dry_run:
-                with Silo(self._silo, create=False) as silo:
-                    silo.reindex()
+                self._reindex()
         finally:
             self._staging.close()
+
+    def _reindex(self) -> None:
+        """Rows may be wrong whose manifests are as the index has them: then none is kept."""
+        if self._are_rows_wrong:
+            for suffix in ("", "-wal", "-shm"):
+                atomic_file.remove_tree(f"{self._silo}/{INDEX}{suffix}")
+        with Silo(self._silo, create=False) as silo:
+            silo.reindex()
 
     def _step(self, place: str | None, findings: tuple[Finding, ...]) -> Iterator[Outcome]:
         """One directory's findings; a record's are found again, under its lock, then mended."""
@@ -123,6 +132,7 @@ class Repair:
             return self._restore_manifest(finding)
         if code in _INDEX:
             self._is_index_stale = True
+            self._are_rows_wrong |= code in _WRONG_ROWS
             return "the index is made anew from the manifests"
         means: dict[Code, Callable[[Finding], str]] = {
             Code.WRITE_UNFINISHED: self._sweep_write,

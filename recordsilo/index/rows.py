@@ -57,7 +57,7 @@ def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
         (
             row.identifier, row.datestamp, row.title, sets, row.deleted, row.curated,
             row.upstream_newer, row.current_version, row.versions, row.revision,
-            _title_key(row.title), entry.seconds, _flags(entry), digest, *found,
+            title_key(row.title), entry.seconds, flags_of(entry), digest, *found,
         ),
         row.sets,
         sets,
@@ -185,14 +185,14 @@ def _delete_sets(connection: sqlite3.Connection, identifier: str, sets: str) -> 
     )
 
 
-def _flags(entry: Entry) -> int:
+def flags_of(entry: Entry) -> int:
     """The bits of `FLAGS`."""
     row = entry.row
     flags = (row.deleted, row.curated, row.upstream_newer, entry.has_file)
     return sum(1 << bit for bit, is_set in enumerate(flags) if is_set)
 
 
-def _title_key(title: str) -> str:
+def title_key(title: str) -> str:
     """The title without case, accents, and what stands before its first letter or digit."""
     if title.isascii():
         folded = title.lower()

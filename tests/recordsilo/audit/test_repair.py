@@ -1,11 +1,15 @@
 """What needs no guess is mended, all else is left; nothing that was kept is destroyed."""
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from recordsilo import Origin, Silo
 from recordsilo.audit import Audit, Code
@@ -149,6 +153,17 @@ def test_an_index_out_of_step_is_made_anew(box: Box) -> None:
     assert check(box) == []
     with Silo(str(box.silo), create=False) as silo:
         assert silo.set_counts() == {"c": 1}
+
+
+@pytest.mark.parametrize("column", ["flags", "title"])
+def test_rows_that_are_wrong_though_their_manifests_are_known_are_made_anew(
+    box: Box, column: str
+) -> None:
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        connection.execute(f"UPDATE record SET {column} = 77")
+        connection.commit()
+    assert set(repair(box)[0]) == {{"flags": "S113", "title": "S114"}[column]}
+    assert check(box) == []
 
 
 def test_a_damaged_index_is_made_anew(box: Box) -> None:

@@ -3,11 +3,13 @@
 One directory for each case, named by its code, made by a function of that name.
 """
 
+import contextlib
 import errno
 import json
 import os
 import shutil
 import socket
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -1079,6 +1081,61 @@ def record_changed_by_hand(box: Box) -> None:
     box.set(metadata={"setSpec": ["c"]})
 
 
+def in_index(box: Box, statement: str) -> None:
+    """Change the index as no writer does."""
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        changed = connection.execute(statement, {"identifier": box.identifier})
+        assert changed.rowcount == 1
+        connection.commit()
+
+
+@breaks_index("S113")
+def flags_of_a_row_changed(box: Box) -> None:
+    in_index(box, "UPDATE record SET flags = flags + 16 WHERE identifier = :identifier")
+
+
+@breaks_index("S113")
+def seconds_of_a_row_changed(box: Box) -> None:
+    in_index(box, "UPDATE record SET seconds = seconds + 1 WHERE identifier = :identifier")
+
+
+@breaks_index("S113")
+def set_of_a_record_lost(box: Box) -> None:
+    in_index(box, "DELETE FROM record_set WHERE identifier = :identifier AND set_spec = 'a'")
+
+
+@breaks_index("S114")
+def title_of_a_row_changed(box: Box) -> None:
+    in_index(box, "UPDATE record SET title = 'Another' WHERE identifier = :identifier")
+
+
+@breaks_index("S114")
+def facets_of_a_row_lost(box: Box) -> None:
+    in_index(box, "UPDATE record SET facets = x'' WHERE identifier = :identifier")
+
+
+@breaks_index("S114")
+def facet_that_means_nothing(box: Box) -> None:
+    in_index(box, "UPDATE record SET facets_large = x'ffffff7f' WHERE identifier = :identifier")
+
+
+@breaks_index("S114")
+def text_of_a_record_changed(box: Box) -> None:
+    in_index(
+        box,
+        "UPDATE text SET title = 'Another' "
+        "WHERE rowid = (SELECT id FROM record WHERE identifier = :identifier)",
+    )
+
+
+@breaks_index("S114")
+def text_of_a_record_lost(box: Box) -> None:
+    in_index(
+        box,
+        "DELETE FROM text WHERE rowid = (SELECT id FROM record WHERE identifier = :identifier)",
+    )
+
+
 # -- the tests ----------------------------------------------------------------------------
 
 
@@ -1116,6 +1173,28 @@ def test_a_silo_of_2010_broken_in_one_way_has_the_code_of_that(case: str, box_20
 def test_an_index_out_of_step_has_the_code_of_that(case: str, box: Box) -> None:
     OF_INDEX[case](box)
     assert_only(case, box.silo)
+
+
+def test_an_index_of_a_silo_of_2010_is_as_its_records_are(box_2010: Box) -> None:
+    with Silo(str(box_2010.silo)) as silo:
+        assert silo.reindex() == 5
+    assert [
+        one for one in Audit(str(box_2010.silo)).findings() if one.path.startswith(".silo")
+    ] == []
+
+
+def test_descriptions_in_the_index_are_compared_for_the_records_that_are_drawn(box: Box) -> None:
+    facets_of_a_row_lost(box)
+    told = set()
+    for seed in range(12):
+        found = list(Audit(str(box.silo), share=0.4, seed=str(seed)).findings())
+        told.add(tuple(one.code.number for one in found))
+    assert told == {(), ("S114",)}
+
+
+def test_a_record_whose_files_were_edited_is_not_told_of_twice(box: Box) -> None:
+    (box.record / "__workingcopy/oai_dc").write_text("<dc><title>edited</title></dc>")
+    assert [one.code.number for one in Audit(str(box.silo)).findings()] == ["S088"]
 
 
 def test_every_code_has_a_case() -> None:
