@@ -26,6 +26,7 @@ from oaipmhscraper.listed_pages import (
     Reading,
 )
 from oaipmhscraper.marks import ListJob
+from oaipmhscraper.narrowing import LASTING, narrowed
 from oaipmhscraper.page_facts import (
     are_outside,
     digest_of,
@@ -55,7 +56,14 @@ from oaipmhscraper.requests_and_pages import (
     Request,
     list_request,
 )
-from oaipmhscraper.walk_values import Position, Remedy, RestartFrom, WalkPage, WindowBroken
+from oaipmhscraper.walk_values import (
+    Position,
+    Remedy,
+    RestartFrom,
+    Split,
+    WalkPage,
+    WindowBroken,
+)
 from oaipmhscraper.windows import Window
 from oaipmhscraper.wire_windows import as_sent, other_granularity
 
@@ -213,19 +221,28 @@ class _Walk(Generic[Item]):
     # ------------------------------------------------------------------ asking
 
     def _request(self, rung: Rung | None) -> Request:
-        job, quirks = self._job, self._quirks
-        opening = list_request(
-            self._reading.verb,
-            job.metadata_prefix,
-            **as_sent(self._window, quirks, rung),
-            set_spec=job.set_spec,
-        )
+        opening = self._opening(self._reading.verb, rung)
         if self._at.token is None:
             return opening
-        spelling, companions = form_of(rung, quirks)
+        spelling, companions = form_of(rung, self._quirks)
         beside = {Companions.NONE: 0, Companions.PREFIX: 1, Companions.ALL: None}[companions]
         token = (Argument.RESUMPTION_TOKEN.value, spell(self._at.token, spelling))
         return Request(self._reading.verb, (token, *opening.arguments[:beside]))
+
+    @property
+    def _reads_records(self) -> bool:
+        return self._reading.verb is Verb.LIST_RECORDS and self._quirks.identifiers_work
+
+    def _opening(
+        self, verb: Verb, rung: Rung | None = None, window: Window | None = None
+    ) -> Request:
+        """The request that opens a list of the window, or of another one."""
+        return list_request(
+            verb,
+            self._job.metadata_prefix,
+            **as_sent(window or self._window, self._quirks, rung),
+            set_spec=self._job.set_spec,
+        )
 
     def _ask(self, request: Request) -> _Got[Item]:
         try:
@@ -275,9 +292,8 @@ class _Walk(Generic[Item]):
         remedy = remedy_for(rung, now)
         if remedy is not None:
             self._break(got, rung, remedy)
-        if rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date):
-            self._quirks.promises_kept = False
-        if rung is Rung.UNBELIEVED:
+        tested = rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date)
+        if tested or rung is Rung.UNBELIEVED:
             self._quirks.promises_kept = False
         logger.info("%s: %s; %s", got.request, got.cause, rung.value)
         return rung
@@ -295,6 +311,9 @@ class _Walk(Generic[Item]):
             self._quirks.windows_work = False
         if self._at.token is None and not self._at.pages and self._window != Window():
             self._quirks.windows_failed += 1
+        if rung is Rung.SPLIT and got.failure in LASTING and self._reads_records:
+            remedy = narrowed(self._client, self._opening(Verb.LIST_IDENTIFIERS))
+            rung = Rung.SPLIT if isinstance(remedy, Split) else Rung.BY_IDENTIFIER
         logger.warning("%s: %s; %s", got.request, cause, rung.value)
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
@@ -308,13 +327,7 @@ class _Walk(Generic[Item]):
 
     def _promises_as_much(self, day: str | None) -> bool:
         """Whether one of the list's days promises as many records as the whole list."""
-        request = list_request(
-            self._reading.verb,
-            self._job.metadata_prefix,
-            **as_sent(Window(day, day), self._quirks, None),
-            set_spec=self._job.set_spec,
-        )
-        page = self._ask(request).page
+        page = self._ask(self._opening(self._reading.verb, window=Window(day, day))).page
         promise = page.token if page is not None else None
         return promise is not None and promise.complete_list_size == self._at.promised
 
@@ -325,12 +338,7 @@ class _Walk(Generic[Item]):
 
         It was asked for again, and is still cut; what lies after it is looked for next.
         """
-        if (
-            got is self._kept
-            or got.failure is not Failure.CUT
-            or got.page is None
-            or Rung.AGAIN not in tried
-        ):
+        if got.failure is not Failure.CUT or got.page is None or Rung.AGAIN not in tried:
             return False
         return any(one.identifier not in self._identifiers for one in headers_of(got.page))
 

@@ -89,6 +89,26 @@ def are_outside(headers: Sequence[Header], window: Window) -> bool:
     return outside * 2 > len(moments)
 
 
+def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
+    """Where to part a window of which some headers are known, so that both parts have some.
+
+    Args:
+        headers: Those of the window, or of its first page.
+        is_all: Whether there are no more. The date of the middle one serves then, and
+            where they are in no order; else that of the last, so that the part before
+            it is known.
+
+    Returns:
+        A datestamp as sent; None where all have the same.
+    """
+    dated = [(moment, one.datestamp) for one in headers if (moment := _moment(one.datestamp))]
+    in_order = sorted(dated)
+    later = [text for moment, text in in_order if moment > in_order[0][0]]
+    if not later:
+        return None
+    return later[len(later) // 2] if is_all or dated != in_order else later[-1]
+
+
 def share_one_identifier(page: ListPage[Item]) -> bool:
     """Whether different records of a page all have the same identifier (pycsw 2.6.2)."""
     first = page.items[:1]

@@ -89,7 +89,14 @@ class RestartFrom:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Walk the window's two halves instead; an open bound counts as far away."""
+    """Walk the window's two parts instead; an open bound counts as far away.
+
+    Attributes:
+        at: A datestamp within the window where the second part is to begin, chosen
+            among those of its records; None: in the middle of its time.
+    """
+
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from oaipmhscraper.marks import ListJob
 from oaipmhscraper.page_facts import headers_of
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.walk_values import ByIdentifier, RestartFrom, SingleList, Split, WindowBroken
-from oaipmhscraper.windows import Window, halves, span
+from oaipmhscraper.windows import Window, cut_at, halves, span
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client
@@ -116,10 +116,11 @@ def _instead(broken: WindowBroken, window: Window, whole: Window, quirks: Quirks
     match broken.remedy:
         case RestartFrom(datestamp):
             return [Window(datestamp or window.from_, window.until)]
-        case Split():
+        case Split(at):
             granularity = _granularity(window, broken, quirks)
             first, last = span("", datetime.now(UTC))
-            return [*reversed(halves(window, first, last, granularity))]
+            parts = cut_at(window, at, granularity) if at is not None else ()
+            return [*reversed(parts or halves(window, first, last, granularity))]
         case SingleList():
             return [whole]
         case _:

@@ -172,6 +172,11 @@ def around(
     return _cut_before(window, bounds, granularity)
 
 
+def cut_at(window: Window, datestamp: str, granularity: Granularity) -> tuple[Window, ...]:
+    """Cut a window in two, the second beginning with a datestamp; none where it lies outside."""
+    return _cut_before(window, [number_of(datestamp, granularity)], granularity)
+
+
 def merged(windows: Sequence[Window]) -> Window:
     """One window in the place of adjacent ones, given in their order."""
     return Window(windows[0].from_, windows[-1].until)

@@ -423,16 +423,25 @@ def poisoned(repository, number, verbs=("ListRecords",)):
         return step(page)
 
 
-def test_a_poisoned_record_is_narrowed_down_to_its_granule(repository):
+def test_a_poisoned_record_is_narrowed_down_to_a_few(repository):
     poisoned(repository, 15)
     walked = Walked(repository)
     assert walked.identifiers == EVERYTHING[:10]
     assert isinstance(walked.broken.cause, HTTPStatusError)
     assert walked.broken.remedy == RestartFrom("2010-04-10T08:00:00Z")
     narrower = Walked(repository, Window("2010-04-10T08:00:00Z", None))
-    assert narrower.broken.remedy == Split()
+    assert narrower.broken.remedy == Split("2010-07-18T08:00:00Z")  # before the tenth record
+    few = Walked(repository, Window("2010-04-10T08:00:00Z", "2010-07-18T07:59:59Z"))
+    assert few.broken.remedy == ByIdentifier()
+    assert few.broken.steps == ("records fetched by identifier",)
     granule = Window("2010-06-04T08:00:00Z", "2010-06-04T08:00:00Z")
     assert Walked(repository, granule).broken.remedy == ByIdentifier()
+
+
+def test_a_poisoned_window_whose_identifiers_are_poisoned_too_is_halved(repository):
+    poisoned(repository, 15, verbs=("ListRecords", "ListIdentifiers"))
+    walked = Walked(repository, Window("2010-04-10T08:00:00Z", None))
+    assert walked.broken.remedy == Split()
 
 
 def test_an_endpoint_that_does_not_even_identify_itself_is_gone(repository):

@@ -8,6 +8,7 @@ from oaipmhprotocol import Granularity, Header, Record
 from oaipmhscraper.page_facts import (
     are_outside,
     is_remembered,
+    parting_date,
     remembering,
     safe_date,
     separating_dates,
@@ -92,6 +93,22 @@ def test_different_records_with_one_identifier_are_told_from_one_record_sent_twi
     assert not share_one_identifier(ListPage((one, one)))
     assert not share_one_identifier(ListPage((one,)))
     assert not share_one_identifier(ListPage((one, Record(Header("oai:x:2", "")))))
+
+
+@pytest.mark.parametrize(
+    ("dates", "is_all", "where"),
+    [
+        (["2010-01-01", "2010-01-02", "2010-01-03", "2010-01-04"], True, "2010-01-03"),
+        (["2010-01-01", "2010-01-02", "2010-01-03", "2010-01-04"], False, "2010-01-04"),
+        (["2010-01-04", "2010-01-01", "2010-01-03", "2010-01-02"], False, "2010-01-03"),
+        (["2010-01-01", "2010-01-01", "2010-01-02"], True, "2010-01-02"),
+        (["2010-01-01", "2010-01-01"], True, None),
+        (["", "never"], False, None),
+        ([], True, None),
+    ],
+)
+def test_a_window_is_parted_so_that_both_parts_have_records(dates, is_all, where):
+    assert parting_date(headers(*dates), is_all=is_all) == where
 
 
 def test_a_day_that_parts_the_list_is_one_that_its_first_record_has_not():

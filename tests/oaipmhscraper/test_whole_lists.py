@@ -40,6 +40,15 @@ def test_a_list_that_breaks_off_is_brought_home_each_record_once(fault):
     assert Counter(found) == Counter(FAULTS[fault].attainable)
 
 
+@pytest.mark.parametrize(
+    "fault", ["a_poisoned_record", "a_page_always_cut_short", "html_for_a_page"]
+)
+def test_one_record_that_cannot_be_sent_costs_few_requests(fault):
+    repository = repository_with(fault)
+    listed(repository)
+    assert len(repository.asked) < 60  # a failing request is sent five times
+
+
 def test_identifiers_are_listed_as_records_are():
     client = Client(FunctionTransport(repository_with("third_page_leads_to_itself")))
     assert [header.identifier for header in client.list_identifiers()] == EVERYTHING
