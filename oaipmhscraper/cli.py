@@ -23,6 +23,7 @@ from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.options import http_options
 from oaipmhscraper.probe_command import probe
 from oaipmhscraper.progress import display
+from oaipmhscraper.replay import replay
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo.cli import example
 
@@ -90,8 +91,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
 @click.command(
     epilog=example("silo harvest https://eprints.example.org/cgi/oai2 myrepo -p oai_dc -p uketd_dc")
 )
-@click.argument("url")
-@click.argument("directory", type=click.Path(file_okay=False))
+@click.argument("places", nargs=-1, metavar="URL DIRECTORY")
 @click.option(
     "-p",
     "--prefix",
@@ -117,6 +117,15 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     help="The repository of DIRECTORY answers at URL from now on; harvest nothing yet.",
 )
 @click.option(
+    "--replay",
+    "recorded",
+    multiple=True,
+    type=click.Path(exists=True),
+    metavar="WARC",
+    help="Ask no repository: make the Silo DIRECTORY, a new one, of recorded responses. A WARC"
+    " file, or a directory of them such as harvests/ of a Silo; may be given several times.",
+)
+@click.option(
     "--receipt",
     "receipt_file",
     type=click.File("w", encoding="utf-8", lazy=True),
@@ -128,8 +137,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
 @json_option
 def harvest(
     *,
-    url: str,
-    directory: str,
+    places: tuple[str, ...],
     prefixes: tuple[str, ...],
     set_spec: str | None,
     from_: str | None,
@@ -137,6 +145,7 @@ def harvest(
     update: bool,
     identifier_prefix: str | None,
     moved: bool,
+    recorded: tuple[str, ...],
     receipt_file: IO[str] | None,
     options: HarvestOptions,
     settings: HttpSettings,
@@ -149,6 +158,12 @@ def harvest(
     what changed. A receipt says what was listed and stored.
     """
     report = Report(quiet, as_json, receipt_file)
+    if recorded:
+        if set_spec or from_ or until or update or moved:
+            raise click.UsageError("--replay stores all that was recorded; leave out the choice")
+        _replay(_places(places, "DIRECTORY")[0], recorded, report, quiet=quiet)
+        return
+    url, directory = _places(places, "URL", "DIRECTORY")
     with sentences():
         if moved:
             with OAIPMHScraper(directory, settings=settings, agent="silo harvest") as scraper:
@@ -173,6 +188,19 @@ def harvest(
                 progress=progress,
             )
             _learn_set_names(scraper)
+    report.finished(receipt)
+
+
+def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
+    """The arguments of `harvest`, of which a replay has one less."""
+    if len(given) != len(names):
+        raise click.UsageError(f"give {' and '.join(names)}, and nothing else")
+    return given
+
+
+def _replay(directory: str, recorded: tuple[str, ...], report: Report, *, quiet: bool) -> None:
+    with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
+        receipt = replay(directory, recorded, progress=progress)
     report.finished(receipt)
 
 

@@ -24,6 +24,7 @@ from oaipmhscraper.errors import (
     RequestRefused,
     RetryLater,
     ScraperError,
+    WarcUnreadable,
 )
 from oaipmhscraper.receipt import Receipt
 from recordsilo.cli import ExitCode, fail
@@ -90,7 +91,7 @@ def sentences() -> Iterator[None]:
         fail(f"{interrupt}; the same command goes on", ExitCode.INTERRUPTED)
     except HarvestStopped as stop:
         _fail_stopped(stop)
-    except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict) as error:
+    except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict, WarcUnreadable) as error:
         fail(str(error), ExitCode.USAGE)
     except (RetryLater, HarvestRunning) as error:
         fail(str(error), ExitCode.STOPPED)

@@ -12,7 +12,7 @@ import os
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http.client import responses as status_phrases
 from importlib.metadata import version
@@ -172,12 +172,14 @@ class RecordingTransport:
         self._recorder = recorder
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
-        """Fetch, and record what came.
+        """Fetch, and record what came; the answer then says when it did.
 
         Raises:
             OSError: It could not be recorded.
         """
         answer = self.inner.fetch(params)
+        if answer.received is None:
+            answer = replace(answer, received=datetime.now(UTC))
         self._recorder.record(params, answer, self.metadata_prefix)
         return answer
 

@@ -278,7 +278,7 @@ for number in range(10**9):
 
 def test_a_killed_process_leaves_what_readers_can_read_and_the_next_goes_on(tmp_path):
     told = 0
-    for _ in range(3):
+    for _ in range(2):
         command = [sys.executable, "-c", WRITER, str(tmp_path), HARVEST]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             process.stdout.readline()

@@ -1,0 +1,266 @@
+"""A Silo out of recorded responses equals the one that was harvested, whatever happened then."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from misbehaving import FunctionTransport, repository_with
+
+from oaipmhscraper.cli import harvest as harvest_command
+from oaipmhscraper.errors import HarvestInterrupted, RequestRefused, WarcUnreadable
+from oaipmhscraper.http_rules import Answer
+from oaipmhscraper.recorded_lists import ListName, RecordedLists
+from oaipmhscraper.replay import REPLAYING, replay
+from oaipmhscraper.responses import ResponseRecorder
+from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.warc_reading import Recorded, read_warc
+from recordsilo import Silo
+
+URL = "http://repo.example/oai"
+
+
+def tree(directory: Path) -> dict[str, object]:
+    """Every file of every record, manifests with their dates among them.
+
+    Names of staged files, which a manifest's ``pending`` may hold, are chosen by chance.
+    """
+    found: dict[str, object] = {}
+    for place, _, names in os.walk(directory / "pairtree_root"):
+        for name in names:
+            path = Path(place, name)
+            content = path.read_bytes()
+            if name == "__manifest.json":
+                content = json.loads(content) | {"pending": None, "checksum": None}
+            found[str(path.relative_to(directory))] = content
+    assert found
+    return found
+
+
+def state(directory: Path) -> dict:
+    found = json.loads((directory / "oaipmh_harvester.json").read_text())
+    return {key: found.get(key) for key in ("harvested", "identify")}
+
+
+def harvested(directory: Path, transport, *prefixes: str, **more):
+    with OAIPMHScraper(str(directory), URL, transport=transport, agent="a test") as scraper:
+        return scraper.harvest(prefixes or ["oai_dc"], **more)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        None,
+        "token_of_the_third_page_refused",
+        "list_ends_after_two_pages",
+        "tokens_expire",
+        "pages_in_a_circle",
+        "all_identifiers_the_same",
+        "duplicates_across_pages",
+        "control_characters",
+        "crossed_tags_in_a_record",
+        "a_record_cut_short",
+        "windows_1252_in_places",
+        "datestamps_of_nought",
+        "html_now_and_then",
+        "errors_beside_records",
+        "deleted_records_with_metadata",
+    ],
+)
+def test_a_replayed_silo_equals_the_harvested_one(tmp_path, fault):
+    transport = FunctionTransport(repository_with(*filter(None, [fault])))
+    received = harvested(tmp_path / "one", transport)
+    again = replay(str(tmp_path / "two"), [str(tmp_path / "one" / "harvests")])
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+    assert state(tmp_path / "two") == state(tmp_path / "one")
+    assert again.whole == received.whole
+    assert again.counts.distinct == received.counts.distinct
+    assert again.counts.stored == received.counts.stored
+    with Silo(str(tmp_path / "two")) as silo:
+        assert silo.state["base_oai_url"] == URL
+
+
+def test_several_harvests_are_replayed_in_their_order(tmp_path, repository, page):
+    one = tmp_path / "one"
+    repository.add("oai:x:1", title="first")
+    repository.add("oai:x:2")
+    harvested(one, repository)
+    repository.add("oai:x:1", "2010-11-21", title="second")
+    repository.add("oai:x:2", "2010-11-21", deleted=True)
+    repository.date = "2010-11-22T12:00:00Z"
+    harvested(one, repository, update=True)
+    replay(str(tmp_path / "two"), [str(one / "harvests")])
+    assert tree(tmp_path / "two") == tree(one)
+    assert state(tmp_path / "two") == state(one)
+    with Silo(str(tmp_path / "two")) as silo:
+        assert silo["oai:x:1"].versions == ["1", "2"]
+
+
+def test_formats_join_and_an_update_goes_on_after_a_replay(tmp_path, repository):
+    formats = {"oai_dc": "<a xmlns='x'>1</a>", "other": "<b xmlns='y'>2</b>"}
+    repository.add("oai:x:1", formats=formats)
+    harvested(tmp_path / "one", repository, "oai_dc", "other")
+    replay(str(tmp_path / "two"), [str(tmp_path / "one" / "harvests")])
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+    repository.requests.clear()
+    with OAIPMHScraper(str(tmp_path / "two"), transport=repository) as scraper:
+        scraper.update()
+    lists = [one for one in repository.requests if one["verb"] == "ListRecords"]
+    assert {one["from"] for one in lists} == {"2010-11-19"}
+
+
+def test_a_page_that_came_twice_is_stored_as_it_came_last(tmp_path, repository):
+    for number in range(3):
+        repository.add(f"oai:x:{number}")
+    repository.page_size = 2
+    harvested(tmp_path / "one", repository)
+    [path] = (tmp_path / "one" / "harvests").glob("*.warc.gz")
+    pages = [one for one in read_warc(str(path)) if isinstance(one, Recorded)][1:]
+    assert [one.params["verb"] for one in pages] == ["ListRecords"] * 2
+    with ResponseRecorder(str(tmp_path / "killed"), pages[0].harvest_id) as recorder:
+        for one in (pages[0], pages[0], pages[1], pages[1]):
+            later = Answer(one.answer.body, one.answer.url)
+            recorder.record(one.params, later, "oai_dc")
+    overview = RecordedLists()
+    kept = _recorded(tmp_path / "killed")
+    for one in kept:
+        overview.add(one)
+    assert overview.superseded == {0, 2}
+    replay(str(tmp_path / "two"), [str(tmp_path / "killed")])
+    with Silo(str(tmp_path / "two")) as silo:
+        dates = {silo[f"oai:x:{n}"].origin().date for n in (0, 2)}
+    assert dates == {one.answer.received.strftime("%Y-%m-%dT%H:%M:%S.%f") for one in kept[1::2]}
+
+
+def test_a_window_that_was_listed_anew_is_stored_twice():
+    overview = RecordedLists()
+    body = (
+        b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords><record><header>'
+        b"<identifier>a</identifier><datestamp>2010-01-01</datestamp></header></record>"
+        b"<resumptionToken>t</resumptionToken></ListRecords></OAI-PMH>"
+    )
+    first = {"verb": "ListRecords", "metadataPrefix": "oai_dc", "set": "s"}
+    for params in (first, {"verb": "ListRecords", "resumptionToken": "t"}, first):
+        overview.add(Recorded(params, Answer(body, URL), "x"))
+    assert overview.superseded == set()
+    assert list(overview.lists) == [ListName("", "oai_dc", "s")]
+    assert overview.asked(1).name == ListName("", "oai_dc", "s")
+
+
+def test_files_without_our_fields_and_receipts_are_replayed_too(tmp_path, repository):
+    for number in range(5):
+        repository.add(f"oai:x:{number}")
+    repository.page_size = 2
+    harvested(tmp_path / "one", repository)
+    source = tmp_path / "one" / "harvests"
+    for path in source.glob("*-receipt.json"):
+        path.unlink()
+    receipt = replay(str(tmp_path / "two"), [str(source)])
+    assert receipt.whole
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+
+
+def test_pages_that_are_not_recorded_make_the_list_not_whole(tmp_path, repository):
+    for number in range(5):
+        repository.add(f"oai:x:{number}")
+    repository.page_size = 2
+    (tmp_path / "part").mkdir()
+    harvested(tmp_path / "one", repository)
+    [path] = (tmp_path / "one" / "harvests").glob("*.warc.gz")
+    content = path.read_bytes()
+    (tmp_path / "part" / path.name).write_bytes(content[: len(content) - 200])
+    receipt = replay(str(tmp_path / "two"), [str(tmp_path / "part")])
+    assert not receipt.whole
+    assert "1 pages were recorded without the one after them" in receipt.losses[0]
+    assert "ends in a half-written record" in receipt.lists[0].remarks[0]
+    assert state(tmp_path / "two")["harvested"] == {"oai_dc": {"": None}}
+
+
+def test_a_replay_into_a_silo_with_records_is_refused(tmp_path, repository):
+    repository.add("oai:x:1")
+    harvested(tmp_path / "one", repository)
+    before = tree(tmp_path / "one")
+    with pytest.raises(RequestRefused, match="holds records already"):
+        replay(str(tmp_path / "one"), [str(tmp_path / "one" / "harvests")])
+    assert tree(tmp_path / "one") == before
+
+
+def test_an_interrupted_replay_is_begun_again(tmp_path, repository):
+    for number in range(5):
+        repository.add(f"oai:x:{number}")
+    repository.page_size = 2
+    harvested(tmp_path / "one", repository)
+    sources, calls = [str(tmp_path / "one" / "harvests")], []
+
+    def interrupting(_receipt):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(HarvestInterrupted) as stop:
+        replay(str(tmp_path / "two"), sources, progress=interrupting)
+    assert stop.value.receipt.counts.listed == 4
+    assert REPLAYING in json.loads((tmp_path / "two" / "oaipmh_harvester.json").read_text())
+    assert replay(str(tmp_path / "two"), sources).whole
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+
+
+def test_a_hook_may_leave_records_out(tmp_path, repository):
+    repository.add("oai:x:1")
+    repository.add("oai:x:2")
+    harvested(tmp_path / "one", repository)
+    receipt = replay(
+        str(tmp_path / "two"),
+        [str(tmp_path / "one" / "harvests")],
+        before_store=lambda record, _prefix: (
+            None if record.header.identifier == "oai:x:1" else record
+        ),
+    )
+    assert receipt.counts.to_json()["left_out"] == 1
+
+
+def test_files_without_oai_are_refused(tmp_path):
+    with ResponseRecorder(str(tmp_path), "20261121T211331.123456Z") as recorder:
+        recorder.record({"q": "1"}, Answer(b"x", "http://r.example/"))
+    with pytest.raises(WarcUnreadable, match="hold no answer to an OAI-PMH request"):
+        replay(str(tmp_path / "two"), [str(tmp_path)])
+    assert not (tmp_path / "two").exists()
+
+
+# --------------------------------------------------------------------------- the command
+
+
+def _recorded(directory: Path) -> list[Recorded]:
+    paths = sorted(directory.glob("*.warc.gz"))
+    return [one for path in paths for one in read_warc(str(path)) if isinstance(one, Recorded)]
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(harvest_command, arguments)
+
+
+def test_the_command_replays(tmp_path, repository):
+    repository.add("oai:x:1")
+    harvested(tmp_path / "one", repository)
+    done = run("--replay", str(tmp_path / "one" / "harvests"), str(tmp_path / "two"))
+    assert done.exit_code == 0, done.output
+    assert "Whole: everything listed is in the Silo." in done.output
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+    assert run("--replay", str(tmp_path / "one" / "harvests"), str(tmp_path / "two")).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--replay", ".", "a", "b"], "give DIRECTORY, and nothing else"),
+        (["--replay", ".", "--set", "x", "a"], "leave out the choice"),
+        (["--replay", "nowhere", "a"], "does not exist"),
+        (["only-one"], "give URL and DIRECTORY"),
+    ],
+)
+def test_a_users_mistake_is_a_sentence(tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert sentence in done.output
