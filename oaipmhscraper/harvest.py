@@ -4,7 +4,7 @@ A page is committed before the journal moves on and before the next page of its 
 is asked for. Whatever fails, everything before it stays, and the next run goes on there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,10 +18,11 @@ from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.journal_rows import COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.list_walk import walk_window
+from oaipmhscraper.quarantine import Origin
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import ListReceipt
 from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.requests_and_pages import ListPage, Request
+from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.tempo import Tempo
 from oaipmhscraper.undated import dated
@@ -30,6 +31,8 @@ from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, re
 from oaipmhscraper.windows import Sight
 
 ReadPage = Callable[[bytes], ListPage[Record]]
+KeepAside = Callable[[Sequence[SetAside], Origin], object]
+"""Records set aside, and where they came from."""
 Progress = Callable[[ListReceipt], None]
 """Told what was got so far, after every page and at the end."""
 
@@ -104,6 +107,7 @@ class ListHarvest:
         progress: Told after every page.
         read: Reads a page of ListRecords.
         count: Whether identifiers are counted where it is not sure that the list is whole.
+        keep_aside: Told of records set aside, before their page is noted as stored.
     """
 
     def __init__(
@@ -116,6 +120,7 @@ class ListHarvest:
         *,
         read: ReadPage = read_records_mended,
         count: bool = True,
+        keep_aside: KeepAside = lambda _set_aside, _origin: None,
     ) -> None:
         self._books = books
         self._store = store
@@ -124,6 +129,7 @@ class ListHarvest:
         self._progress = progress
         self._read = read
         self._count = count
+        self._keep_aside = keep_aside
         self._seen: dict[int, _Seen] = {}
         self._flying: set[int] = set()
         self._parked: list[int] = []
@@ -243,6 +249,11 @@ class ListHarvest:
         found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
             stored = self._store.store(found.page, found.answer.received)
+            prefix, received = self._books.job.metadata_prefix, found.answer.received
+            self._keep_aside(
+                (*found.page.set_aside, *stored.quarantined),
+                Origin(str(found.request), prefix, received),
+            )
             row = self._books.keep(row, found, stored)
             self._seen.setdefault(row.id, _Seen()).add(found, seconds)
             change = None if row.state == "done" else self._cut(row, found)

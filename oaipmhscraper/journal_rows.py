@@ -86,6 +86,7 @@ class WindowRow:
         window: Its bounds.
         mode: How it is fetched: `LIST`, `IDENTIFIERS` or `COUNT`.
         relists: Whether some of it was listed before.
+        alone: Whether it came of a window that broke: it is not joined with others.
         restarts: How often it was begun again without getting further.
         note: Why it was cut, or broke.
         pages: Pages stored.
@@ -98,6 +99,7 @@ class WindowRow:
     window: Window = field(default_factory=Window)
     mode: str = LIST
     relists: bool = False
+    alone: bool = False
     restarts: int = 0
     note: str = ""
     pages: int = 0
@@ -142,6 +144,7 @@ def window_values(row: WindowRow) -> tuple[Any, ...]:
         "until": row.window.until,
         "mode": row.mode,
         "relists": row.relists,
+        "alone": row.alone,
         "restarts": row.restarts,
         "note": row.note,
         "pages": row.pages,

@@ -36,6 +36,7 @@ from oaipmhscraper.harvest import ListEnd, Progress
 from oaipmhscraper.http_rules import Answer, BaseURL
 from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
+from oaipmhscraper.identifying import ask_identify
 from oaipmhscraper.job import (
     RECEIPTS,
     HarvestOptions,
@@ -58,12 +59,12 @@ from oaipmhscraper.marks import (
 from oaipmhscraper.pace import Pace
 from oaipmhscraper.pages_only import PageCounter
 from oaipmhscraper.progress import Silence, display
+from oaipmhscraper.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.requests_and_pages import (
     checked_prefix,
     identify_request,
     list_request,
-    read_identify,
 )
 from oaipmhscraper.responses import ResponseRecorder
 from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
@@ -343,7 +344,7 @@ class OAIPMHScraper:
         """
         base_url = BaseURL.parse(base_oai_url).url
         client = self._new_client(base_oai_url)
-        identify, self._identified = client.exchange(identify_request(), read_identify)
+        identify, self._identified = ask_identify(client)
         self._client.close()
         self._client = client
         self._location = base_oai_url
@@ -377,7 +378,8 @@ class OAIPMHScraper:
             job = self._job(journal, request, jobs, options)
             keeps = options.warc or options.pages_only
             recorder = self._recorder(job) if keeps else None
-            run = JobRun(journal, job, self._source(), options, recorder)
+            aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))
+            run = JobRun(journal, job, self._source(), options, recorder, quarantine=aside)
             shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
             stack.enter_context(shown if progress is None else Silence())
             ends = run.run(self._hooks(options, progress or shown))
@@ -413,8 +415,8 @@ class OAIPMHScraper:
         recorder = ResponseRecorder(directory, job.id, about=about, settings=self._settings)
         if self._identified is None:
             self._remember(self._identify())
-        assert self._identified is not None
-        recorder.record(identify_request().params, self._identified)
+        if self._identified is not None:
+            recorder.record(identify_request().params, self._identified)
         return recorder
 
     def _writer(self, job: ListJob, options: HarvestOptions) -> SiloWriter:
@@ -476,7 +478,7 @@ class OAIPMHScraper:
             with Journal(self.store.path) as journal:
                 self._await_rest(journal)
         try:
-            identify, self._identified = self._client.exchange(identify_request(), read_identify)
+            identify, self._identified = ask_identify(self._client)
         except RetryLater as asked:
             self._keep_rest(asked)
             raise
