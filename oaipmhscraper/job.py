@@ -27,8 +27,10 @@ from oaipmhscraper.journal_rows import Job, ListRow
 from oaipmhscraper.light_pages import read_lightly
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.marks import ListJob
+from oaipmhscraper.quarantine import Origin, Quarantine
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.repair import read_records_mended
+from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.storing_rules import Listing
@@ -129,6 +131,7 @@ class JobRun:
         source: The repository.
         options: How.
         recorder: Where responses go, if they are kept.
+        quarantine: Where the bytes of records go that cannot be read or stored, if they are kept.
     """
 
     def __init__(
@@ -138,12 +141,15 @@ class JobRun:
         source: Source,
         options: HarvestOptions,
         recorder: ResponseRecorder | None = None,
+        *,
+        quarantine: Quarantine | None = None,
     ) -> None:
         self._journal = journal
         self._job = job
         self._source = source
         self._options = options
         self._recorder = recorder
+        self._quarantine = quarantine
         self._quirks = journal.quirks(source.base_url)
         self._tempo = Tempo(max(1, min(options.max_in_flight, source.most)))
         self._swept: SweepReceipt | None = None
@@ -232,12 +238,17 @@ class JobRun:
                     on_page,
                     read=read_lightly if self._options.pages_only else read_records_mended,
                     count=self._options.count and not self._options.pages_only,
+                    keep_aside=self._keep_aside,
                 ).run()
             finally:
                 self._tempo = endpoint.tempo
                 self.traffic = _sum(self.traffic, fetchers.traffic)
         hooks.on_end(row.job, end.receipt)
         return end
+
+    def _keep_aside(self, set_aside: Sequence[SetAside], origin: Origin) -> None:
+        if self._quarantine is not None:
+            self._quarantine.keep(set_aside, origin)
 
     def _client(self, lane: Lane, job: ListJob) -> Client:
         transport = self._source.open_transport(lane)

@@ -126,6 +126,7 @@ class _Mender:
         self._open: list[_Open] = []
         self._torn = 0
         self._endless: set[str] = set()
+        self._next_end: dict[str, int] = {}
 
     def _without_illegal(self, text: str) -> str:
         text, dropped = _ILLEGAL.subn("", text)
@@ -228,10 +229,18 @@ class _Mender:
 
     def _begin(self, local: str, place: int) -> None:
         """An element begins: its parent has a child; a header that was not closed ends here."""
-        if len(self._open) == 2 and self._open[1].local in _ENDED_BY.get(local, ()):
+        is_part = len(self._open) == 2 and self._open[1].local in _ENDED_BY.get(local, ())
+        if is_part and not self._ends_behind(self._open[1].name, place):
             self._close_envelope_at(place, 1)
         if self._open:
             self._open[-1].has_children = True
+
+    def _ends_behind(self, name: str, place: int) -> bool:
+        """Whether an end tag of a name comes later; looked for once for each that there is."""
+        if self._next_end.get(name, -1) < place:
+            found = self._text.find(f"</{name}", place)
+            self._next_end[name] = found if found >= 0 else len(self._text)
+        return self._next_end[name] < len(self._text)
 
     def _at_end(self, match: re.Match[str]) -> int:
         name = match["ends"]

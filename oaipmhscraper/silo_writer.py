@@ -261,7 +261,8 @@ def _sorted_out(
         except _CannotStore as lack:
             header = record.header
             where = f"datestamp {header.datestamp}" if header.datestamp else "no datestamp"
-            set_aside.append(SetAside(header.identifier, str(lack), where))
+            raw = record.metadata or b""
+            set_aside.append(SetAside(header.identifier, str(lack), where, raw))
     return sound, set_aside
 
 

@@ -1,0 +1,245 @@
+"""Records that could not be read or stored: their bytes as received, and why.
+
+    harvests/20261121T211331.123456Z-quarantine/
+      list.jsonl                              one line for each record set aside
+      9f86d081884c7d659a2feaa0c55ad015.raw    its bytes, named by their digest
+
+The list is written after the bytes it speaks of. A page stored twice, as after a
+kill, changes nothing. Evidence: kept with the harvest's receipt and WARC files.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+
+from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.requests_and_pages import SetAside
+from recordsilo.atomic_file import append_line, group_barrier, make_parents, move, write_new
+
+LIST_NAME = "list.jsonl"
+LARGEST_RECORD = 32 << 20
+LARGEST_QUARANTINE = 1 << 30
+_LONGEST_IDENTIFIER = 4_000
+_FILE_NAME = re.compile(r"[0-9a-f]{32}\.raw")
+
+
+class QuarantineUnreadable(ScraperError):
+    """The list of a quarantine is damaged.
+
+    Attributes:
+        path: The list.
+        line: The number of the line that cannot be read.
+    """
+
+    def __init__(self, path: str, line: int) -> None:
+        self.path = path
+        self.line = line
+        super().__init__(f"line {line} of {path} is no entry of a quarantine")
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One line of the list.
+
+    Attributes:
+        identifier: As far as it could be read; may be empty.
+        metadata_prefix: The format it was listed in.
+        reason: Why it was set aside, for after "a record, which …".
+        where: Its place on the page.
+        request: The request whose answer held it, as a URL's query.
+        received: When that answer came, ISO 8601, UTC; empty where that is not known.
+        size: How many bytes it had.
+        sha256: Of these bytes, in hexadecimal; empty where there are none.
+        file: The file that holds them; empty where they are not kept here.
+        kept: How many of them the file holds, from the first one on.
+    """
+
+    identifier: str
+    metadata_prefix: str
+    reason: str
+    where: str
+    request: str
+    received: str
+    size: int
+    sha256: str
+    file: str
+    kept: int
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What makes two lines speak of the same."""
+        return self.metadata_prefix, self.identifier, self.sha256, self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where records set aside came from.
+
+    Attributes:
+        request: See `Quarantined`.
+        metadata_prefix: See `Quarantined`.
+        received: Aware, or None where it is not known.
+    """
+
+    request: str
+    metadata_prefix: str
+    received: datetime | None = None
+
+
+def quarantine_of(harvests: str, harvest_id: str) -> str:
+    """The directory of a harvest's quarantine; there only once something was set aside."""
+    return os.path.join(harvests, f"{harvest_id}-quarantine")
+
+
+def kept_in(directory: str) -> Iterator[Quarantined]:
+    """The list of a quarantine, in the order set aside; empty where there is none.
+
+    A last line without its end, as a crash leaves it, is no entry yet.
+
+    Raises:
+        QuarantineUnreadable: Another line is damaged.
+    """
+    path = os.path.join(directory, LIST_NAME)
+    try:
+        lines = open(path, "rb")  # noqa: SIM115 - closed below; only a missing file is expected
+    except FileNotFoundError:
+        return
+    with lines:
+        for number, line in enumerate(lines, 1):
+            if line.endswith(b"\n"):
+                yield _entry(path, number, line)
+
+
+def _entry(path: str, number: int, line: bytes) -> Quarantined:
+    try:
+        values = json.loads(line)
+        return Quarantined(**{field.name: values[field.name] for field in fields(Quarantined)})
+    except (ValueError, KeyError, TypeError):
+        raise QuarantineUnreadable(path, number) from None
+
+
+def raw_bytes(directory: str, entry: Quarantined) -> bytes:
+    """The bytes of a record set aside, as far as they are kept; none where they are not.
+
+    Raises:
+        QuarantineUnreadable: The entry's file has a name that none has here.
+        OSError: The file is gone.
+    """
+    if not entry.file:
+        return b""
+    if not _FILE_NAME.fullmatch(entry.file):
+        raise QuarantineUnreadable(os.path.join(directory, LIST_NAME), 0)
+    with open(os.path.join(directory, entry.file), "rb") as file:
+        return file.read()
+
+
+def to_ask_for_again(entries: Iterable[Quarantined]) -> tuple[tuple[str, str], ...]:
+    """Identifier and metadata prefix of each record that GetRecord can ask for, each once."""
+    named = ((one.identifier, one.metadata_prefix) for one in entries if one.identifier)
+    return tuple(dict.fromkeys(named))
+
+
+class Quarantine:
+    """Keeps what one harvest sets aside; for one thread.
+
+    Args:
+        directory: See `quarantine_of`; made when there is something to keep.
+        largest_record: Of a longer record only so many bytes are kept here.
+        largest: Beyond so many bytes in all only the list goes on; the WARC files have them.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        largest_record: int = LARGEST_RECORD,
+        largest: int = LARGEST_QUARANTINE,
+    ) -> None:
+        self._directory = directory
+        self._largest_record = largest_record
+        self._largest = largest
+        self._known: set[tuple[str, str, str, str]] | None = None
+        self._size = 0
+
+    def keep(self, set_aside: Sequence[SetAside], origin: Origin) -> tuple[Quarantined, ...]:
+        """Keep the bytes of records and list them, durably; those listed already are left out.
+
+        Returns:
+            The new lines of the list.
+
+        Raises:
+            QuarantineUnreadable: The list there is damaged; nothing is written.
+            OSError: The disk refused; the list does not speak of what is not there.
+        """
+        if not set_aside:
+            return ()
+        known = self._listed()
+        entries: dict[tuple[str, str, str, str], tuple[Quarantined, bytes]] = {}
+        for one in set_aside:
+            entry = self._described(one, origin)
+            if entry.key not in known and entry.key not in entries:
+                entries[entry.key] = entry, one.raw
+                self._size += entry.kept
+        self._write(list(entries.values()))
+        known.update(entries)
+        return tuple(entry for entry, _ in entries.values())
+
+    def _listed(self) -> set[tuple[str, str, str, str]]:
+        if self._known is None:
+            entries = list(kept_in(self._directory))
+            self._size = sum(entry.kept for entry in entries)
+            self._known = {entry.key for entry in entries}
+        return self._known
+
+    def _described(self, one: SetAside, origin: Origin) -> Quarantined:
+        digest = hashlib.sha256(one.raw).hexdigest() if one.raw else ""
+        room = max(self._largest - self._size, 0)
+        kept = min(len(one.raw), self._largest_record) if room else 0
+        received = origin.received.astimezone(UTC).isoformat() if origin.received else ""
+        return Quarantined(
+            identifier=one.identifier[:_LONGEST_IDENTIFIER],
+            metadata_prefix=origin.metadata_prefix,
+            reason=one.reason,
+            where=one.where,
+            request=origin.request,
+            received=received,
+            size=len(one.raw),
+            sha256=digest,
+            file=f"{digest[:32]}.raw" if kept else "",
+            kept=kept,
+        )
+
+    def _write(self, entries: list[tuple[Quarantined, bytes]]) -> None:
+        if not entries:
+            return
+        path = os.path.join(self._directory, LIST_NAME)
+        make_parents(path)
+        self._write_files({entry.file: raw[: entry.kept] for entry, raw in entries if entry.file})
+        lines = [json.dumps(asdict(entry), ensure_ascii=True) for entry, _ in entries]
+        append_line(path, "\n".join(lines).encode())
+
+    def _write_files(self, contents: dict[str, bytes]) -> None:
+        """Write files whole or not at all: all staged and flushed, then renamed and flushed."""
+        barrier = group_barrier(self._directory)
+        staged: list[tuple[str, str]] = []
+        for name, content in contents.items():
+            target = os.path.join(self._directory, name)
+            source = f"{target}.{os.getpid()}.tmp"
+            _remove(source)
+            write_new(source, (content,), barrier)
+            staged.append((source, target))
+        barrier.flush()
+        for source, target in staged:
+            move(source, target, barrier)
+        barrier.flush()
+
+
+def _remove(path: str) -> None:
+    """Remove what a killed process of the same number may have left."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
