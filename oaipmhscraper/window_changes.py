@@ -24,6 +24,7 @@ from oaipmhscraper.windows import (
     Window,
     around,
     cut,
+    cut_at,
     halves,
     merged,
     number_of,
@@ -107,8 +108,8 @@ def remedied(
     match remedy:
         case RestartFrom(datestamp):
             return _restarted(row, datestamp, note, place, seen)
-        case Split():
-            return _split(row, note, place, seen)
+        case Split(at):
+            return _split(row, note, place, seen, at)
         case SingleList() if row.window != place.whole:
             return Change(_cut_off(row, note), single=True)
         case ByIdentifier() | SingleList():
@@ -122,20 +123,22 @@ def _restarted(
 ) -> Change:
     begin = datestamp or row.window.from_
     if begin != row.window.from_:
-        return _replaced(row, (Window(begin, row.window.until),), note)
+        return _replaced(row, (Window(begin, row.window.until),), note, alone=True)
     if row.restarts >= MOST_RESTARTS:
         return _split(row, note, place, seen)
     again = replace(row, position=None, relists=True, restarts=row.restarts + 1, note=note)
     return Change(again)
 
 
-def _split(row: WindowRow, note: str, place: Place, seen: _Seen) -> Change:
+def _split(row: WindowRow, note: str, place: Place, seen: _Seen, at: str | None = None) -> Change:
     parts: tuple[Window, ...] = ()
     if place.may_cut and row.mode == LIST:
-        if seen is not None:
+        if at is not None:
+            parts = cut_at(row.window, at, place.granularity)
+        if not parts and seen is not None:
             parts = around(row.window, *seen, place.granularity)
         parts = parts or halves(row.window, place.first, place.last, place.granularity)
-    return _replaced(row, parts, note) if parts else _by_identifier(row, note)
+    return _replaced(row, parts, note, alone=True) if parts else _by_identifier(row, note)
 
 
 def _by_identifier(row: WindowRow, note: str) -> Change:
@@ -144,9 +147,13 @@ def _by_identifier(row: WindowRow, note: str) -> Change:
     return Change(replace(row, mode=IDENTIFIERS, position=None, relists=True, note=note))
 
 
-def _replaced(row: WindowRow, windows: Sequence[Window], note: str) -> Change:
+def _replaced(
+    row: WindowRow, windows: Sequence[Window], note: str, *, alone: bool = False
+) -> Change:
     relists = row.relists or row.pages > 0
-    added = tuple(WindowRow(0, window=window, relists=relists) for window in windows)
+    added = tuple(
+        WindowRow(0, window=window, relists=relists, alone=alone or row.alone) for window in windows
+    )
     return Change(_cut_off(row, note), added)
 
 
@@ -214,7 +221,9 @@ def joined_row(rows: Sequence[WindowRow]) -> WindowRow:
 
 
 def _adjacent(one: WindowRow, other: WindowRow, granularity: Granularity) -> bool:
-    untouched = all(row.mode == LIST and row.position is None for row in (one, other))
+    untouched = all(
+        row.mode == LIST and row.position is None and not row.alone for row in (one, other)
+    )
     if not untouched or one.window.until is None or other.window.from_ is None:
         return False
     end = number_of(one.window.until, granularity)
