@@ -24,7 +24,7 @@ from recordsilo.atomic_file import append_line, group_barrier, make_parents, mov
 LIST_NAME = "list.jsonl"
 LARGEST_RECORD = 32 << 20
 LARGEST_QUARANTINE = 1 << 30
-_LONGEST_IDENTIFIER = 4_000
+_LONGEST_IDENTIFIER = 65_536
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.raw")
 
 
