@@ -108,7 +108,7 @@ def ppath(identifier: str) -> str:
     Source: Pairtree 0.1, "Mapping identifiers to paths" (shorties of two characters).
     """
     cleaned = clean(identifier)
-    return "/".join(cleaned[i : i + 2] for i in range(0, len(cleaned), 2))
+    return "/".join([cleaned[i : i + 2] for i in range(0, len(cleaned), 2)])
 
 
 def url_segment(identifier: str) -> str:

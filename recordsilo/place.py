@@ -67,7 +67,7 @@ class RecordPlace:
             raise ManifestUnreadable(path, f"it is that of {manifest.item_id!r}")
         if to_change and manifest.format <= FORMAT and not is_as_written(content):
             raise ManifestUnreadable(path, _NOT_AS_WRITTEN)
-        if any(version.digests is None for version in manifest.versions):
+        if manifest.format == 0 and any(version.digests is None for version in manifest.versions):
             manifest = with_listing(manifest, self.walk)
         return manifest
 
