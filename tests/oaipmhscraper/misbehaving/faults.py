@@ -42,7 +42,7 @@ class Fault:
     line: int
     plant: Plant
     lost: frozenset[str] = frozenset()
-    titles: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str | None] = field(default_factory=dict)
     extra: frozenset[str] = frozenset()
     query: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -61,10 +61,6 @@ class Fault:
         if self.extra:
             return frozenset()
         return frozenset({""}) if self.unnamed else self.lost
-
-    def repository(self) -> Repository:
-        """A repository with this fault alone."""
-        return repository_with(self.name)
 
 
 FAULTS: dict[str, Fault] = {}

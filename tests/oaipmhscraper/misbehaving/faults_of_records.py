@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from misbehaving.faults import POISONED, fault, pages_with
-from misbehaving.repository import Condition, Repository, changed, sample_items
+from misbehaving.repository import Condition, Repository, changed, identifier, sample_items
 
 
 def _metadata_of_one(repository: Repository, metadata: str) -> None:
@@ -23,13 +23,13 @@ def a_record_without_metadata(repository: Repository) -> None:
     _metadata_of_one(repository, "")
 
 
-@fault(50, lost=[POISONED])
+@fault(50, titles={identifier(POISONED): None})
 def a_record_with_empty_metadata(repository: Repository) -> None:
     """50: one record's metadata element is empty."""
     _metadata_of_one(repository, "<metadata/>")
 
 
-@fault(50, lost=[POISONED])
+@fault(50, titles={identifier(POISONED): None})
 def a_record_with_a_comment_only(repository: Repository) -> None:
     """50: one record's metadata element holds a comment."""
     _metadata_of_one(repository, "<metadata><!-- no access --></metadata>")

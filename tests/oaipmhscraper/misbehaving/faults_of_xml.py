@@ -263,7 +263,7 @@ def xsi_missing_on_later_pages(repository: Repository) -> None:
     _in_all(repository, lambda text: text if ":0001<" in text else later.sub("", text))
 
 
-@fault(47)
+@fault(47, lost=[POISONED])
 def undeclared_prefix(repository: Repository) -> None:
     """47: one record has elements of a prefix that nothing declares."""
     _broken(repository, lambda xml: xml.replace("<dc:creator>", "<foo:bar>x</foo:bar><dc:creator>"))
