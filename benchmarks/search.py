@@ -2,19 +2,33 @@
 
 The searches run on an index of made-up descriptions, written without records behind
 them, so that a million fit; shapes of queries are drawn from the words in it. The
-speed of reindexing is that on a real Silo: from a warm cache into a fresh index, with
-descriptions and full text, and from the manifests alone.
+speed of reindexing is that on real Silos: from a warm cache into a fresh index, once of
+records with metadata files, which are described, and once of records with manifests alone
+to read. What a row costs is told for the first rows and the last, so that growth shows.
 """
 
 import random
+import resource
 import shutil
 from collections.abc import Iterator
 
-from store import Line, Spent, ingest, milliseconds, peak_megabytes, timed
+from store import (
+    BATCH as STORE_BATCH,
+)
+from store import (
+    METADATA,
+    STAMP,
+    Line,
+    identifier,
+    ingest,
+    milliseconds,
+    peak_megabytes,
+    timed,
+)
 
-from recordsilo import Row, Silo
+from recordsilo import Origin, Row, Silo
 from recordsilo.catalogue import Catalogue
-from recordsilo.index import Entry, ManifestStamp, SearchFilters, projection
+from recordsilo.index import Entry, ManifestStamp, SearchFilters
 from recordsilo.index.projection import Text
 
 FACETS = (
@@ -87,7 +101,7 @@ class World:
                 values={"type": [f"Type {self.random.randrange(9)}"]}, flags={"deleted": False}
             )
         if shape == 6:
-            words = f'"{words}"'
+            words = f'"{self.text(2)}"'
         if shape == 7:
             words = f"{words} -{self.pick(self.words)} {self.pick(self.words)[:4]}*"
         return words, filters
@@ -103,13 +117,15 @@ def search_speed(records: int, directory: str) -> Iterator[Line]:
     """Write and search an index of so many records."""
     Catalogue._catch_up = lambda _self, _rows: False  # type: ignore[method-assign] # no records
     world = World()
-    spent = 0.0
+    costs = []
     with Silo(f"{directory}/searched-{records}") as silo:
         for chunk in chunks(world, records):
             with timed() as one:
                 silo._catalogue._index.settle(chunk)
-            spent += one.cpu
-        yield Line(f"index, {records:,} rows", f"{records / spent:,.0f}/s CPU, with full text")
+            costs.append(one.cpu / len(chunk))
+        mean = sum(costs) / len(costs)
+        yield Line(f"index, {records:,} rows", f"{1 / mean:,.0f}/s CPU, with full text")
+        yield _growth_line(records, costs)
         before = peak_megabytes()
         with timed() as first:
             silo.search("", None, FACETS)
@@ -129,6 +145,18 @@ def search_speed(records: int, directory: str) -> Iterator[Line]:
         )
 
 
+def _growth_line(records: int, costs: list[float]) -> Line:
+    """What a row costs among the first tenth and the last; sums, since blocks fill up by turns."""
+    tenth = max(1, len(costs) // 10)
+    first, last = (sum(some) / tenth * 1e6 for some in (costs[:tenth], costs[-tenth:]))
+    return Line(
+        f"CPU for a row, of {records:,}",
+        f"{last:.0f} µs in the last tenth",
+        f"{first:.0f} µs in the first",
+        f"{last / first:.2f}",
+    )
+
+
 def _search_time(silo: Silo, world: World) -> float:
     words, filters = world.query()
     with timed() as spent:
@@ -137,26 +165,43 @@ def _search_time(silo: Silo, world: World) -> float:
 
 
 def reindex_speed(records: int, directory: str) -> Iterator[Line]:
-    """Index a real Silo of so many records anew."""
-    place = f"{directory}/reindexed"
-    with Silo(place) as silo:
-        ingest(silo, records)
-    describe = projection.describe
-    try:
-        for name in ("with descriptions", "from manifests alone"):
-            if name == "from manifests alone":
-                projection.describe = lambda _name, _content: None
-            shutil.rmtree(f"{place}/.silo")
-            with Silo(place) as silo, timed() as spent:
-                silo.reindex()
-            yield _reindex_line(name, records, spent)
-    finally:
-        projection.describe = describe
+    """Index real Silos of so many records anew."""
+    for name, fill in (("with descriptions", ingest), ("manifests alone", ingest_undescribed)):
+        place = f"{directory}/reindexed {name}"
+        with Silo(place) as silo:
+            fill(silo, records)
+        shutil.rmtree(f"{place}/.silo")
+        yield _reindexed(name, place, records)
+        yield _reindexed(f"{name}, nothing changed", place, records)
+        shutil.rmtree(place)
+
+
+def ingest_undescribed(silo: Silo, records: int) -> None:
+    """Records of the same shape, in which no file is marked as metadata."""
+    for first in range(0, records, STORE_BATCH):
+        numbers = range(first, min(first + STORE_BATCH, records))
+        with silo.batch(map(identifier, numbers)) as batch:
+            for number in numbers:
+                edit = batch.edit(identifier(number))
+                origin = Origin("harvest", prefixes={"oai_dc": STAMP}, agent="benchmark")
+                edit.add_version("1", date=STAMP, origin=origin, log="Created new data package")
+                edit.put("1", "oai_dc", METADATA % number, metadata=False)
+                edit.set_metadata("setSpec", ["7374617475733D707562"])
+
+
+def _reindexed(name: str, place: str, records: int) -> Line:
+    before = _seconds_of_children()
     with Silo(place) as silo, timed() as spent:
         silo.reindex()
-    yield _reindex_line("nothing changed", records, spent)
+    beside = _seconds_of_children() - before
+    return Line(
+        f"reindex {records:,} records, {name}",
+        f"{records / spent.wall:,.0f}/s wall",
+        f"CPU for a record: {spent.cpu / records * 1e6:.0f} µs here, "
+        f"{beside / records * 1e6:.0f} µs in the second process",
+    )
 
 
-def _reindex_line(name: str, records: int, spent: Spent) -> Line:
-    figures = f"{records / spent.wall:,.0f}/s wall, {records / spent.cpu:,.0f}/s CPU"
-    return Line(f"reindex {records:,} records, {name}", figures)
+def _seconds_of_children() -> float:
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
