@@ -1,0 +1,141 @@
+"""Harvests killed anywhere, and gone on with: nothing is lost, next to nothing is fetched twice."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from itertools import count
+
+import pytest
+from misbehaving import SIZE, misbehaving
+
+SILO = os.path.join(os.path.dirname(sys.executable), "silo")
+IN_FLIGHT = 3
+SECONDS = 60
+
+
+def harvest(server, directory, *options):
+    return [SILO, "harvest", server.base_url, directory, "--quiet", *options]
+
+
+def run(command):
+    """Run to the end; the exit code."""
+    return subprocess.run(command, capture_output=True, timeout=SECONDS, check=False).returncode
+
+
+def run_and_kill(server, command, chance):
+    """Begin, and kill once a few more requests came; None, or the exit code where it was faster."""
+    goal = len(server.repository.asked) + chance.randint(1, 5)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + SECONDS
+        while process.poll() is None and len(server.repository.asked) < goal:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        time.sleep(chance.random() * 0.06)
+        return process.poll()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def contents(directory):
+    """Every file under the pairtree; manifests without the time of their writing."""
+    found = {}
+    root = os.path.join(directory, "pairtree_root")
+    for place, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(place, name)
+            with open(path, "rb") as file:
+                content = file.read()
+            found[os.path.relpath(path, root)] = (
+                timeless(content) if name == "__manifest.json" else content
+            )
+    return found
+
+
+def timeless(content):
+    manifest = json.loads(content)
+    del manifest["checksum"]
+    for origin in manifest["origins"].values():
+        del origin["date"]
+    return manifest
+
+
+def pages_repeated(asked):
+    """How many requests for a page were sent again."""
+    lists = Counter(one.query for one in asked if "ListRecords" in one.query)
+    return sum(lists.values()) - len(lists)
+
+
+def receipt_of(directory):
+    names = [n for n in os.listdir(os.path.join(directory, "harvests")) if n.endswith("t.json")]
+    assert len(names) == 1, "every run of a job writes the same receipt"
+    with open(os.path.join(directory, "harvests", names[0]), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def kill_often(faults, options, kills, tmp_path, seed):
+    """Kill harvests until so many were killed; compare each with an undisturbed one."""
+    chance = random.Random(seed)
+    killed = 0
+    with misbehaving(*faults) as server:
+        whole = str(tmp_path / "whole")
+        code = run(harvest(server, whole, *options))
+        expected = contents(whole)
+        usual = pages_repeated(server.repository.asked)
+        for number in count():
+            directory = str(tmp_path / str(number))
+            begin, killed_here, ended = len(server.repository.asked), 0, None
+            while ended is None and killed < kills:
+                command = harvest(server, directory, *options)
+                ended = run_and_kill(server, command, chance)
+                killed_here += ended is None
+                killed += ended is None
+            if ended is None:
+                ended = run(harvest(server, directory, *options))
+            assert ended == code
+            assert contents(directory) == expected
+            assert receipt_of(directory)["counts"]["listed"] == SIZE
+            repeated = pages_repeated(server.repository.asked[begin:]) - usual
+            lanes = IN_FLIGHT if options else 1
+            assert repeated <= killed_here * lanes
+            if killed >= kills:
+                return
+
+
+@pytest.mark.parametrize(
+    ("faults", "options"),
+    [
+        (["bare_ampersands", "a_slow_record"], []),
+        (["control_characters"], ["--window", "60d", "--max-requests-in-flight", str(IN_FLIGHT)]),
+    ],
+    ids=["in one list", "in windows"],
+)
+def test_a_harvest_killed_again_and_again_ends_like_an_undisturbed_one(faults, options, tmp_path):
+    kill_often(faults, options, 5, tmp_path, seed=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("faults", "options", "seed"),
+    [
+        (["bare_ampersands", "duplicates_across_pages"], [], 1),
+        (["html_entities", "a_record_cut_short"], [], 2),
+        (
+            ["windows_1252_in_places"],
+            ["--window", "30d", "--max-requests-in-flight", str(IN_FLIGHT)],
+            3,
+        ),
+        (
+            ["control_characters", "in_no_order"],
+            ["--window", "90d", "--max-requests-in-flight", str(IN_FLIGHT)],
+            4,
+        ),
+    ],
+)
+def test_two_hundred_kills_lose_nothing(faults, options, seed, tmp_path):
+    kill_often(faults, options, 50, tmp_path, seed)
