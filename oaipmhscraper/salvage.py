@@ -25,7 +25,7 @@ DECLARED_PREFIX = re.compile(
     rb"\sxmlns:([A-Za-z_][\w.\-]{0,63})\s*+=\s*+[\"']([^\"'<>&\s]{1,500})[\"']"
 )
 _TOKEN = re.compile(
-    rb"<(" + _P + rb")resumptionToken((?:\s[^<>]*+)?)"
+    rb"<(" + _P + rb")resumptionToken((?:\s[^<>]*+)?/?)"
     rb"(?:(?<=/)>|>([^<]*+(?:<!\[CDATA\[(?:[^\]]|\](?!\]>)){0,4096}+\]\]>\s*+)?)</\1resumptionToken\s*+>)"
 )
 _TOKEN_BEGUN = re.compile(rb"<" + _P + rb"resumptionToken\b")

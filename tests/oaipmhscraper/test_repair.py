@@ -458,6 +458,9 @@ def test_a_broken_page_without_a_token_is_the_last():
         ("<resumptionToken>a&b=1</resumptionToken>", "a&b=1"),
         ("<resumptionToken><![CDATA[a|<b]]></resumptionToken>", "a|<b"),
         ("<resumptionToken cursor='1'/>", None),
+        ("<resumptionToken/>", None),
+        ("<resumptionToken />", None),
+        ("<resumptionToken></resumptionToken>", None),
         ("<oai:resumptionToken>\n a+b \n</oai:resumptionToken>", "a+b"),
     ],
 )
