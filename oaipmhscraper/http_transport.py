@@ -132,6 +132,7 @@ class HttpTransport:
     ) -> None:
         self._base = self._target = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
+        self._headers = self._settings.headers
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
             raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
         self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
@@ -295,7 +296,7 @@ class HttpTransport:
     def _exchange(self, url: str, form: Mapping[str, str] | None) -> requests.Response:
         self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
         settings = self._settings
-        headers = dict(settings.headers)
+        headers = dict(self._headers)
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         auth: tuple[str, str] | Callable[[_Prepared], _Prepared] | None = None
