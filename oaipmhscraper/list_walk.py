@@ -29,12 +29,13 @@ from oaipmhscraper.marks import ListJob
 from oaipmhscraper.narrowing import LASTING, narrowed
 from oaipmhscraper.page_facts import (
     are_outside,
+    begins_before,
     digest_of,
+    earliest_days,
     headers_of,
     is_remembered,
     remembering,
     safe_date,
-    separating_dates,
 )
 from oaipmhscraper.page_judgement import Expectation, judged
 from oaipmhscraper.quirks import Companions, Quirks
@@ -59,7 +60,6 @@ from oaipmhscraper.requests_and_pages import (
 from oaipmhscraper.walk_values import (
     Position,
     Remedy,
-    RestartFrom,
     Split,
     WalkPage,
     WindowBroken,
@@ -165,7 +165,7 @@ class _Walk(Generic[Item]):
         self._identifiers = IdentifierSet()
         self._kept: _Got[Item] | None = None
         self._stalled = self._empty = self._revisits = 0
-        self._dates: tuple[str | None, str | None] = (None, None)
+        self._days: tuple[str | None, str | None] = (None, None)
 
     def pages(self) -> Iterator[ListedPage[Item]]:
         while not self._at.ended:
@@ -229,10 +229,6 @@ class _Walk(Generic[Item]):
         token = (Argument.RESUMPTION_TOKEN.value, spell(self._at.token, spelling))
         return Request(self._reading.verb, (token, *opening.arguments[:beside]))
 
-    @property
-    def _reads_records(self) -> bool:
-        return self._reading.verb is Verb.LIST_RECORDS and self._quirks.identifiers_work
-
     def _opening(
         self, verb: Verb, rung: Rung | None = None, window: Window | None = None
     ) -> Request:
@@ -278,7 +274,7 @@ class _Walk(Generic[Item]):
     def _climb(self, got: _Got[Item], tried: list[Rung]) -> Rung:
         """The next rung; a remedy is raised."""
         assert got.failure is not None
-        test_date = self._dates[1]
+        test_date = self._days[1]
         now = Situation(
             got.failure,
             self._at,
@@ -292,7 +288,7 @@ class _Walk(Generic[Item]):
         remedy = remedy_for(rung, now)
         if remedy is not None:
             self._break(got, rung, remedy)
-        tested = rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date)
+        tested = rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date or "")
         if tested or rung is Rung.UNBELIEVED:
             self._quirks.promises_kept = False
         logger.info("%s: %s; %s", got.request, got.cause, rung.value)
@@ -305,31 +301,29 @@ class _Walk(Generic[Item]):
             cause = ListCutShort(self._at.promised, self._at.listed)
         if got.failure in _MUTE and not len(self._identifiers):
             check_alive(self._client, got.cause)  # a walk that brought something is let go on
-        if got.failure is Failure.EARLY_END and isinstance(remedy, RestartFrom):
-            self._note_broken_promise(remedy.datestamp)
         if rung is Rung.SINGLE_LIST:
             self._quirks.windows_work = False
         if self._at.token is None and not self._at.pages and self._window != Window():
             self._quirks.windows_failed += 1
-        if rung is Rung.SPLIT and got.failure in LASTING and self._reads_records:
-            remedy = narrowed(self._client, self._opening(Verb.LIST_IDENTIFIERS))
+        reads_records = self._reading.verb is Verb.LIST_RECORDS
+        if rung is Rung.SPLIT and got.failure in LASTING and reads_records:
+            remedy = narrowed(self._client, self._opening(Verb.LIST_IDENTIFIERS), self._quirks)
             rung = Rung.SPLIT if isinstance(remedy, Split) else Rung.BY_IDENTIFIER
         logger.warning("%s: %s; %s", got.request, cause, rung.value)
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
 
-    def _note_broken_promise(self, datestamp: str | None) -> None:
-        """Keep what the list promised, if its part from a date on is known to be less of it."""
-        first_day = self._dates[0]
-        if datestamp is not None and first_day is not None and datestamp[:10] > first_day:
-            self._quirks.broken_promise = self._at.promised
-            self._quirks.broken_from = datestamp
+    def _promises_as_much(self, day: str) -> bool:
+        """Whether the list without its first records promises as many as with them.
 
-    def _promises_as_much(self, day: str | None) -> bool:
-        """Whether one of the list's days promises as many records as the whole list."""
-        page = self._ask(self._opening(self._reading.verb, window=Window(day, day))).page
-        promise = page.token if page is not None else None
-        return promise is not None and promise.complete_list_size == self._at.promised
+        Then the number is no count of it (combine#240: that of the whole repository).
+        """
+        until = self._window.until
+        part = Window(day, max(day, until) if until else None)
+        page = self._ask(self._opening(self._reading.verb, window=part)).page
+        if page is None or page.token is None or begins_before(headers_of(page), day):
+            return False
+        return page.token.complete_list_size == self._at.promised
 
     # ------------------------------------------------------------------ going on
 
@@ -351,7 +345,7 @@ class _Walk(Generic[Item]):
         new = sum(self._identifiers.add_all(one.identifier for one in headers))
         self._count(len(headers), new)
         steps = self._learned(tried, new)
-        self._dates = separating_dates(self._dates, headers)
+        self._days = earliest_days(self._days, headers)
         self._at = self._after(got, headers, new + len(page.set_aside))
         if page.errors:
             steps += ("error beside records",)

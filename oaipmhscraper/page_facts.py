@@ -117,18 +117,26 @@ def share_one_identifier(page: ListPage[Item]) -> bool:
     return any((one,) != first for one in page.items)
 
 
-def separating_dates(
+def earliest_days(
     known: tuple[str | None, str | None], headers: Sequence[Header]
 ) -> tuple[str | None, str | None]:
-    """The day of a list's first record, and the latest day seen that differs from it.
+    """The earliest day of a list's records, and the next after it.
+
+    A list from the second day on has fewer records than all of it.
 
     Args:
         known: The same before this page.
         headers: Those of a page.
     """
-    days = [moment.date().isoformat() for one in headers if (moment := _moment(one.datestamp))]
-    begin = known[0] or next(iter(days), None)
-    return begin, next((day for day in reversed(days) if day != begin), known[1])
+    days = {moment.date().isoformat() for one in headers if (moment := _moment(one.datestamp))}
+    first, second, *_ = *sorted(days.union(day for day in known if day)), None, None
+    return first, second
+
+
+def begins_before(headers: Sequence[Header], day: str) -> bool:
+    """Whether records of a page are of a day before."""
+    moments = (_moment(one.datestamp) for one in headers)
+    return any(moment is not None and moment.date().isoformat() < day for moment in moments)
 
 
 def _is_outside(moment: datetime, begin: datetime | None, end: datetime | None) -> bool:

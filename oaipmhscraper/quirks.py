@@ -47,11 +47,10 @@ class Quirks:
         windows_failed: How many were not.
         identifiers_work: False where ListIdentifiers is of no use: refused, or
             its identifiers are all one.
+        identifiers_failed: How many windows in a row ListIdentifiers failed for that
+            ListRecords had failed for.
         sets_checked: The sets were asked for whether one that is empty is among them.
         promises_kept: False where completeListSize is no count of the list.
-        broken_promise: The number promised by the last sorted list that ended before it.
-        broken_from: The date from which it was listed anew: a part of it, which cannot
-            hold as many.
         empty_confirmed: How many empty windows were empty when asked again.
         empty_denied: How many of them were not.
     """
@@ -65,10 +64,9 @@ class Quirks:
     windows_answered: int = 0
     windows_failed: int = 0
     identifiers_work: bool = True
+    identifiers_failed: int = 0
     sets_checked: bool = False
     promises_kept: bool = True
-    broken_promise: int | None = None
-    broken_from: str | None = None
     empty_confirmed: int = 0
     empty_denied: int = 0
 

@@ -70,7 +70,7 @@ class Rung(StrEnum):
     VERBATIM_WITH_PREFIX = "token sent verbatim, and the prefix with it"
     OTHER_GRANULARITY = "dates sent in the other granularity"
     BOTH_BOUNDS = "from and until sent together"
-    PROMISE_TESTED = "completeListSize tested on one date"
+    PROMISE_TESTED = "completeListSize tested on a part of the list"
     # believe that this is the end
     EMPTY = "empty list"
     ALL_THERE = "end of a list that has all it promised"
@@ -150,8 +150,8 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
     # OJS 3.3.0 loses the token (pkp-lib#7214); combine#240 promises the whole repository.
     Failure.EARLY_END: (
         Rung.UNBELIEVED,
-        Rung.RESTART,
         Rung.PROMISE_TESTED,
+        Rung.RESTART,
         Rung.SPLIT,
         Rung.SHORT,
     ),
@@ -177,7 +177,7 @@ class Situation:
         is_cut: Whether the window is narrower than what the user asked for.
         is_late: Whether the token is from an earlier run, and may have expired since.
         quirks: What is known of the endpoint.
-        test_date: A day that some records of the list have, and others have not.
+        test_date: A day of the list's records before which it has others.
     """
 
     failure: Failure
@@ -302,17 +302,8 @@ def _is_all_there(now: Situation) -> bool:
 
 
 def _is_unbelieved(now: Situation) -> bool:
-    """Whether the number promised is known to be no count of this list.
-
-    A list that ended early was asked for again from a later date on, and this part of
-    it promises as much as all of it did.
-    """
-    promised, quirks = now.position.promised, now.quirks
-    if promised is None or not quirks.promises_kept:
-        return promised is not None
-    begin, part = now.window.from_, quirks.broken_from
-    is_of_part = begin is not None and part is not None and begin[:10] >= part[:10]
-    return is_of_part and promised == quirks.broken_promise
+    """Whether the number promised is known to be no count of this list."""
+    return now.position.promised is not None and not now.quirks.promises_kept
 
 
 def _lacks_much(now: Situation) -> bool:

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from oaipmhprotocol import Granularity, Header, Record
 from oaipmhscraper.page_facts import (
     are_outside,
+    begins_before,
+    earliest_days,
     is_remembered,
     parting_date,
     remembering,
     safe_date,
-    separating_dates,
     share_one_identifier,
 )
 from oaipmhscraper.requests_and_pages import ListPage
@@ -111,11 +112,15 @@ def test_a_window_is_parted_so_that_both_parts_have_records(dates, is_all, where
     assert parting_date(headers(*dates), is_all=is_all) == where
 
 
-def test_a_day_that_parts_the_list_is_one_that_its_first_record_has_not():
-    assert separating_dates((None, None), headers("2010-01-01", "2010-01-01")) == (
-        "2010-01-01",
-        None,
-    )
-    assert separating_dates(
-        ("2010-01-01", None), headers("2010-01-01", "2010-02-02", "2010-03-03T01:02:03Z")
-    ) == ("2010-01-01", "2010-03-03")
+def test_the_two_earliest_days_of_a_list_are_known_after_every_page():
+    first = earliest_days((None, None), headers("2010-03-03", "2010-03-03T01:02:03Z", "never"))
+    assert first == ("2010-03-03", None)
+    second = earliest_days(first, headers("2010-05-05", "2010-04-04"))
+    assert second == ("2010-03-03", "2010-04-04")
+    assert earliest_days(second, headers("2010-01-01")) == ("2010-01-01", "2010-03-03")
+    assert earliest_days(second, []) == second
+
+
+def test_records_before_a_day_are_told():
+    assert begins_before(headers("2010-05-05", "2010-04-04"), "2010-05-05")
+    assert not begins_before(headers("2010-05-05", "2010-05-06", ""), "2010-05-05")

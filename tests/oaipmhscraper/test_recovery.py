@@ -162,14 +162,11 @@ def test_a_list_short_of_a_few_records_is_left_to_its_identifiers():
     assert climbed(situation(Failure.EARLY_END, ended)) == [Rung.SHORT]
 
 
-def test_a_later_part_that_promises_as_much_as_the_whole_is_not_believed():
+def test_a_number_that_is_known_to_be_no_count_is_not_believed():
     ended = replace(LATER, token=None)
-    broken = Quirks(broken_promise=50, broken_from="2010-01-01")
-    assert climbed(situation(Failure.EARLY_END, ended, quirks=broken)) == [Rung.UNBELIEVED]
-    other = replace(broken, broken_from="2010-02-01")  # of dates that this window is no part of
-    assert climbed(situation(Failure.EARLY_END, ended, quirks=other)) == [Rung.RESTART]
-    whole = situation(Failure.EARLY_END, ended, Window(), broken)
-    assert climbed(whole) == [Rung.RESTART]
+    assert climbed(situation(Failure.EARLY_END, ended, quirks=Quirks(promises_kept=False))) == [
+        Rung.UNBELIEVED
+    ]
 
 
 def test_records_outside_a_window_that_was_cut_end_the_windows():
@@ -233,8 +230,6 @@ quirks_of_any_kind = st.builds(
     windows_failed=st.integers(0, 9),
     identifiers_work=st.booleans(),
     promises_kept=st.booleans(),
-    broken_promise=st.none() | st.integers(0, 60),
-    broken_from=st.none() | st.just("2010-01-01"),
     empty_confirmed=st.integers(0, 4),
     empty_denied=st.integers(0, 1),
 )
