@@ -32,7 +32,7 @@ class Tempo:
         """What holds once a page came that took so long."""
         if self.usual is None:
             return replace(self, usual=seconds)._grown()
-        told = replace(self, usual=_usual(self.usual, seconds))
+        told = replace(self, usual=_usual(self.usual, seconds, self.limit))
         if seconds <= 1.5 * self.usual + 0.1:
             return replace(told, slow=0, rest=max(0, self.rest - 1), good=self.good + 1)._grown()
         if seconds <= 3 * self.usual + 0.5:
@@ -55,8 +55,11 @@ REST = 20
 """Good pages after a refusal before the limit grows again."""
 
 
-def _usual(usual: float, seconds: float) -> float:
-    """Follows faster pages at once, slower ones hesitantly and never by leaps."""
+def _usual(usual: float, seconds: float, limit: int) -> float:
+    """Follows faster pages at once, slower ones hesitantly and never by leaps.
+
+    What several requests at once take says more of them than of the server's own pace.
+    """
     if seconds < usual:
         return (usual + seconds) / 2
-    return usual + (min(seconds, 2 * usual + 0.1) - usual) / 20
+    return usual + (min(seconds, 2 * usual + 0.1) - usual) / (20 if limit == 1 else 400)

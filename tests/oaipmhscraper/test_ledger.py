@@ -1,0 +1,108 @@
+"""Who was listed: each identifier once, in memory that stays small."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oaipmhprotocol import Header, Record
+from oaipmhscraper.identifier_set import IdentifierSet
+from oaipmhscraper.ledger import Ledger
+from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.requests_and_pages import ListPage, SetAside
+from oaipmhscraper.silo_writer import PageOutcome
+
+identifiers = st.text(max_size=12)
+
+
+@given(st.lists(st.lists(identifiers)))
+def test_a_set_of_identifiers_says_what_is_new_as_a_set_does(batches):
+    known, expected = IdentifierSet(), set()
+    for batch in batches:
+        news = known.add_all(batch)
+        for identifier, is_new in zip(batch, news, strict=True):
+            assert is_new == (identifier not in expected)
+            expected.add(identifier)
+        assert len(known) == len(expected)
+    assert all(one in known for one in expected)
+    assert 7 not in known
+
+
+def test_many_identifiers_are_told_apart_and_take_little_room():
+    known = IdentifierSet()
+    for begin in range(0, 200_000, 500):
+        assert all(known.add_all([f"oai:x:{n}" for n in range(begin, begin + 500)]))
+    assert len(known) == 200_000
+    assert not any(known.add_all([f"oai:x:{n}" for n in range(0, 200_000, 777)]))
+    assert "oai:x:200000" not in known
+    assert not known.add("oai:x:199999")
+    assert known._sorted.nbytes <= 200_000 * 8
+
+
+def page(*identifiers, set_aside=()):
+    items = tuple(Record(Header(one, "2010-01-01"), b"<a/>") for one in identifiers)
+    return ListPage(items, set_aside=tuple(set_aside))
+
+
+def stored(*identifiers, outcome=Outcome.NEW):
+    return PageOutcome(tuple((one, outcome) for one in identifiers), len(identifiers))
+
+
+def broken(identifier="", raw=b"<record"):
+    return SetAside(identifier, "cannot be read", "record 1", raw)
+
+
+def test_what_stands_twice_is_a_duplicate_and_counts_once():
+    ledger = Ledger()
+    first = ledger.count(page("a", "b", "a"), stored("a", "b", "a"))
+    assert first.outcomes == Counter({Outcome.NEW: 2, Outcome.DUPLICATE: 1})
+    second = ledger.count(page("a", "c"), stored("a", "c"))
+    assert second.outcomes == Counter({Outcome.NEW: 1, Outcome.DUPLICATE: 1})
+    assert len(second.digests) == 8
+
+
+def test_what_we_ask_for_again_is_no_duplicate():
+    ledger = Ledger()
+    ledger.count(page("a"), stored("a"))
+    again = ledger.count(page("a", "b"), stored("a", "b"), relists=True)
+    assert again.outcomes == Counter({Outcome.NEW: 1})
+
+
+def test_a_record_that_was_lost_and_is_had_after_all_changes_its_place():
+    ledger = Ledger()
+    lost = ledger.count(page(set_aside=[broken("a")]), stored())
+    assert lost.outcomes == Counter({Outcome.QUARANTINED: 1})
+    assert [loss.what.identifier for loss in ledger.losses] == ["a"]
+    assert "a" not in ledger.stored
+    found = ledger.count(page("a"), stored("a"), relists=True)
+    assert found.outcomes == Counter({Outcome.NEW: 1, Outcome.QUARANTINED: -1})
+    assert found.found == ("a",)
+    assert ledger.losses == ()
+    assert "a" in ledger.stored
+
+
+def test_records_without_an_identifier_are_told_apart_by_their_bytes():
+    ledger = Ledger()
+    one, other = broken(raw=b"<record>1"), broken(raw=b"<record>2")
+    assert ledger.count(page(set_aside=[one, other]), stored()).outcomes[Outcome.QUARANTINED] == 2
+    again = ledger.count(page(set_aside=[one]), stored(), relists=True)
+    assert again.outcomes == Counter()
+
+
+def test_an_unreachable_record_is_lost_and_named():
+    ledger = Ledger()
+    tally = ledger.count(page(), stored(), [SetAside("a", "cannot be had", "GetRecord")])
+    assert tally.outcomes == Counter({Outcome.UNREACHABLE: 1})
+    assert tally.lost[0].kind is Outcome.UNREACHABLE
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"))), st.lists(st.lists(st.sampled_from("abcdef"))))
+def test_a_ledger_goes_on_from_what_was_noted(before, after):
+    whole, noted = Ledger(), []
+    for names in before:
+        noted.append(whole.count(page(*names), stored(*names)).digests)
+    resumed = Ledger(noted)
+    for names in after:
+        one = whole.count(page(*names), stored(*names))
+        other = resumed.count(page(*names), stored(*names))
+        assert one == other
