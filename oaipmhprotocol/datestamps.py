@@ -1,6 +1,7 @@
 """Datestamps and their granularity (OAI-PMH 2.0, sections 2.7.1 and 3.3)."""
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone
 from enum import StrEnum
 
@@ -90,6 +91,9 @@ def read_datestamp(text: str) -> datetime:
     Raises:
         DatestampError: Not even that; ``0000-00-00`` among them.
     """
+    if _is_usual(text):
+        with suppress(ValueError):
+            return datetime.fromisoformat(text)
     match = _TOLERANT.fullmatch(text.strip())
     if match is None:
         raise DatestampError(text)
@@ -99,6 +103,20 @@ def read_datestamp(text: str) -> datetime:
         return moment - _offset(zone)
     except (ValueError, OverflowError):
         raise DatestampError(text) from None
+
+
+def _is_usual(text: str) -> bool:
+    """Whether a text looks like YYYY-MM-DDThh:mm:ssZ, which `datetime` reads ten times as fast.
+
+    Python 3.13 takes hour 24 for the next day's first.
+    """
+    return (
+        len(text) == 20
+        and text[4] == text[7] == "-"
+        and text[10] == "T"
+        and text[13::3] == "::Z"
+        and text[11:13] != "24"
+    )
 
 
 def _offset(zone: str | None) -> timedelta:

@@ -160,3 +160,24 @@ def test_the_error_survives_copying_and_pickling() -> None:
     refusal = DatestampError("soon")
     for again in (copy.copy(refusal), pickle.loads(pickle.dumps(refusal))):
         assert (again.text, str(again)) == (refusal.text, str(refusal))
+
+
+@given(
+    st.from_regex(
+        r"[0-9]{4}-[0-9W]{2}-[0-9]{2}[T ][0-9]{2}[:.][0-9]{2}[:.][0-9]{2}[Zz]", fullmatch=True
+    )
+)
+def test_the_usual_form_is_read_by_the_tolerant_reader_as_by_the_strict_one(text: str) -> None:
+    try:
+        strict = parse_datestamp(text)
+    except DatestampError:
+        return
+    assert read_datestamp(text) == strict
+
+
+@pytest.mark.parametrize(
+    "text", ["2010-W01-1T00:00:00Z", "2010-01-01T120000.5Z", "2010-01-01T24:00:00Z"]
+)
+def test_other_iso_forms_of_the_same_length_are_no_datestamps(text: str) -> None:
+    with pytest.raises(DatestampError):
+        read_datestamp(text)
