@@ -165,6 +165,7 @@ class _Walk(Generic[Item]):
         self._identifiers = IdentifierSet()
         self._kept: _Got[Item] | None = None
         self._stalled = self._empty = self._revisits = 0
+        self._last = self._shortest = 0  # items of the last page, and of the shortest before it
         self._days: tuple[str | None, str | None] = (None, None)
 
     def pages(self) -> Iterator[ListedPage[Item]]:
@@ -282,14 +283,15 @@ class _Walk(Generic[Item]):
             self._is_cut,
             self._is_late,
             self._quirks,
-            test_date,
+            has_short_page=0 < self._last < self._shortest,
+            test_date=test_date,
         )
         rung = next_rung(now, tried)
         remedy = remedy_for(rung, now)
         if remedy is not None:
             self._break(got, rung, remedy)
         tested = rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date or "")
-        if tested or rung is Rung.UNBELIEVED:
+        if tested or rung in {Rung.UNBELIEVED, Rung.SHORT_PAGE}:
             self._quirks.promises_kept = False
         logger.info("%s: %s; %s", got.request, got.cause, rung.value)
         return rung
@@ -343,7 +345,7 @@ class _Walk(Generic[Item]):
         if are_outside(headers, self._window):  # of the user's own dates: more than was asked for
             self._quirks.windows_work = False
         new = sum(self._identifiers.add_all(one.identifier for one in headers))
-        self._count(len(headers), new)
+        self._count(len(headers) + len(page.set_aside), new)
         steps = self._learned(tried, new)
         self._days = earliest_days(self._days, headers)
         self._at = self._after(got, headers, new + len(page.set_aside))
@@ -352,6 +354,9 @@ class _Walk(Generic[Item]):
         return ListedPage(page, got.request, got.answer, self._at, steps)
 
     def _count(self, listed: int, new: int) -> None:
+        if listed and self._last:
+            self._shortest = min(self._shortest or self._last, self._last)
+        self._last = listed or self._last
         self._empty = self._empty + 1 if not listed else 0
         self._stalled = self._stalled + 1 if listed and not new else 0
         token = self._at.token

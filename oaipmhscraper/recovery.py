@@ -76,6 +76,7 @@ class Rung(StrEnum):
     ALL_THERE = "end of a list that has all it promised"
     UNPROMISED = "end of a list that promised nothing"
     UNBELIEVED = "end of a list whose completeListSize is no count"
+    SHORT_PAGE = "end of a list short of what it promised, on a page shorter than the others"
     SHORT = "end of a list short of what it promised"
     # hand the window back
     RESTART = "window restarted from the last safe date"
@@ -147,10 +148,12 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
         *_LAST,
     ),
     Failure.TOKEN_AGAIN: (Rung.ALL_THERE, Rung.UNPROMISED, Rung.SHORT),
-    # OJS 3.3.0 loses the token (pkp-lib#7214); combine#240 promises the whole repository.
+    # OJS 3.3.0 loses the token (pkp-lib#7214), after a full page; combine#240 promises the
+    # whole repository, DOAJ#235 a few more than there are.
     Failure.EARLY_END: (
         Rung.UNBELIEVED,
         Rung.PROMISE_TESTED,
+        Rung.SHORT_PAGE,
         Rung.RESTART,
         Rung.SPLIT,
         Rung.SHORT,
@@ -160,7 +163,16 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
 }
 """What to do where a resumption token leads to a failure."""
 
-ENDS = frozenset({Rung.EMPTY, Rung.ALL_THERE, Rung.UNPROMISED, Rung.UNBELIEVED, Rung.SHORT})
+ENDS = frozenset(
+    {
+        Rung.EMPTY,
+        Rung.ALL_THERE,
+        Rung.UNPROMISED,
+        Rung.UNBELIEVED,
+        Rung.SHORT_PAGE,
+        Rung.SHORT,
+    }
+)
 """Rungs that believe in the end of the list."""
 DOUBTS = ENDS - {Rung.EMPTY, Rung.ALL_THERE}
 """Those after which only a list of identifiers tells whether all came."""
@@ -177,6 +189,7 @@ class Situation:
         is_cut: Whether the window is narrower than what the user asked for.
         is_late: Whether the token is from an earlier run, and may have expired since.
         quirks: What is known of the endpoint.
+        has_short_page: Whether the last page was shorter than every page before.
         test_date: A day of the list's records before which it has others.
     """
 
@@ -186,6 +199,7 @@ class Situation:
     is_cut: bool
     is_late: bool
     quirks: Quirks
+    has_short_page: bool = False
     test_date: str | None = None
 
     @property
@@ -359,6 +373,7 @@ _FITS: Mapping[Rung, Callable[[Situation], bool]] = {
     Rung.ALL_THERE: _is_all_there,
     Rung.UNPROMISED: lambda now: now.position.promised is None,
     Rung.UNBELIEVED: _is_unbelieved,
+    Rung.SHORT_PAGE: lambda now: now.has_short_page,
     Rung.SHORT: _always,
     Rung.RESTART: _progresses,
     Rung.RESTART_ALL: lambda now: now.is_late,

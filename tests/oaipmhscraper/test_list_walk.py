@@ -385,6 +385,24 @@ def test_a_number_that_does_not_shrink_with_the_list_is_no_count_of_it(repositor
     assert again.steps == []
 
 
+@pytest.mark.parametrize("fault", ["in_no_order", None])
+def test_a_number_a_little_too_large_costs_no_second_list(fault):
+    """DOAJ#235: 44264 promised, 44253 there."""
+    repository = repository_with(*filter(None, [fault]))
+
+    @changed(repository, "token_attributes")
+    def token_attributes(step, page):
+        return {"completeListSize": page.total + 4}
+
+    walked = Walked(repository)
+    assert sorted(walked.identifiers) == EVERYTHING
+    assert walked.steps == [
+        "end of a list short of what it promised, on a page shorter than the others"
+    ]
+    assert not walked.quirks.promises_kept
+    assert len(repository.asked) == 7
+
+
 def test_a_number_is_not_tested_by_a_part_that_the_repository_does_not_part(repository):
     @changed(repository, "in_window")
     def in_window(step, item, from_, until):

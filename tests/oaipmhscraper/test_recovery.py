@@ -157,6 +157,12 @@ def test_an_unsorted_list_that_ends_early_is_split_after_its_promise_was_tested(
     assert climbed(now) == [Rung.PROMISE_TESTED, Rung.SPLIT]
 
 
+def test_a_list_that_ends_on_a_page_shorter_than_the_others_is_left_to_its_identifiers():
+    ended = replace(LATER, token=None)
+    now = situation(Failure.EARLY_END, ended, has_short_page=True, test_date="2010-03-03")
+    assert climbed(now) == [Rung.PROMISE_TESTED, Rung.SHORT_PAGE]
+
+
 def test_a_list_short_of_a_few_records_is_left_to_its_identifiers():
     ended = replace(LATER, token=None, safe_from=None, listed=48)
     assert climbed(situation(Failure.EARLY_END, ended)) == [Rung.SHORT]
@@ -244,6 +250,7 @@ quirks_of_any_kind = st.builds(
         st.booleans(),
         st.booleans(),
         quirks_of_any_kind,
+        st.booleans(),
         st.none() | st.just("2010-05-05"),
     )
 )
