@@ -3,7 +3,7 @@
 The repository is that of the tests (tests/oaipmhscraper/misbehaving), one fault at a
 time. Sickle and oaipmh-scythe iterate over ListRecords with retries switched on, as their
 manuals show it; ours harvests into a Silo. What counts is identifiers, and whether
-somebody is told:
+somebody is told; what is in the records is not looked at:
 
 * whole: every record, and no error;
 * named: what can be had, and an end that names the records which nobody can get;
@@ -11,7 +11,9 @@ somebody is told:
 * silent: records are missing, and nothing says so;
 * endless: it was stopped after 2,000 requests or a minute.
 
-Names of faults as arguments: only those. ``--json FILE``: the outcomes as JSON as well.
+At the end the same with three servers that others wrote and use, where they are installed
+(tests/oaipmhscraper/real_servers/install.py). Names of faults as arguments: only those.
+``--json FILE``: the outcomes as JSON as well.
 """
 
 import argparse
@@ -29,7 +31,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oaipmhscraper"))
 
-from misbehaving import FAULTS, Fault, MisbehavingServer, misbehaving
+from misbehaving import FAULTS, Fault, misbehaving
+from real_servers.running import QUERIES, TITLES, NotInstalled, running
 
 MOST_REQUESTS = 2000
 MOST_SECONDS = 60.0
@@ -131,13 +134,14 @@ class Worker:
         self._process = self._context.Process(target=_work, args=(there,), daemon=True)
         self._process.start()
 
-    def run(self, name: str, server: MisbehavingServer, fault: Fault) -> Harvested | None:
+    def run(
+        self, name: str, base_url: str, fault: Fault, asked: Callable[[], int]
+    ) -> Harvested | None:
         """Let a harvester harvest; None: it found no end."""
-        self._here.send((name, server.base_url + fault.query, fault.arguments.get("set_spec")))
+        self._here.send((name, base_url + fault.query, fault.arguments.get("set_spec")))
         begun = time.monotonic()
         while not self._here.poll(0.05):
-            asked = len(server.repository.asked)
-            if asked > MOST_REQUESTS or time.monotonic() - begun > MOST_SECONDS:
+            if asked() > MOST_REQUESTS or time.monotonic() - begun > MOST_SECONDS:
                 self.close()
                 self._begin()
                 return None
@@ -160,13 +164,13 @@ def outcome(fault: Fault, harvested: Harvested | None) -> str:
     """What a harvest comes to; see the module."""
     if harvested is None:
         return "endless"
-    missing = fault.attainable - harvested.identifiers
-    empty = not fault.attainable and "NoRecordsMatch" in harvested.complaint
-    if fault.lost_by_name and not missing and harvested.named >= fault.lost_by_name:
+    missing = (fault.attainable | fault.lost_by_name) - harvested.identifiers
+    if missing and missing <= fault.lost_by_name & harvested.named:
         return "named"
-    if harvested.complaint and not empty:
+    is_empty = not fault.attainable and "NoRecordsMatch" in harvested.complaint
+    if harvested.complaint and not is_empty:
         return "error"
-    return "silent" if missing or fault.lost_by_name else "whole"
+    return "silent" if missing else "whole"
 
 
 # --------------------------------------------------------------------------- all of them
@@ -180,16 +184,34 @@ def group_of(fault: Fault) -> str:
 
 
 def measure(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """{fault: {harvester: outcome}}."""
+    """{fault: {harvester: outcome}}, one line printed for each."""
     worker, found = Worker(), {}
     for name in names:
         fault, found[name] = FAULTS[name], {}
         for harvester in HARVESTERS:
             with misbehaving(name) as server:
-                found[name][harvester] = outcome(fault, worker.run(harvester, server, fault))
+                asked = server.repository.asked
+                result = worker.run(harvester, server.base_url, fault, lambda a=asked: len(a))
+            found[name][harvester] = outcome(fault, result)
         print(f"{fault.line:>3} {name:<40}", *(f"{one:<10}" for one in found[name].values()))
     worker.close()
     return found
+
+
+def measure_servers() -> None:
+    """The same for the servers of others, as far as they are installed."""
+    worker = Worker()
+    for name in QUERIES:
+        real = Fault(name, 0, lambda _: None, extra=frozenset(TITLES), listed=frozenset())
+        outcomes = []
+        try:
+            for harvester in HARVESTERS:
+                with tempfile.TemporaryDirectory() as place, running(name, Path(place)) as url:
+                    outcomes.append(outcome(real, worker.run(harvester, url, real, lambda: 0)))
+        except NotInstalled as reason:
+            outcomes.append(str(reason))
+        print(f"    {name:<40}", *(f"{one:<10}" for one in outcomes))
+    worker.close()
 
 
 def summary(found: dict[str, dict[str, str]]) -> str:
@@ -212,6 +234,8 @@ def main() -> None:
     order = sorted(FAULTS, key=lambda name: FAULTS[name].line)
     print(f"{'':<44}", *(f"{name:<10}" for name in HARVESTERS))
     found = measure(chosen.faults or order)
+    if not chosen.faults:
+        measure_servers()
     print(f"\n{summary(found)}")
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n")

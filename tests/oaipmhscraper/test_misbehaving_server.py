@@ -83,8 +83,12 @@ def conversation(server: MisbehavingServer) -> list[object]:
         seen.append((answer.status_code, address.hostname, address.path, coding, answer.content))
         return answer.content
 
-    for verb in ("ListRecords", "ListIdentifiers"):
-        for bounds in ("", "&set=physics", "&from=2010-08-15", "&until=2010-08-15T10:30:00Z"):
+    windows = ["&from=2010-08-15", "&until=2010-08-15T10:30:00Z"]
+    for verb, selections in [
+        ("ListRecords", ["", "&set=physics", *windows]),
+        ("ListIdentifiers", ["", "&set=physics"]),
+    ]:
+        for bounds in selections:
             body = ask(f"verb={verb}&metadataPrefix=oai_dc{bounds}")
             for _ in range(7):
                 token = body.rpartition(b"</resumptionToken")[0].rpartition(b">")[2].decode()
