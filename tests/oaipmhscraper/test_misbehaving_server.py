@@ -8,14 +8,20 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from lxml import etree
-from misbehaving import FAULTS, FunctionTransport, MisbehavingServer, Repository, identifier
+from misbehaving import (
+    FAULTS,
+    FunctionTransport,
+    MisbehavingServer,
+    Repository,
+    identifier,
+    repository_with,
+)
 from misbehaving import misbehaving as served_with
+from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import DELETED, SIZE, sample_items
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.http_settings import HttpSettings
-
-QUICK = HttpSettings(first_pause=0.01)
+from oaipmhscraper.errors import RetryLater
 
 
 @pytest.fixture
@@ -65,6 +71,23 @@ def test_without_a_fault_a_wrong_request_is_told(server, query, code):
 def test_a_function_in_place_of_http_gives_the_same_records(server):
     with Client(server.base_url) as over_http, Client(FunctionTransport(Repository())) as direct:
         assert list(over_http.list_records()) == list(direct.list_records())
+
+
+@pytest.mark.parametrize(
+    "name", ["cut_short_now_and_then", "busy_now_and_then", "html_now_and_then", "gzip_in_chunks"]
+)
+def test_a_function_in_place_of_http_tries_again_as_one_would_over_http(name):
+    repository = repository_with(name)
+    with Client(FunctionTransport(repository)) as client:
+        assert len(list(client.list_records())) == SIZE
+    assert len(repository.asked) >= 6
+
+
+def test_a_function_in_place_of_http_stops_at_a_long_pause():
+    repository = Repository()
+    closed_for_a_day(repository)
+    with Client(FunctionTransport(repository)) as client, pytest.raises(RetryLater):
+        list(client.list_records())
 
 
 def conversation(server: MisbehavingServer) -> list[object]:
