@@ -18,6 +18,7 @@ from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.journal_rows import COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.list_walk import walk_window
+from oaipmhscraper.listed_pages import ListCutShort
 from oaipmhscraper.quarantine import Origin
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import ListReceipt
@@ -317,7 +318,8 @@ class ListHarvest:
             self._request = self._request or failure.request
         if change.single:
             self._drop_parked()
-        self._books.change(change, failure.steps)
+        broke = not isinstance(failure.cause, ListCutShort)
+        self._books.change(change, failure.steps, broke=broke)
 
     def _drop_parked(self) -> None:
         for number in self._parked:

@@ -4,7 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from oaipmhprotocol import (
     NoSetHierarchy,
 )
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import EndpointUnreachable, RetryLater
+from oaipmhscraper.errors import EndpointUnreachable, HarvestRunning, RetryLater
 from oaipmhscraper.fetchers import Fetchers, Lane
 from oaipmhscraper.harvest import Endpoint, ListEnd, ListHarvest, Progress
 from oaipmhscraper.http_rules import Traffic
@@ -115,6 +115,10 @@ class Hooks:
     progress: Progress
     on_begun: Callable[[ListJob], None] = field(default=lambda _: None)
     on_end: Callable[[ListJob, ListReceipt], None] = field(default=lambda _job, _receipt: None)
+
+
+LISTS, PAGES, UPDATE, UPDATE_ALL = "lists", "pages", "update", "update all"
+"""What a job is, as `request_text` has it."""
 
 
 def request_text(what: str, **arguments: Any) -> str:
@@ -276,6 +280,23 @@ class JobRun:
             self._journal.forget(self._job)
         else:
             self._journal.note_stop(self._job, ends[-1].receipt.stopped or str(failures[0]))
+
+
+def adopt_open_lists(journal: Journal, job: Job) -> None:
+    """Let a new job go on with lists that a harvest of everything left open.
+
+    Of the lists that the job has without bounds; a harvest that is running keeps its own.
+    """
+    for other in journal.jobs():
+        if other.id == job.id or json.loads(other.request)["harvest"] != LISTS:
+            continue
+        with suppress(HarvestRunning), journal.held(other.request):
+            for found in journal.lists(other):
+                for own in journal.lists(job):
+                    if replace(own.job, update=False) == found.job:
+                        journal.adopt(found, own, job)
+            if not journal.lists(other):
+                journal.forget(other)
 
 
 def keep_receipt(silo_path: str, receipt: Receipt) -> str:

@@ -200,10 +200,11 @@ class Journal:
             for number, what, facts in rows
         ]
 
-    def adopt(self, row: ListRow, job: Job) -> None:
-        """Move a list to another job."""
+    def adopt(self, found: ListRow, own: ListRow, job: Job) -> None:
+        """Give a job a list of another, as far as that is, in the place of its own."""
         with self.changing():
-            self._do("UPDATE lists SET job = ? WHERE id = ?", job.id, row.id)
+            self._do("UPDATE lists SET job = ? WHERE id = ?", job.id, found.id)
+            self._do("DELETE FROM lists WHERE id = ?", own.id)
 
     def put_list(self, row: ListRow) -> None:
         """Note what is known of a list."""

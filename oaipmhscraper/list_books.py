@@ -147,9 +147,11 @@ class ListBooks:
         with self._journal.changing():
             return self._put(replace(row, state="done"))
 
-    def change(self, change: Change, steps: Iterable[str] = ()) -> None:
-        """Carry out what becomes of a window."""
-        self.facts = replace(self.facts, repairs=_plus(self.facts.repairs, steps))
+    def change(self, change: Change, steps: Iterable[str] = (), *, broke: bool = False) -> None:
+        """Carry out what becomes of a window; it broke, or is only cut."""
+        facts = self.facts
+        repairs = _plus(facts.repairs, steps)
+        self.facts = replace(facts, repairs=repairs, broke=facts.broke or broke)
         with self._journal.changing():
             if change.single:
                 self._make_single(change.row.note)
@@ -177,13 +179,18 @@ class ListBooks:
     def _settled_by(self, found: WalkPage) -> int | None:
         """How many identifiers there are, where the list of them is to be believed.
 
-        It may break off as the list of records does: where the repository's numbers
-        are counts, fewer identifiers than promised settle nothing.
+        It may end early as the list of records did. Fewer identifiers than promised
+        settle something only where the promises are known to be no counts (combine#240:
+        the whole repository's size for a set), or where the list was listed anew from
+        its last date, brought nothing more, and the identifiers are the very same.
         """
-        position = found.position
-        promises = [self.counts.promised or 0, position.promised or 0]
+        position, counts = found.position, self.counts
+        promises = [counts.promised or 0, position.promised or 0]
         is_short = Rung.SHORT in found.steps or position.listed < max(promises)
-        return None if is_short and self._quirks.promises_kept else position.listed
+        agree = position.listed == counts.distinct and not self.facts.broke
+        if not is_short or not self._quirks.promises_kept:
+            return position.listed
+        return position.listed if agree and self._quirks.windows_work else None
 
     def _apply(self, change: Change) -> None:
         self._put(change.row)

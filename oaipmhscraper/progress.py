@@ -16,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from oaipmhscraper.receipt import ListReceipt
+from oaipmhscraper.receipt import ListReceipt, Outcome
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -63,23 +63,26 @@ class Bar:
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[beside]}"),
             console=Console(file=stream),
         )
         self._tasks: dict[str, TaskID] = {}
-        self._began: dict[str, float] = {}
+        self._began: dict[str, tuple[float, int]] = {}
 
     def __call__(self, receipt: ListReceipt) -> None:
         """Move the list's bar."""
         name, counts = receipt.name, receipt.counts
         if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, total=None, rate="")
-            self._began[name] = time.monotonic()
-        seconds = time.monotonic() - self._began[name]
+            self._tasks[name] = self._progress.add_task(name, total=None, rate="", beside="")
+            self._began[name] = (time.monotonic(), counts.distinct)
+        began, before = self._began[name]
+        seconds = time.monotonic() - began
         self._progress.update(
             self._tasks[name],
-            completed=counts.listed,
-            total=counts.listed if receipt.ended else counts.promised,
-            rate=f"{counts.listed / seconds:,.0f}/s" if seconds > 0.5 else "",
+            completed=counts.distinct,
+            total=counts.distinct if receipt.ended else receipt.expected,
+            rate=f"{(counts.distinct - before) / seconds:,.0f}/s" if seconds > 0.5 else "",
+            beside="" if receipt.ended else beside(receipt),
         )
 
     def __enter__(self) -> "Bar":
@@ -97,21 +100,47 @@ class Lines:
         self._stream = stream
         self._clock = clock
         self._last = clock()
+        self._began: dict[str, tuple[float, int]] = {}
 
     def __call__(self, receipt: ListReceipt) -> None:
         """Write a line, if the last one was long enough ago."""
-        if self._clock() - self._last < SECONDS_BETWEEN_LINES or receipt.ended:
+        now, listed = self._clock(), receipt.counts.distinct
+        began, before = self._began.setdefault(receipt.name, (now, listed))
+        if now - self._last < SECONDS_BETWEEN_LINES or receipt.ended:
             return
-        self._last = self._clock()
-        promised = receipt.counts.promised
-        of = "" if promised is None else f" of {promised:,}"
-        print(f"{receipt.name}: {receipt.counts.listed:,}{of} records", file=self._stream)
+        self._last = now
+        expected = receipt.expected
+        of = "" if expected is None else f" of {expected:,}"
+        rate = (listed - before) / (now - began) if now > began else 0.0
+        parts = [f"{rate:,.0f}/s" if rate else "", _left(listed, expected, rate), beside(receipt)]
+        more = "".join(f", {part}" for part in parts if part)
+        print(f"{receipt.name}: {listed:,}{of} records{more}", file=self._stream)
 
     def __enter__(self) -> "Lines":
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._stream.flush()
+
+
+def beside(receipt: ListReceipt) -> str:
+    """What a person wants to know beside the number of records, as far as there is any."""
+    numbers = {
+        "windows": receipt.open_windows if receipt.open_windows > 1 else 0,
+        "retries": receipt.retried,
+        "set aside": receipt.counts[Outcome.QUARANTINED],
+        "unreachable": receipt.counts[Outcome.UNREACHABLE],
+    }
+    return ", ".join(f"{number:,} {name}" for name, number in numbers.items() if number)
+
+
+def _left(listed: int, expected: int | None, rate: float) -> str:
+    """How long it will still take, where anybody knows."""
+    if expected is None or expected <= listed or rate <= 0:
+        return ""
+    minutes, seconds = divmod(round((expected - listed) / rate), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02} to go"
 
 
 def display(stream: TextIO, *, quiet: bool = False, terminal_only: bool = False) -> Display:

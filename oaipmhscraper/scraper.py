@@ -38,11 +38,16 @@ from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
 from oaipmhscraper.identifying import ask_identify
 from oaipmhscraper.job import (
+    LISTS,
+    PAGES,
     RECEIPTS,
+    UPDATE,
+    UPDATE_ALL,
     HarvestOptions,
     Hooks,
     JobRun,
     Source,
+    adopt_open_lists,
     keep_receipt,
     request_text,
 )
@@ -302,7 +307,7 @@ class OAIPMHScraper:
         ]
         list_request(Verb.LIST_RECORDS, jobs[0].metadata_prefix, from_=first, until=last)
         request = request_text(
-            "update" if update else "pages" if options.pages_only else "lists",
+            UPDATE if update else PAGES if options.pages_only else LISTS,
             prefixes=[job.metadata_prefix for job in jobs],
             set=set_spec or None,
             bounds=[first, last],
@@ -329,7 +334,7 @@ class OAIPMHScraper:
         jobs = [self._updated(job, options) for job in harvested_lists(self.state)]
         if not jobs:
             raise NothingToUpdate(self.store.storage_dir)
-        return self._run(request_text("update all"), jobs, options, progress)
+        return self._run(request_text(UPDATE_ALL), jobs, options, progress)
 
     def open_harvests(self) -> list[Job]:
         """Harvests that were stopped, and go on when they are asked for again."""
@@ -400,6 +405,8 @@ class OAIPMHScraper:
             job = None
         if job is None:
             job = journal.begin(request, self._base_url, jobs, datetime.now(UTC))
+            if request == request_text(UPDATE_ALL):
+                adopt_open_lists(journal, job)
         return job
 
     def _recorder(self, job: Job) -> ResponseRecorder:

@@ -101,12 +101,23 @@ def test_what_is_shown_suits_the_stream():
 
 
 def test_a_pipe_gets_a_line_every_few_seconds():
-    seconds = iter([0.0, 1.0, 6.0, 6.0, 7.0, 12.0, 12.0])
+    seconds = iter([0.0, 1.0, 6.0, 7.0, 12.0])
     stream = io.StringIO()
     with Lines(stream, clock=lambda: next(seconds)) as lines:
         for number in (1000, 2000, 3000, 4000):
             lines(ListReceipt("oai_dc", counts=counts(5000 if number < 4000 else None, new=number)))
-    assert stream.getvalue() == "oai_dc: 2,000 of 5,000 records\noai_dc: 4,000 records\n"
+    assert stream.getvalue() == (
+        "oai_dc: 2,000 of 5,000 records, 200/s, 0:00:15 to go\noai_dc: 4,000 records, 273/s\n"
+    )
+
+
+def test_a_line_tells_of_windows_retries_and_losses():
+    seconds = iter([0.0, 6.0])
+    stream = io.StringIO()
+    receipt = ListReceipt("p", counts=counts(9, new=5, quarantined=2), open_windows=3, retried=4)
+    with Lines(stream, clock=lambda: next(seconds)) as lines:
+        lines(receipt)
+    assert stream.getvalue() == "p: 7 of 9 records, 3 windows, 4 retries, 2 set aside\n"
 
 
 def test_a_terminal_gets_a_bar_for_each_list():

@@ -1,0 +1,270 @@
+"""Harvests as jobs: stopped and gone on with, in windows, in several threads."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner
+from misbehaving import SIZE, misbehaving
+
+from oaipmhscraper.errors import HarvestInterrupted, HarvestRunning, HarvestStopped, RetryLater
+from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.journal import Journal
+from oaipmhscraper.scraper import OAIPMHScraper
+from recordsilo import Silo
+from recordsilo.cli import silo_command
+
+URL = "http://repo.example/oai"
+SILO = os.path.join(os.path.dirname(sys.executable), "silo")
+WINDOWS = HarvestOptions(window=timedelta(days=60), max_in_flight=4)
+
+
+def fill(repository, count, page_size=3):
+    repository.page_size = page_size
+    for number in range(count):
+        repository.add(f"oai:x:{number}", f"2010-{number % 12 + 1:02}-01")
+
+
+def stop_at(repository, offset, error=KeyboardInterrupt):
+    def answer(params):
+        if params.get("resumptionToken", "").endswith(f"|{offset}"):
+            raise error
+
+    repository.answers.append(answer)
+
+
+def lists_sent(repository):
+    return [r for r in repository.requests if r["verb"] == "ListRecords"]
+
+
+def open_again(repository, silo_dir):
+    return OAIPMHScraper(silo_dir, None, transport=repository)
+
+
+# --- going on
+
+
+def test_a_stopped_harvest_goes_on_with_the_next_token_in_another_process(repository, silo_dir):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with (
+        OAIPMHScraper(silo_dir, URL, transport=repository) as scraper,
+        pytest.raises(HarvestInterrupted),
+    ):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    repository.requests.clear()
+    with open_again(repository, silo_dir) as scraper:
+        receipt = scraper.getRecords("oai_dc")
+        assert len(scraper.store) == 10
+    assert [r.get("resumptionToken", "")[-1:] for r in lists_sent(repository)] == ["6", "9"]
+    assert receipt.whole
+    assert (receipt.counts.listed, receipt.counts.promised) == (10, 10)
+
+
+def test_all_runs_of_a_harvest_leave_one_receipt(repository, scraper, silo):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    receipt = scraper.getRecords("oai_dc")
+    names = [n for n in os.listdir(os.path.join(silo.path, "harvests")) if n.endswith("t.json")]
+    assert len(names) == 1
+    with open(os.path.join(silo.path, "harvests", names[0]), encoding="utf-8") as file:
+        assert json.load(file) == receipt.to_json()
+
+
+def test_the_mark_is_the_clock_of_the_very_first_answer(repository, scraper):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    repository.date = "2011-03-01T00:00:00Z"
+    scraper.getRecords("oai_dc")
+    assert scraper.state["harvested"] == {"oai_dc": {"": "2010-11-20T12:00:00Z"}}
+
+
+def test_a_harvest_can_be_begun_anew(repository, scraper):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    repository.requests.clear()
+    scraper.harvest(["oai_dc"], options=HarvestOptions(anew=True))
+    assert lists_sent(repository)[0] == {"verb": "ListRecords", "metadataPrefix": "oai_dc"}
+    assert scraper.open_harvests() == []
+
+
+def test_another_request_is_another_job(repository, scraper):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    scraper.getRecords("oai_dc", _from="2010-06-01")
+    assert len(scraper.open_harvests()) == 1
+
+
+def test_an_update_goes_on_with_a_first_harvest_that_was_stopped(repository, scraper, silo):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    repository.requests.clear()
+    receipt = scraper.update()
+    assert len(silo) == 10
+    assert receipt.counts.listed == 10
+    assert "metadataPrefix" not in lists_sent(repository)[0]
+    assert scraper.open_harvests() == []
+
+
+def test_the_same_harvest_is_not_run_twice_at_once(repository, scraper, silo_dir):
+    fill(repository, 10)
+
+    def meanwhile(params):
+        if "resumptionToken" in params:
+            repository.answers.clear()
+            with open_again(repository, silo_dir) as other, pytest.raises(HarvestRunning):
+                other.getRecords("oai_dc")
+
+    repository.answers.append(meanwhile)
+    assert scraper.getRecords("oai_dc").whole
+    assert repository.answers == []
+
+
+def test_a_journal_that_was_deleted_costs_a_harvest_begun_anew(repository, scraper, silo):
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    with Journal(silo.path) as journal:
+        path = journal.path
+    os.remove(path)
+    counts = scraper.getRecords("oai_dc").counts.to_json()
+    assert (counts["listed"], counts["unchanged"], counts["new"]) == (10, 6, 4)
+
+
+# --- being asked to wait
+
+
+def test_a_repository_that_asks_for_a_pause_is_left_alone_until_it_is_over(repository, silo_dir):
+    fill(repository, 10)
+    deadline = datetime.now(UTC) + timedelta(hours=3)
+    stop_at(repository, 6, RetryLater(URL, 429, deadline))
+    with OAIPMHScraper(silo_dir, URL, transport=repository) as scraper:
+        with pytest.raises(HarvestStopped) as stopped:
+            scraper.getRecords("oai_dc")
+        assert isinstance(stopped.value.cause, RetryLater)
+    repository.answers.clear()
+    repository.requests.clear()
+    with open_again(repository, silo_dir) as scraper, pytest.raises(RetryLater) as asked:
+        scraper.getRecords("oai_dc")
+    assert asked.value.deadline == deadline
+    with pytest.raises(RetryLater):
+        OAIPMHScraper(silo_dir, URL, transport=repository)
+    assert repository.requests == []
+    result = CliRunner().invoke(silo_command, ["update", silo_dir])
+    assert result.exit_code == 75
+    assert f"{deadline:%Y-%m-%d %H:%M}" in result.stderr
+
+
+# --- windows, and several at once
+
+
+def test_windows_in_flight_bring_what_one_list_brings(silo_dir):
+    with misbehaving() as server, OAIPMHScraper(silo_dir, server.base_url) as scraper:
+        receipt = scraper.harvest(["oai_dc"], options=WINDOWS)
+        assert len(scraper.store) == SIZE
+        assert receipt.whole
+        assert len(receipt.lists[0].windows) > 5
+        assert not [t for t in threading.enumerate() if t.name.startswith("fetcher")]
+        windows = [one.query for one in server.repository.asked if "from=" in one.query]
+        assert len(windows) > 5
+
+
+def test_empty_windows_are_fetched_together(repository, scraper):
+    for day in (1, 2):
+        repository.add(f"oai:x:{day}", f"1995-01-0{day}")
+    repository.add("oai:x:3", "2020-01-01")
+    receipt = scraper.harvest(["oai_dc"], options=HarvestOptions(window=timedelta(days=30)))
+    assert receipt.counts.listed == 3
+    assert receipt.whole
+    assert len(lists_sent(repository)) < 60
+
+
+def test_an_update_begins_as_far_back_as_is_asked_for(repository, scraper):
+    fill(repository, 2)
+    scraper.getRecords("oai_dc")
+    scraper.harvest(["oai_dc"], update=True, options=HarvestOptions(overlap=timedelta(days=10)))
+    assert lists_sent(repository)[-1]["from"] == "2010-11-10"
+
+
+def test_ctrl_c_ends_all_requests_in_flight_and_the_same_command_goes_on(silo_dir):
+    with misbehaving("a_slow_record") as server:
+        command = [SILO, "harvest", server.base_url, silo_dir, "--window", "60d"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        while len(server.repository.asked) < 4:
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "the same command goes on" in said
+        done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["counts"]["listed"] == SIZE
+    with Silo(silo_dir, create=False) as silo:
+        assert len(silo) == SIZE
+
+
+# --- telling
+
+
+def test_harvests_are_listed_open_and_past(repository, scraper, silo_dir, silo):
+    fill(repository, 10)
+    scraper.getRecords("oai_dc", _from="2010-06-01")
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted):
+        scraper.getRecords("oai_dc")
+    run = CliRunner().invoke
+    found = json.loads(run(silo_command, ["harvests", silo_dir, "--json"]).stdout)
+    assert [one["state"] for one in found] == ["whole", "open"]
+    assert all(one["files"] and one["receipt"]["counts"]["listed"] for one in found)
+    lines = run(silo_command, ["harvests", silo_dir]).stdout.splitlines()
+    assert lines[0].split()[3:] == ["whole", "5", "listed", "5", "stored", "oai_dc"]
+    assert lines[2].strip() == "interrupted"
+    identifier = found[1]["id"]
+    assert run(silo_command, ["harvests", silo_dir, "--forget", identifier]).exit_code == 0
+    assert scraper.open_harvests() == []
+    assert run(silo_command, ["harvests", silo_dir, "--forget", identifier]).exit_code == 2
+    assert len(silo) == 10
+
+
+def test_a_mended_record_says_so_where_it_comes_from(silo_dir):
+    with (
+        misbehaving("bare_ampersands") as server,
+        OAIPMHScraper(silo_dir, server.base_url) as scraper,
+    ):
+        receipt = scraper.getRecords("oai_dc")
+        messages = {scraper.store[one].origin("1").message for one in scraper.store}
+    assert receipt.repairs["bare ampersand escaped"] > 0
+    assert any(m.endswith("; oai_dc was mended: bare ampersand escaped") for m in messages)
+
+
+def test_pages_can_be_kept_without_making_records(repository, scraper, silo):
+    fill(repository, 10)
+    receipt = scraper.harvest(["oai_dc"], options=HarvestOptions(pages_only=True))
+    assert (receipt.counts.to_json()["kept"], len(silo)) == (10, 0)
+    assert "harvested" not in scraper.state
+    assert receipt.text().endswith("makes records of them.")
