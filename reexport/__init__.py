@@ -10,8 +10,8 @@ what became of them is a `Report`.
 
 from reexport.engine import Report, Selection, export
 from reexport.errors import ExportError, TargetUnusable
-from reexport.package import Package
-from reexport.targets import Outcome, Target
+from reexport.package import Outcome, Package
+from reexport.targets import Target
 from reexport.targets.files import FilesTarget
 
 __all__ = [

@@ -11,7 +11,7 @@ from recordsilo.progress import counting
 from reexport.engine import Report, Selection
 from reexport.engine import export as run_export
 from reexport.errors import TargetUnusable
-from reexport.targets import Outcome
+from reexport.package import Outcome
 from reexport.targets.files import FilesTarget
 
 

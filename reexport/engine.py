@@ -9,8 +9,8 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.index import PageRequest, SearchFilters
 from reexport.errors import DepositFailed
-from reexport.package import Package
-from reexport.targets import Outcome, Target
+from reexport.package import Outcome, Package
+from reexport.package import PackageTarget as Target
 
 PAGE = 500
 Progress = Callable[[int], None]

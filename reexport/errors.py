@@ -1,4 +1,4 @@
-"""What can go wrong in a re-export; each message is one sentence for the operator."""
+"""What can go wrong in a re-export: one class for each cause; one sentence for the operator."""
 
 
 class ExportError(Exception):
@@ -6,7 +6,15 @@ class ExportError(Exception):
 
 
 class TargetUnusable(ExportError):
-    """The target as a whole cannot be used; nothing was written to it."""
+    """The target as a whole cannot be used, or cannot any more; a run stops, and can go on."""
+
+
+class CredentialsRefused(TargetUnusable):
+    """The target wants other credentials."""
+
+
+class TargetFull(TargetUnusable):
+    """The target has no room left; what was deposited is there."""
 
 
 class DepositFailed(ExportError):
@@ -15,3 +23,57 @@ class DepositFailed(ExportError):
     def __init__(self, identifier: str, reason: str) -> None:
         self.identifier, self.reason = identifier, reason
         super().__init__(f"record {identifier} was not exported: {reason}")
+
+
+class SourceChanged(DepositFailed):
+    """A file's bytes are not those the manifest lists: it is damaged, or being edited now."""
+
+    def __init__(self, identifier: str, version: str, path: str) -> None:
+        self.version, self.path = version, path
+        super().__init__(
+            identifier,
+            f"{path} of version {version} is not what the manifest lists; see `silo check`",
+        )
+
+
+class RetryLater(DepositFailed):
+    """It may work in a moment, as a whole and anew: a lock, a lost connection, a busy server.
+
+    Attributes:
+        after: Seconds the target asked to wait; None where it did not say.
+    """
+
+    def __init__(self, identifier: str, reason: str, after: float | None = None) -> None:
+        self.after = after
+        super().__init__(identifier, reason)
+
+
+class Conflict(DepositFailed):
+    """The target holds something other than this export left there."""
+
+
+class CannotTakeBack(ExportError):
+    """Something a run created is not as the run left it, and stays."""
+
+
+class RunNotFound(ExportError):
+    """The ledger has no such run."""
+
+
+class LedgerUnreadable(ExportError):
+    """The ledger's file is none, or is damaged."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(
+            f"the ledger {path} cannot be read ({reason}); move it away and rebuild it with "
+            "`silo export … reconcile`"
+        )
+
+
+class LedgerInUse(ExportError):
+    """Another run to the same target is at work."""
+
+
+class NothingSelected(ExportError):
+    """The selection is of no record."""

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from io import BytesIO
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from recordsilo import HarvestedRecord
 from reexport.unwrap import unwrap
@@ -72,3 +73,33 @@ def _documents(record: HarvestedRecord, version: str) -> Iterator[tuple[str, byt
             document = unwrap(stream.read())
         if document is not None:
             yield name, document
+
+
+class Outcome(StrEnum):
+    """What became of a package."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+
+
+class PackageTarget(Protocol):
+    """A place to export to."""
+
+    def prepare(self) -> None:
+        """Check that the target can be used; make what it needs.
+
+        Raises:
+            TargetUnusable: It cannot; nothing was written.
+        """
+
+    def deposit(self, package: Package) -> Outcome:
+        """Put a package there, whole or not at all; one that is there already stays.
+
+        Raises:
+            DepositFailed: This one could not be put; the target is as it was.
+            TargetUnusable: No further one can be put either.
+        """
+
+    def has(self, identifier: str) -> bool:
+        """Whether the target holds a package of a record."""

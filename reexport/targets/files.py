@@ -25,8 +25,7 @@ from recordsilo.atomic_file import (
 from recordsilo.errors import FileNotInVersion
 from recordsilo.identifier import clean
 from reexport.errors import DepositFailed, TargetUnusable
-from reexport.package import CHUNK, Package
-from reexport.targets import Outcome
+from reexport.package import CHUNK, Outcome, Package
 
 MARKER = ".silo-export"
 _MARKER_TEXT = b"Records exported from a Silo; each directory is one record.\n"
