@@ -1,9 +1,9 @@
 """Datestamps and their granularity (OAI-PMH 2.0, sections 2.7.1 and 3.3)."""
 
 import re
-from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone
 from enum import StrEnum
+from functools import lru_cache
 
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _SECOND = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})Z", re.ASCII)
@@ -78,6 +78,7 @@ def parse_datestamp(text: str) -> datetime:
     return _moment(text, *(int(part) for part in match.groups()))
 
 
+@lru_cache(maxsize=4096)  # a record's is read four times on the way of its page
 def read_datestamp(text: str) -> datetime:
     """Read a datestamp as real repositories write them.
 
@@ -92,8 +93,10 @@ def read_datestamp(text: str) -> datetime:
         DatestampError: Not even that; ``0000-00-00`` among them.
     """
     if _is_usual(text):
-        with suppress(ValueError):
+        try:
             return datetime.fromisoformat(text)
+        except ValueError:
+            raise DatestampError(text) from None
     match = _TOLERANT.fullmatch(text.strip())
     if match is None:
         raise DatestampError(text)

@@ -5,6 +5,7 @@ Source: RFC 9110, sections 10.1.2 (From), 10.1.5 (User-Agent) and 11.6.2 (Author
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
@@ -80,7 +81,7 @@ class HttpSettings:
     @property
     def headers(self) -> dict[str, str]:
         """What every request says of its sender; no secret among it."""
-        agent = self.user_agent or f"recordsilo/{version('recordsilo')}"
+        agent = self.user_agent or _own_name()
         headers = {"Accept-Encoding": "gzip, deflate", "Accept": "text/xml, application/xml, */*"}
         if not self.contact:
             return {"User-Agent": agent, **headers}
@@ -97,6 +98,12 @@ class HttpSettings:
     def verify(self) -> bool | str:
         """What certificates are held against: the system's, a file's, or nothing."""
         return False if self.insecure else self.ca_file or True
+
+
+@cache
+def _own_name() -> str:
+    """Looked up once: reading a package's metadata takes as long as 20 records."""
+    return f"recordsilo/{version('recordsilo')}"
 
 
 def _sendable(text: str) -> bool:

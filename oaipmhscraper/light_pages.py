@@ -22,8 +22,8 @@ _HEAD = re.compile(
 )
 _ENCODING = re.compile(rb"<\?xml\s[^<>]*encoding\s*=\s*[\"'](?!utf-?8[\"'])", re.IGNORECASE)
 _HEADER = re.compile(
-    rb"<record>\s*+<header(?P<status>\s[^<>]*+)?>\s*+<identifier>\s*([^<]*?)\s*</identifier>"
-    rb"\s*+<datestamp>\s*([^<]*?)\s*</datestamp>"
+    r"<record>\s*+<header(?P<status>\s[^<>]*+)?>\s*+<identifier>([^<]*+)</identifier>"
+    r"\s*+<datestamp>([^<]*+)</datestamp>"
 )
 _END = re.compile(
     rb"</record>\s*+(?:<resumptionToken(?P<attributes>\s[^<>]*?)?"
@@ -31,7 +31,7 @@ _END = re.compile(
     rb"\s*+</ListRecords>\s*+</OAI-PMH>\s*+\Z"
 )
 _ATTRIBUTE = re.compile(r"([A-Za-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_UNUSUAL_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)")
+_UNUSUAL_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 _LONGEST_END = 65536
 
 
@@ -54,15 +54,17 @@ def _of_usual_form(body: bytes) -> ListPage[Record] | None:
     end = _END.search(body, max(0, len(body) - _LONGEST_END))
     if head is None or end is None:
         return None
-    found = _HEADER.findall(body)
     tokens = 1 if end["attributes"] is not None or end["token"] is not None else 0
-    if len(found) != body.count(b"<header") or body.count(b"<resumptionToken") != tokens:
+    if body.count(b"<resumptionToken") != tokens:
         return None
     try:
+        found = _HEADER.findall(body.decode())
+        if len(found) != body.count(b"<header"):
+            return None
         records = tuple(Record(_header(*fields), None) for fields in found)
         token = _token(end) if tokens else None
-        url = _text(head["url"] or b"")
-    except _Unusual:
+        url = _text((head["url"] or b"").decode())
+    except (_Unusual, UnicodeDecodeError):
         return None
     return ListPage(records, _moment(head["date"]), url, token)
 
@@ -71,36 +73,33 @@ class _Unusual(Exception):
     """Something the parser has to look at."""
 
 
-def _text(content: bytes) -> str:
-    try:
-        if b"&" not in content:
-            return content.decode().strip()
+def _text(content: str) -> str:
+    if "&" in content:
         if _UNUSUAL_REFERENCE.search(content):
             raise _Unusual
-        return unescape(content.decode()).strip()
-    except UnicodeDecodeError:
-        raise _Unusual from None
+        content = unescape(content)
+    return content.strip()
 
 
-def _header(status: bytes, identifier: bytes, datestamp: bytes) -> Header:
+def _header(status: str, identifier: str, datestamp: str) -> Header:
     name = _text(identifier)
     if not name:
         raise _Unusual
     deleted = bool(status) and _attributes(status).get("status") == "deleted"
-    return Header(name, _text(datestamp), deleted=deleted)
+    return Header(name, _text(datestamp), (), deleted)
 
 
 def _token(end: re.Match[bytes]) -> ResumptionToken:
-    said = _attributes(end["attributes"] or b"")
+    said = _attributes((end["attributes"] or b"").decode())
     return ResumptionToken(
-        _text(end["token"] or b""),
+        _text((end["token"] or b"").decode()),
         _number(said.get("completeListSize", "")),
         _number(said.get("cursor", "")),
         said.get("expirationDate"),
     )
 
 
-def _attributes(text: bytes) -> dict[str, str]:
+def _attributes(text: str) -> dict[str, str]:
     return {name: one or other for name, one, other in _ATTRIBUTE.findall(_text(text))}
 
 

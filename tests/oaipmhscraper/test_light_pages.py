@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oaipmhscraper import light_pages
 from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.light_pages import read_lightly
+from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage, read_records
 
 NAMESPACE = 'xmlns="http://www.openarchives.org/OAI/2.0/"'
@@ -112,7 +113,7 @@ def test_a_page_of_the_usual_form_is_not_parsed(body, monkeypatch):
 )  # fmt: skip
 def test_anything_unusual_is_left_to_the_parser(body, monkeypatch):
     assert parsed(body, monkeypatch)
-    assert seen(read_lightly(body)) == seen(read_records(body))
+    assert seen(read_lightly(body)) == seen(read_records_mended(body))
 
 
 def test_what_is_no_page_is_no_page_lightly_either():
