@@ -70,3 +70,7 @@ class UpstreamRefused(CurationError):
         self.identifier = identifier
         self.reason = reason
         super().__init__(f"{identifier} {reason}")
+
+
+class MarkRefused(CurationError, ValueError):
+    """A mark that says nothing sensible; nothing was changed."""

@@ -159,7 +159,7 @@ def search(
     """Find records by words and filters; docs/search.md has the syntax.
 
     Put -- before words that begin with a minus. Fields: set, year, type, language,
-    publisher, format, state, subject, creator, deleted, curated, upstream_newer,
+    publisher, format, state, finding, subject, creator, deleted, curated, upstream_newer,
     has_file.
     """
     wanted = _search_filters(filters, since, until)

@@ -28,6 +28,8 @@ CODES: Mapping[str, str] = {
     "Q602": "a malformed identifier",
     "Q701": "damaged characters",
     "Q702": "markup or entities left in a text",
+    "Q801": "bytes that had to be mended to be read",
+    "Q901": "marked as a duplicate of another record",
 }
 """Code → what it says, in words."""
 
@@ -38,7 +40,7 @@ class Finding:
 
     Attributes:
         code: One of `CODES`.
-        field: The field of `Description` it is about.
+        field: The field of `Description` it is about; ``""`` for the record itself.
         value: The value concerned; ``""`` where one is lacking.
     """
 

@@ -21,7 +21,7 @@ Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.intp]
 
-SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state")
+SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state", "finding")
 LARGE_FIELDS = ("subject", "creator")
 FLAGS = ("deleted", "curated", "upstream_newer", "has_file")
 MERGE_AT = 20_000

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recordsilo.description import Description, Value, describe
+from recordsilo.description.quality import findings
 from recordsilo.errors import RecordSiloError
 from recordsilo.index.query_syntax import spaced
 from recordsilo.manifest import Manifest, Version, upstream_newer
@@ -21,6 +22,10 @@ PREFERRED = ("oai_dc", "oai_dc.xml")
 MAX_TEXT = 100_000
 """Characters of a field that can be searched."""
 MAX_FACET = 500
+MENDED = " was mended: "
+"""In the message of a version's origin: the harvester repaired what it could not read."""
+DUPLICATE_OF = "duplicate_of"
+"""Key of a record's metadata: the identifier of the record it is a duplicate of."""
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -177,10 +182,27 @@ def _facets(manifest: Manifest, row: Row, described: Description) -> Mapping[str
         "publisher": _each(described.publishers),
         "format": tuple(_storable(f) for f in formats if not f.endswith(".about")),
         "state": (_storable(current.state[:MAX_FACET]),) if current and current.state else (),
+        "finding": _findings(manifest, row, described),
         "subject": _each(described.subjects),
         "creator": _each(described.creators),
     }
     return {field: values for field, values in found.items() if values}
+
+
+def _findings(manifest: Manifest, row: Row, described: Description) -> tuple[str, ...]:
+    """The codes of what is to be looked at; a record the source deleted has none."""
+    if row.deleted and not row.curated:
+        return ()
+    codes = [one.code for one in findings(described)] if _has_metadata(manifest) else []
+    if any(MENDED in version.origin.message for version in manifest.versions):
+        codes.append("Q801")
+    if DUPLICATE_OF in manifest.metadata:
+        codes.append("Q901")
+    return tuple(dict.fromkeys(codes))
+
+
+def _has_metadata(manifest: Manifest) -> bool:
+    return bool(manifest.versions) and bool(manifest.current.metadata_files)
 
 
 def _each(values: Values) -> tuple[str, ...]:

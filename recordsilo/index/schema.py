@@ -1,6 +1,6 @@
 """The tables of the index. Another number, and the index is made anew."""
 
-VERSION = 3
+VERSION = 4
 
 TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
 TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recordsilo import Origin, Silo
+from recordsilo import Origin, Silo, catalogue
 from recordsilo.errors import SearchError
 from recordsilo.index import PageRequest, SearchFilters, columns
 from recordsilo.index.columns import ValueColumn
@@ -360,13 +360,17 @@ def test_manifest_replaced_behind_the_index_is_read_again_when_it_is_shown(libra
 
 def test_reindex_reads_only_what_changed(library: Silo, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    real = library._catalogue._read
+    real = catalogue.read_chunks
 
-    def counted(place: Any) -> Any:
-        read.append(place.identifier)
-        return real(place)
+    def counted(place_of: Any, root: str, chunks: Iterable[Sequence[str]]) -> Any:
+        def noted() -> Iterator[Sequence[str]]:
+            for chunk in chunks:
+                read.extend(chunk)
+                yield chunk
 
-    monkeypatch.setattr(library._catalogue, "_read", counted)
+        return real(place_of, root, noted())
+
+    monkeypatch.setattr(catalogue, "read_chunks", counted)
     assert library.reindex() == 4
     assert read == []
     path = Path(library["b"].path_to_item(), "__manifest.json")
