@@ -9,7 +9,9 @@ import http.client
 import io
 import socket
 import time
+from contextlib import suppress
 from typing import Any, cast
+from weakref import WeakSet
 
 import requests
 import urllib3
@@ -37,9 +39,13 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-def _response_class(seconds: float) -> type[http.client.HTTPResponse]:
+Sockets = WeakSet[socket.socket]
+
+
+def _response_class(seconds: float, sockets: Sockets) -> type[http.client.HTTPResponse]:
     class Response(http.client.HTTPResponse):
         def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+            sockets.add(sock)
             super().__init__(sock, *args, **kwargs)
             raw = self.fp.detach()
             self.fp = io.BufferedReader(_Bounded(raw, seconds))
@@ -47,8 +53,8 @@ def _response_class(seconds: float) -> type[http.client.HTTPResponse]:
     return Response
 
 
-def _pool_classes(seconds: float) -> dict[str, type[urllib3.HTTPConnectionPool]]:
-    response = _response_class(seconds)
+def _pool_classes(seconds: float, sockets: Sockets) -> dict[str, type[urllib3.HTTPConnectionPool]]:
+    response = _response_class(seconds, sockets)
     plain = type("Plain", (HTTPConnection,), {"response_class": response})
     secure = type("Secure", (HTTPSConnection,), {"response_class": response})
     return {
@@ -65,8 +71,15 @@ class BoundedAdapter(HTTPAdapter):
     """
 
     def __init__(self, seconds: float) -> None:
-        self._classes = _pool_classes(seconds)
+        self._sockets: Sockets = WeakSet()
+        self._classes = _pool_classes(seconds, self._sockets)
         super().__init__()
+
+    def abort(self) -> None:
+        """Cut all connections, so that a thread that waits for an answer ends at once."""
+        for sock in list(self._sockets):
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """As requests does."""

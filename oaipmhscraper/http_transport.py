@@ -28,7 +28,7 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
-from oaipmhscraper.http_connection import bounded
+from oaipmhscraper.http_connection import BoundedAdapter, bounded
 from oaipmhscraper.http_failures import BROKEN, is_final, is_timeout, reason_of
 from oaipmhscraper.http_rules import (
     BUSY,
@@ -107,6 +107,8 @@ class HttpTransport:
         settings: How to send.
         pace: Shared with other transports to the same host; one of its own by default.
         on_exchange: Told of every attempt, in the thread that makes it.
+        has_answered: Whether the repository has answered another transport already: what
+            is no OAI-PMH is then a disturbance that passes.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.
@@ -129,6 +131,7 @@ class HttpTransport:
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
+        has_answered: bool = False,
     ) -> None:
         self._base = self._target = BaseURL.parse(base_url)
         self._settings = settings or HttpSettings()
@@ -142,7 +145,7 @@ class HttpTransport:
         self._monotonic = monotonic
         self._sleep = sleep
         self._random = random
-        self._has_answered = False
+        self._has_answered = has_answered
         self._started = 0.0
         self.base_url = self._base.url
         self.moved_to = ""
@@ -151,6 +154,12 @@ class HttpTransport:
     def close(self) -> None:
         """Close the kept connections."""
         self._session.close()
+
+    def abort(self) -> None:
+        """Cut off the request that another thread waits for."""
+        for adapter in self._session.adapters.values():
+            if isinstance(adapter, BoundedAdapter):
+                adapter.abort()
 
     def __enter__(self) -> "HttpTransport":
         return self

@@ -472,6 +472,7 @@ class OAIPMHScraper:
             pace=self._pace,
             on_exchange=lane.on_exchange,
             sleep=lane.sleep,
+            has_answered=True,
         )
 
     def _new_client(self, base_url: str) -> Client:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -13,7 +14,10 @@ import pytest
 from click.testing import CliRunner
 from misbehaving import SIZE, misbehaving
 
+from oaipmhscraper.client import Client
 from oaipmhscraper.errors import HarvestInterrupted, HarvestRunning, HarvestStopped, RetryLater
+from oaipmhscraper.fetchers import Fetchers
+from oaipmhscraper.http_transport import HttpTransport
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.scraper import OAIPMHScraper
@@ -268,3 +272,21 @@ def test_pages_can_be_kept_without_making_records(repository, scraper, silo):
     assert (receipt.counts.to_json()["kept"], len(silo)) == (10, 0)
     assert "harvested" not in scraper.state
     assert receipt.text().endswith("makes records of them.")
+
+
+def test_a_thread_that_waits_for_an_answer_is_cut_off(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/oai"
+
+        def open_client(lane):
+            return Client(HttpTransport(url, on_exchange=lane.on_exchange, sleep=lane.sleep))
+
+        fetchers = Fetchers(open_client)
+        fetchers.begin(1, lambda client: iter([client.identify()]))
+        connection, _ = silent.accept()
+        connection.recv(4096)
+        began = time.monotonic()
+        fetchers.close()
+        connection.close()
+    assert time.monotonic() - began < 5
+    assert not [t for t in threading.enumerate() if t.name.startswith("fetcher")]
