@@ -68,7 +68,7 @@ def safe_date(
     """
     if before is None and not is_first:
         return None
-    moments = [_moment(header.datestamp) for header in headers]
+    moments = [_moment(text) for text in _telling([header.datestamp for header in headers])]
     last = _moment(before) if before is not None else None
     for moment in moments:
         if moment is None or (last is not None and moment < last):
@@ -77,6 +77,16 @@ def safe_date(
     if last is None or not headers:
         return before
     return format_datestamp(last, coarsest or _granularity(headers[-1].datestamp))
+
+
+def _telling(datestamps: list[str]) -> list[str]:
+    """The datestamps that have to be read to know whether all are in order.
+
+    Texts of one length in the order of their characters: the first and the last.
+    """
+    if len(set(map(len, datestamps))) == 1 and datestamps == sorted(datestamps):
+        return [datestamps[0], datestamps[-1]]
+    return datestamps
 
 
 def are_outside(headers: Sequence[Header], window: Window) -> bool:
@@ -111,10 +121,12 @@ def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
 
 def share_one_identifier(page: ListPage[Item]) -> bool:
     """Whether different records of a page all have the same identifier (pycsw 2.6.2)."""
-    first = page.items[:1]
-    if len({header.identifier for header in headers_of(page)}) != 1:
+    headers = headers_of(page)
+    if not headers or headers[0].identifier != headers[-1].identifier:
         return False
-    return any((one,) != first for one in page.items)
+    if len({header.identifier for header in headers}) != 1:
+        return False
+    return any(one != page.items[0] for one in page.items)
 
 
 def earliest_days(
@@ -128,7 +140,8 @@ def earliest_days(
         known: The same before this page.
         headers: Those of a page.
     """
-    days = {moment.date().isoformat() for one in headers if (moment := _moment(one.datestamp))}
+    texts = {one.datestamp[:10] for one in headers}
+    days = {moment.date().isoformat() for text in texts if (moment := _moment(text))}
     first, second, *_ = *sorted(days.union(day for day in known if day)), None, None
     return first, second
 
