@@ -16,10 +16,11 @@ from oaipmhscraper.errors import HarvestInterrupted, PageUnreadable, RequestRefu
 from oaipmhscraper.http_rules import without_credentials
 from oaipmhscraper.identified import identifier_prefix, state_of
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.job import keep_receipt
+from oaipmhscraper.job import RECEIPTS, keep_receipt
 from oaipmhscraper.ledger import Ledger
 from oaipmhscraper.marks import HARVESTED, ListJob, with_begun, with_receipt
 from oaipmhscraper.page_facts import are_outside, headers_of, share_one_identifier
+from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
 from oaipmhscraper.recorded_lists import Asked, ListName, RecordedList, RecordedLists
 from oaipmhscraper.repair import (
@@ -28,7 +29,13 @@ from oaipmhscraper.repair import (
     read_record_mended,
     read_records_mended,
 )
-from oaipmhscraper.requests_and_pages import ListPage, SetAside, checked_prefix, read_identify
+from oaipmhscraper.requests_and_pages import (
+    ListPage,
+    SetAside,
+    checked_prefix,
+    query_string,
+    read_identify,
+)
 from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing_rules import Listing
@@ -39,6 +46,8 @@ from recordsilo import PersistentState, Silo
 
 REPLAYING = "replaying"
 """State key, there while a replay is not finished: it may be begun again."""
+REPLAYED = "replayed"
+"""In the place of a harvest's id, where nothing tells it."""
 
 Progress = Callable[[ListReceipt], None]
 
@@ -199,6 +208,7 @@ class _Run:
         self._ledgers: dict[ListName, Ledger] = {}
         self._counts: dict[ListName, Counts] = {}
         self._repairs: dict[ListName, dict[str, int]] = {}
+        self._quarantines: dict[str, Quarantine] = {}
         self._about: dict[str, str] = {}
 
     def store(self, paths: Sequence[str]) -> None:
@@ -255,6 +265,7 @@ class _Run:
         name = replace(asked.name, set_spec=self._set_of(asked))
         self._scene.overview.lists.setdefault(name, RecordedList(None, None))
         outcome = self._writer(name).store(page, recorded.answer.received)
+        self._set_aside(recorded, name, (*page.set_aside, *outcome.quarantined))
         where = f"{recorded.where}, {{}}"
         named = replace(
             page,
@@ -267,6 +278,15 @@ class _Run:
         for kind, times in page.repairs.items():
             repairs[kind] = repairs.get(kind, 0) + times
         self._progress(self.receipt(name, ended=False))
+
+    def _set_aside(self, recorded: Recorded, name: ListName, lost: Sequence[SetAside]) -> None:
+        """Keep the bytes of what cannot be stored, as the harvest did."""
+        directory = quarantine_of(
+            os.path.join(self._silo.path, RECEIPTS), name.harvest_id or REPLAYED
+        )
+        quarantine = self._quarantines.setdefault(directory, Quarantine(directory))
+        request = query_string(recorded.params)
+        quarantine.keep(lost, Origin(request, name.metadata_prefix, recorded.answer.received))
 
     def _set_of(self, asked: Asked) -> str | None:
         """The set of a record got by itself is that of the list it was missing from."""

@@ -43,6 +43,14 @@ def state(directory: Path) -> dict:
     return {key: found.get(key) for key in ("harvested", "identify")}
 
 
+def quarantined(directory: Path) -> list[dict[str, str]]:
+    """What was set aside, in whichever order, with the places on the pages left out."""
+    lists = (directory / "harvests").glob("*-quarantine/list.jsonl")
+    entries = [json.loads(line) for path in lists for line in path.read_text().splitlines()]
+    kept = ("identifier", "reason", "sha256", "received")
+    return sorted(({key: one[key] for key in kept} for one in entries), key=str)
+
+
 def harvested(directory: Path, transport, *prefixes: str, **more):
     with OAIPMHScraper(str(directory), URL, transport=transport, agent="a test") as scraper:
         return scraper.harvest(prefixes or ["oai_dc"], **more)
@@ -75,6 +83,7 @@ def test_a_replayed_silo_equals_the_harvested_one(tmp_path, fault):
     assert tree(tmp_path / "two") == tree(tmp_path / "one")
     assert state(tmp_path / "two") == state(tmp_path / "one")
     assert again.whole == received.whole
+    assert quarantined(tmp_path / "two") == quarantined(tmp_path / "one")
     assert again.counts.distinct == received.counts.distinct
     assert again.counts.stored == received.counts.stored
     with Silo(str(tmp_path / "two")) as silo:
