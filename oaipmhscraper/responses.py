@@ -4,7 +4,7 @@ Evidence: content is kept as the server sent it, in its content coding. No secre
 kept: of a request only the headers that say who asked, of a response no cookie.
 
 Source: WARC 1.1 (ISO 28500:2017), sections 6.2 to 6.4 and annex D; the fields
-``Silo-*`` are ours (docs/format.md).
+``Silo-*`` are ours (docs/responses-and-files.md).
 """
 
 import fcntl
