@@ -11,6 +11,8 @@ from misbehaving import FunctionTransport, repository_with
 from oaipmhscraper.cli import harvest as harvest_command
 from oaipmhscraper.errors import HarvestInterrupted, RequestRefused, WarcUnreadable
 from oaipmhscraper.http_rules import Answer
+from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.recorded_lists import ListName, RecordedLists
 from oaipmhscraper.replay import REPLAYING, replay
 from oaipmhscraper.responses import ResponseRecorder
@@ -117,6 +119,21 @@ def test_formats_join_and_an_update_goes_on_after_a_replay(tmp_path, repository)
         scraper.update()
     lists = [one for one in repository.requests if one["verb"] == "ListRecords"]
     assert {one["from"] for one in lists} == {"2010-11-19"}
+
+
+def test_pages_only_makes_no_records_and_a_replay_makes_them_all(tmp_path):
+    transport = FunctionTransport(repository_with("crossed_tags_in_a_record"))
+    only = harvested(tmp_path / "one", transport, options=HarvestOptions(pages_only=True))
+    assert only.counts[Outcome.KEPT] + only.counts[Outcome.DELETED] >= 54
+    with Silo(str(tmp_path / "one")) as silo:
+        assert len(silo) == 0
+    assert not state(tmp_path / "one")["harvested"]
+    replay(str(tmp_path / "two"), [str(tmp_path / "one" / "harvests")])
+    harvested(tmp_path / "three", FunctionTransport(repository_with("crossed_tags_in_a_record")))
+    with Silo(str(tmp_path / "two")) as two, Silo(str(tmp_path / "three")) as three:
+        assert list(two) == list(three)
+        assert len(two) > 50
+    assert state(tmp_path / "two") == state(tmp_path / "three")
 
 
 def test_a_page_that_came_twice_is_stored_as_it_came_last(tmp_path, repository):
