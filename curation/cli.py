@@ -1,4 +1,4 @@
-"""The commands `silo rules`, `sheet`, `attach` and `bulk`.
+"""The commands `silo rules`, `sheet`, `attach` and `bulk`; `look_commands` has the others.
 
 Exit codes: 0 done; 1 finished, with records passed over that the output names; 2 wrong
 input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
@@ -6,10 +6,8 @@ input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
 
 import getpass
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -24,9 +22,11 @@ from curation.bulk import (
     run_job,
     undo_job,
 )
+from curation.command_errors import sentences
 from curation.errors import CurationError
 from curation.job_journal import Doing
 from curation.job_specs import JobSpec, attach_job, rules_job, sheet_job
+from curation.look_commands import commands as look_commands
 from curation.premis import PATH as PREMIS_PATH
 from curation.rule_files import load_rules, rule_names
 from curation.selection import Selection, check_selection, selection_from
@@ -71,7 +71,7 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
     """List a Silo's rules: name, how many changes, whether kept, and title."""
     code = ExitCode.OK
     found: list[dict[str, Any]] = []
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         for name in rule_names(silo.path):
             try:
                 rule_set = load_rules(silo.path, name)
@@ -105,7 +105,7 @@ def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: 
 
     NAME is the rule's, or the path of a TOML file.
     """
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         _show_preview(silo, _rules(silo, name), samples, as_json=as_json, quiet=quiet)
 
 
@@ -123,7 +123,7 @@ def apply_rules(
 
     NAME is the rule's, or the path of a TOML file.
     """
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         spec = _rules(silo, name)
         if dry_run:
             _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
@@ -164,7 +164,7 @@ def export_sheet(
     Several values of a cell stand apart by ||. Leave the columns identifier and mark
     as they are; a row or a column that is taken out is left alone by the import.
     """
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         identifiers = _selected(silo, query, filters, items, everything=everything).find(silo)
         wanted = [Column.parse(one) for one in columns] or None
         with (
@@ -194,7 +194,7 @@ def import_sheet(
     A record that changed since the export is passed over where the row says something
     else than the record.
     """
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         spec = sheet_job(read_csv(file.read()), f"Spreadsheet {file.name}")
         if dry_run:
             _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
@@ -228,7 +228,7 @@ def attach(
         fail("give a FILE or --premis")
     content = None if file is None else file.read(MAX_BYTES + 1)
     name = path or (PREMIS_PATH if file is None else str(file.name).rpartition("/")[2])
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         select = _selected(silo, query, filters, items, everything=everything)
         spec = attach_job(select, Attachment(name, content))
         if dry_run:
@@ -250,7 +250,7 @@ def bulk() -> None:
 @as_json
 def list_jobs(*, silo_dir: str, as_json: bool) -> None:
     """List the jobs, the newest first: id, how far, who, and what for."""
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         reports = list(job_reports(silo))
     if as_json:
         _print_json([report.to_json() for report in reports])
@@ -266,7 +266,7 @@ def list_jobs(*, silo_dir: str, as_json: bool) -> None:
 @as_json
 def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
     """Say what a job did, and which records it passed over."""
-    with _sentences(), open_silo(silo_dir) as silo:
+    with sentences(), open_silo(silo_dir) as silo:
         _show(job_report(silo, job), as_json=as_json)
 
 
@@ -277,7 +277,7 @@ def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
 @quiet
 def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
     """Go on with a job that was stopped."""
-    with _sentences(job), open_silo(silo_dir) as silo:
+    with sentences(job), open_silo(silo_dir) as silo:
         return _run(silo, job, as_json=as_json, quiet=quiet)
 
 
@@ -289,14 +289,14 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 @quiet
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
     """Take back what a job changed. Records changed since are kept as they are, and named."""
-    with _sentences(job), open_silo(silo_dir) as silo:
+    with sentences(job), open_silo(silo_dir) as silo:
         done = job_report(silo, job).counts.get(Doing.DONE, 0)
         with counting("undoing", done, quiet=quiet) as progress:
             report = undo_job(silo, job, agent=agent or getpass.getuser(), progress=progress)
         return _finished(report, as_json=as_json, quiet=quiet)
 
 
-commands: list[click.Command] = [rules, sheet, attach, bulk]
+commands: list[click.Command] = [rules, sheet, attach, bulk, *look_commands]
 
 
 # -- shared -----------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def _begin(
     silo: Silo, spec: JobSpec, agent: str, message: str, *, as_json: bool, quiet: bool
 ) -> int:
     job = create_job(silo, spec, agent=agent or getpass.getuser(), message=message)
-    with _sentences(job):
+    with sentences(job):
         return _run(silo, job, as_json=as_json, quiet=quiet)
 
 
@@ -401,21 +401,3 @@ def _preview_as_json(found: Preview) -> dict[str, Any]:
 
 def _print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=1))
-
-
-@contextmanager
-def _sentences(job: str = "") -> Iterator[None]:
-    """Turn what can go wrong into a sentence and an exit code."""
-    try:
-        yield
-    except CurationError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        _interrupted(job)
-
-
-def _interrupted(job: str) -> NoReturn:
-    if not job:
-        raise KeyboardInterrupt
-    sys.stderr.flush()
-    fail(f"interrupted; silo bulk resume DIR {job} goes on", ExitCode.INTERRUPTED)

@@ -203,10 +203,15 @@ def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
         RuleRefused: No file can have the name.
     """
     directory = rules_directory(silo_path)
-    os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, _checked_name(name) + SUFFIX)
-    replace_file(path, tomli_w.dumps(to_table(rule_set)).encode())
+    os.makedirs(directory, exist_ok=True)
+    write_rules(path, rule_set)
     return path
+
+
+def write_rules(path: str, rule_set: RuleSet) -> None:
+    """Write a rule file of any path, whole or not at all."""
+    replace_file(os.path.abspath(path), tomli_w.dumps(to_table(rule_set)).encode())
 
 
 def delete_rules(silo_path: str, name: str) -> None:

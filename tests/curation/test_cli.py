@@ -1,0 +1,198 @@
+"""The commands that curate: what they print, what they refuse, and how they exit."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+from curation.cli import commands
+from recordsilo import Silo
+from recordsilo.cli import _run
+
+Fill = Callable[..., list[str]]
+RULE = """title = "one spelling"
+[[change]]
+do = "replace"
+field = "type"
+value = "Article"
+by = "article"
+"""
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    def call(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["silo", *arguments])
+        code = _run()
+        captured = capfdbinary.readouterr()
+        return Result(int(code), captured.out.decode(), captured.err.decode())
+
+    return call
+
+
+@pytest.fixture
+def myrepo(silo: Silo, fill: Fill) -> str:
+    fill(3, type=["Article", "PeerReviewed"], subject="Tides, moon")
+    rules = Path(silo.path, "curation", "rules")
+    rules.mkdir(parents=True)
+    (rules / "types.toml").write_text(RULE)
+    return silo.path
+
+
+def refused(result: Result, sentence: str, code: int = 2) -> None:
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith("silo: ")
+    assert sentence in result.err
+
+
+@pytest.mark.parametrize("command", commands, ids=lambda command: str(command.name))
+def test_help_of_every_command_has_an_example(command: click.Command, run: Run) -> None:
+    names = [[str(command.name)]]
+    if isinstance(command, click.Group):
+        names = [[str(command.name), name] for name in command.commands]
+    for name in names:
+        result = run(*name, "--help")
+        assert (result.code, "For example:" in result.out) == (0, True), name
+
+
+def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo: Silo) -> None:
+    assert run("rules", "list", myrepo).out == "types\t1 change\tonce\tone spelling\n"
+    tested = run("rules", "test", myrepo, "types", "-n", "1", "-q").out
+    assert tested == (
+        "3 records, 3 of them would be changed: 3 values, 3 new working copies\n\n"
+        "oai:repo.example:0\n  - type: Article\n  + type: article\n"
+    )
+    assert run("rules", "apply", myrepo, "types", "--dry-run", "-q").out.startswith("3 records, 3")
+    assert not silo["oai:repo.example:0"].is_curated()
+    applied = run("rules", "apply", myrepo, "types", "--agent", "ada", "-q")
+    assert (applied.code, applied.out) == (0, "")
+    (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
+    assert (job["agent"], job["counts"]["done"], job["values"]) == ("ada", 3, 3)
+    silo["oai:repo.example:1"].put_stream("note.txt", "mine")
+    undone = run("bulk", "undo", myrepo, job["job"])
+    assert (undone.code, "2 undone, 1 kept" in undone.out) == (1, True)
+    assert "oai:repo.example:1 was changed since" in undone.out
+    assert "1 kept" in run("bulk", "show", myrepo, job["job"]).out
+    assert run("bulk", "resume", myrepo, job["job"], "-q").code == 1
+
+
+def test_a_spreadsheet_goes_out_and_comes_back(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    assert run("sheet", "export", myrepo, str(sheet), "--all").out == f"{sheet}: 3 records\n"
+    sheet.write_text(sheet.read_text().replace("Record 1", "The first"))
+    assert "1 of them" in run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q").out
+    assert run("sheet", "import", myrepo, str(sheet)).code == 0
+    assert silo.row("oai:repo.example:1").title == "The first"
+
+
+def test_a_file_is_attached_to_what_is_selected(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    licence = tmp_path / "licence.txt"
+    licence.write_text("CC BY")
+    item = ("--item", "oai:repo.example:2")
+    assert run("attach", myrepo, str(licence), *item, "--as", "docs/l.txt").code == 0
+    assert silo["oai:repo.example:2"].paths() == ["oai_dc", "docs/l.txt"]
+    assert run("attach", myrepo, "--premis", *item).code == 0
+    assert "premis.xml" in silo["oai:repo.example:2"].paths()
+
+
+def test_quality_counts_findings_and_duplicates_are_marked(run: Run, myrepo: str) -> None:
+    assert "        3  Q201  no date\n" in run("quality", myrepo).out
+    assert json.loads(run("quality", myrepo, "--json").out)[0]["findings"]["Q301"] == 3
+    one, other = "oai:repo.example:1", "oai:repo.example:2"
+    assert run("quality", myrepo, "--mark", one, "--duplicate-of", other).code == 0
+    assert "Q901" in run("quality", myrepo, "--by-set").out
+    assert run("quality", myrepo, "--mark", one, "--duplicate-of", "none").code == 0
+    assert run("quality", myrepo, "--distinct", one, "--distinct", other).code == 0
+    assert run("quality", myrepo, "--duplicates", "--json").out == "[]\n"
+
+
+def test_clusters_become_a_rule_that_can_be_applied(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    silo.get_item("x").put_stream("oai_dc", b"<dc><subject>moon tides</subject></dc>", None, True)
+    rule = tmp_path / "subjects.toml"
+    shown = run("clusters", myrepo, "subject", "--rule", str(rule)).out
+    assert shown == "        3  Tides, moon\n        1  moon tides\n\n1 clusters\n"
+    assert run("rules", "apply", myrepo, str(rule)).code == 0
+    assert silo.search('subject:"Tides, moon"').total == 4
+
+
+def test_upstream_lists_proposes_and_decides(
+    run: Run, myrepo: str, silo: Silo, harvest_again: Callable[..., None]
+) -> None:
+    run("rules", "apply", myrepo, "types", "-q")
+    one, other = "oai:repo.example:0", "oai:repo.example:1"
+    harvest_again(one, title="Record 0", type=["Article", "PeerReviewed"], date="1999")
+    harvest_again(other, title="Record 1", type=["Report", "PeerReviewed"])
+    listed = run("upstream", myrepo).out
+    assert f"{one}\tversion 2 merges cleanly; not proposed yet\n" in listed
+    assert "    ours    article || PeerReviewed\n" in listed
+    assert run("upstream", myrepo, "--propose").out == (
+        "1 proposed; to be decided: 1 conflict, 1 proposed\n"
+    )
+    assert run("upstream", myrepo, "--accept", one).code == 0
+    refused(run("upstream", myrepo, "--resolve", other), "needs a choice for type")
+    assert run("upstream", myrepo, "--resolve", other, "--take", "type=Report||Other").code == 0
+    found = json.loads(run("upstream", myrepo, "--json").out)
+    assert [(each["identifier"], each["kind"]) for each in found] == [(other, "proposed")]
+    assert run("upstream", myrepo, "--keep", other).code == 0
+    assert run("upstream", myrepo).out == "0 to be decided\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("rules", "test", "nope"), "there is no rule 'nope'; those here: types"),
+        (("rules", "apply", "../types"), "there is no rule"),
+        (("sheet", "export", "o.csv"), "say which records"),
+        (("sheet", "export", "o.csv", "--filter", "year"), "is no filter"),
+        (("sheet", "export", "o.csv", "--filter", "shoe=42"), "selects nothing"),
+        (("sheet", "export", "o.csv", "--all", "--item", "x"), "--all takes no other"),
+        (("attach", "--premis"), "say which records"),
+        (("attach", "--all"), "give a FILE or --premis"),
+        (("bulk", "undo", "20261121T213000Z-0a1b2c"), "there is no job"),
+        (("quality", "--mark", "x"), "go together"),
+        (("quality", "--distinct", "x"), "two records at least"),
+        (("upstream", "--accept", "oai:repo.example:0"), "has no proposal"),
+        (("upstream", "--take", "title=ours"), "goes with --resolve"),
+    ],
+)
+def test_what_means_nothing_is_a_sentence(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...], sentence: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    groups = 2 if arguments[0] in {"rules", "sheet", "bulk"} else 1
+    refused(run(*arguments[:groups], myrepo, *arguments[groups:]), sentence)
+    assert not Path("o.csv").exists()
+
+
+def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) -> None:
+    path = Path(myrepo, "curation", "rules", "bad.toml")
+    for text, sentence in (
+        ("[[change", "is no TOML"),
+        ('[[change]]\ndo = "shake"', "change 1: a change begins with one of"),
+        ('[[change]]\ndo = "add"\nfield = "type"', "'add' needs value"),
+        ('[select]\nshoe = "42"', "selects nothing"),
+        ('state = "fine"', "a state is one of"),
+    ):
+        path.write_text(text)
+        refused(run("rules", "test", myrepo, "bad"), sentence)
+    assert run("rules", "list", myrepo).code == 1
