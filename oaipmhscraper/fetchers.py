@@ -22,7 +22,7 @@ Walk = Callable[[Client], Iterator[WalkPage]]
 """Walks a window with the client given."""
 
 JOIN_SECONDS = 10.0
-"""How long to wait for a thread whose connection was cut before leaving it to its timeouts."""
+"""How long to wait for threads whose connections are cut before leaving them to their timeouts."""
 
 
 class FetchingEnded(Exception):
@@ -115,10 +115,15 @@ class _Thread:
         self._orders.put((window, walk))
 
     def end(self) -> None:
-        """Let the thread end once it is idle; a request in flight is cut off."""
+        """Let the thread end once it is idle."""
         self._orders.put(None)
-        if self.client is not None:
-            self.client.abort()
+
+    def join(self, deadline: float) -> None:
+        """Wait for the thread's end; cut off its request, and each it may begin meanwhile."""
+        while self.thread.is_alive() and time.monotonic() < deadline:
+            if self.client is not None:
+                self.client.abort()
+            self.thread.join(0.1)
 
     def _run(self) -> None:
         steps: Iterator[WalkPage] = iter(())
@@ -210,8 +215,9 @@ class Fetchers:
         self._ended.set()
         for one in self._threads:
             one.end()
+        deadline = time.monotonic() + JOIN_SECONDS
         for one in self._threads:
-            one.thread.join(JOIN_SECONDS)
+            one.join(deadline)
 
     def __enter__(self) -> "Fetchers":
         return self

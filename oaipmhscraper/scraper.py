@@ -21,7 +21,8 @@ from oaipmhprotocol import (
     Record,
     Verb,
 )
-from oaipmhscraper.client import Client, Moment
+from oaipmhscraper.access import Access
+from oaipmhscraper.client import Moment
 from oaipmhscraper.errors import (
     BaseURLConflict,
     HarvestInterrupted,
@@ -29,14 +30,11 @@ from oaipmhscraper.errors import (
     NoBaseURL,
     NothingToUpdate,
     RequestRefused,
-    RetryLater,
 )
-from oaipmhscraper.fetchers import Lane, Lent
 from oaipmhscraper.harvest import ListEnd, Progress
-from oaipmhscraper.http_rules import Answer, BaseURL
-from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.http_rules import BaseURL
+from oaipmhscraper.http_transport import HttpSettings, Transport
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
-from oaipmhscraper.identifying import ask_identify
 from oaipmhscraper.job import (
     LISTS,
     PAGES,
@@ -46,12 +44,11 @@ from oaipmhscraper.job import (
     HarvestOptions,
     Hooks,
     JobRun,
-    Source,
     adopt_open_lists,
     keep_receipt,
     request_text,
 )
-from oaipmhscraper.journal import Journal, journal_path
+from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job
 from oaipmhscraper.marks import (
     HARVESTED,
@@ -61,7 +58,6 @@ from oaipmhscraper.marks import (
     with_begun,
     with_receipt,
 )
-from oaipmhscraper.pace import Pace
 from oaipmhscraper.pages_only import PageCounter
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.quarantine import Quarantine, quarantine_of
@@ -127,24 +123,19 @@ class OAIPMHScraper:
         self._agent = agent
         self._settings = settings
         self._transport = transport
-        self._identified: Answer | None = None
-        self._pace = Pace(settings.delay if settings else 0.0)
         given = None if base_oai_url is None else BaseURL.parse(base_oai_url).url
         if given is None or _holds_something(storage_dir):
             self.store = Silo(
                 storage_dir, create=False, identifier_uri_prefix=identifier_uri_prefix
             )
-            self._base_url = _agreed_base_url(self.store, given)
-            self._location = base_oai_url or self._base_url
-            self._client = self._new_client(self._location)
-            identify = self._identify() if given else None
+            base_url = _agreed_base_url(self.store, given)
+            self._access = Access(base_oai_url or base_url, settings, transport)
+            identify = self._access.identify(self.store.path) if given else None
             if self.store.state.get("base_oai_url") is None:
-                self._set_base_url(self._base_url)
+                self._note_base_url()
         else:
-            self._base_url = given
-            self._location = base_oai_url or given
-            self._client = self._new_client(self._location)
-            identify = self._identify()
+            self._access = Access(base_oai_url or given, settings, transport)
+            identify = self._access.identify()
             self.store = Silo(
                 storage_dir,
                 uri_base=given,
@@ -178,14 +169,15 @@ class OAIPMHScraper:
             earliestDatestamp, deletedRecord, granularity, compression, descriptions.
         """
         if refresh_cache or "identify" not in self.state:
-            self._remember(self._identify())
+            self._remember(self._access.identify(self.store.path))
         found: dict[str, Any] = self.state["identify"]
         return found
 
     def getMetadataPrefixes(self) -> dict[str, tuple[str, str]]:
         """The repository's formats: {prefix: (schema URL, namespace)}."""
         return {
-            one.prefix: (one.schema, one.namespace) for one in self._client.list_metadata_formats()
+            one.prefix: (one.schema, one.namespace)
+            for one in self._access.client.list_metadata_formats()
         }
 
     def getSets(self) -> dict[str, str]:
@@ -194,7 +186,7 @@ class OAIPMHScraper:
         Empty for a repository without sets.
         """
         try:
-            sets = {one.spec: one.name for one in self._client.list_sets()}
+            sets = {one.spec: one.name for one in self._access.client.list_sets()}
         except NoSetHierarchy:
             sets = {}
         self._keep_in_state("sets", lambda: sets)
@@ -218,7 +210,7 @@ class OAIPMHScraper:
         """
         job = ListJob(checked_prefix(metadataPrefix), set_id or None)
         job = self._updated(job) if update else job
-        headers = self._client.list_identifiers(
+        headers = self._access.client.list_identifiers(
             metadataPrefix, from_=job.from_, set_spec=job.set_spec
         )
         try:
@@ -300,7 +292,7 @@ class OAIPMHScraper:
         if update and (from_ is not None or until is not None):
             raise RequestRefused("an update goes on by itself; leave out from and until")
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
-        first, last = self._client.datestamp(from_), self._client.datestamp(until)
+        first, last = self._access.client.datestamp(from_), self._access.client.datestamp(until)
         jobs = [
             ListJob(checked_prefix(prefix), set_spec or None, first, last)
             for prefix in dict.fromkeys(metadata_prefixes)
@@ -347,18 +339,16 @@ class OAIPMHScraper:
         Raises:
             EndpointError, OAIError: It does not identify itself there; nothing changes.
         """
-        base_url = BaseURL.parse(base_oai_url).url
-        client = self._new_client(base_oai_url)
-        identify, self._identified = ask_identify(client)
-        self._client.close()
-        self._client = client
-        self._location = base_oai_url
-        self._set_base_url(base_url)
+        access = Access(base_oai_url, self._settings, self._transport)
+        identify = access.identify()
+        self._access.close()
+        self._access = access
+        self._note_base_url()
         self._remember(identify)
 
     def close(self) -> None:
         """Close the connections to the repository, and the Silo."""
-        self._client.close()
+        self._access.close()
         self.store.close()
 
     def __enter__(self) -> "OAIPMHScraper":
@@ -379,12 +369,19 @@ class OAIPMHScraper:
         with ExitStack() as stack:
             journal = stack.enter_context(Journal(self.store.path))
             stack.enter_context(journal.held(request))
-            self._await_rest(journal)
+            self._access.await_rest(journal)
             job = self._job(journal, request, jobs, options)
             keeps = options.warc or options.pages_only
-            recorder = self._recorder(job) if keeps else None
+            recorder = stack.enter_context(self._recorder(job)) if keeps else None
             aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))
-            run = JobRun(journal, job, self._source(), options, recorder, quarantine=aside)
+            run = JobRun(
+                journal,
+                job,
+                self._access.source(self.identify()),
+                options,
+                recorder,
+                quarantine=aside,
+            )
             shown = display(sys.stderr, quiet=self.quiet, terminal_only=True)
             stack.enter_context(shown if progress is None else Silence())
             ends = run.run(self._hooks(options, progress or shown))
@@ -404,7 +401,7 @@ class OAIPMHScraper:
             journal.forget(job)
             job = None
         if job is None:
-            job = journal.begin(request, self._base_url, jobs, datetime.now(UTC))
+            job = journal.begin(request, self._access.base_url, jobs, datetime.now(UTC))
             if request == request_text(UPDATE_ALL):
                 adopt_open_lists(journal, job)
         return job
@@ -413,17 +410,17 @@ class OAIPMHScraper:
         """Where the job's responses go; a new file begins with what Identify gave."""
         prefix = str(self.store.state.get("identifier_uri_prefix") or "")
         about = {
-            "base-url": self._base_url,
+            "base-url": self._access.base_url,
             "agent": self._agent,
             "message": self._message,
             "identifier-uri-prefix": prefix,
         }
         directory = os.path.join(self.store.path, RECEIPTS)
         recorder = ResponseRecorder(directory, job.id, about=about, settings=self._settings)
-        if self._identified is None:
-            self._remember(self._identify())
-        if self._identified is not None:
-            recorder.record(identify_request().params, self._identified)
+        if self._access.identified is None:
+            self._remember(self._access.identify(self.store.path))
+        if self._access.identified is not None:
+            recorder.record(identify_request().params, self._access.identified)
         return recorder
 
     def _writer(self, job: ListJob, options: HarvestOptions) -> SiloWriter:
@@ -436,7 +433,7 @@ class OAIPMHScraper:
 
     @property
     def _message(self) -> str:
-        return f"harvested from {self._base_url}"
+        return f"harvested from {self._access.base_url}"
 
     def _hooks(self, options: HarvestOptions, progress: Progress) -> Hooks:
         """Pages that are only kept move no mark: nothing of them is in the Silo."""
@@ -456,57 +453,8 @@ class OAIPMHScraper:
         overlap = (options or HarvestOptions()).overlap
         return update_of(self.state, job, granularity_in(self.identify()), overlap)
 
-    def _source(self) -> Source:
-        """The repository for the fetching threads; a transport given is used by one of them."""
-        identified = self.identify()
-        earliest, granularity = str(identified["earliestDatestamp"]), granularity_in(identified)
-        if self._transport is not None:
-            lent = Lent(self._transport)
-            return Source(self._base_url, lambda _: lent, granularity, earliest, most=1)
-        return Source(self._base_url, self._open_transport, granularity, earliest)
-
-    def _open_transport(self, lane: Lane) -> Transport:
-        return HttpTransport(
-            self._location,
-            self._settings,
-            pace=self._pace,
-            on_exchange=lane.on_exchange,
-            sleep=lane.sleep,
-            has_answered=True,
-        )
-
-    def _new_client(self, base_url: str) -> Client:
-        if self._transport is not None:
-            return Client(self._transport)
-        return Client(HttpTransport(base_url, self._settings, pace=self._pace))
-
-    def _identify(self) -> Identify:
-        """Ask what the repository says of itself, unless it is to be left alone."""
-        if hasattr(self, "store") and os.path.exists(journal_path(self.store.path)):
-            with Journal(self.store.path) as journal:
-                self._await_rest(journal)
-        try:
-            identify, self._identified = ask_identify(self._client)
-        except RetryLater as asked:
-            self._keep_rest(asked)
-            raise
-        return identify
-
-    def _await_rest(self, journal: Journal) -> None:
-        rest = journal.rest_of(self._base_url, datetime.now(UTC))
-        if rest is not None:
-            until, status = rest
-            raise RetryLater(self._base_url, status, until)
-
-    def _keep_rest(self, asked: RetryLater) -> None:
-        if hasattr(self, "store"):
-            with Journal(self.store.path) as journal, journal.changing():
-                now = datetime.now(UTC)
-                journal.put_rest(self._base_url, asked.deadline, asked.status, now)
-
-    def _set_base_url(self, base_url: str) -> None:
-        self._base_url = base_url
-        self.store.state["base_oai_url"] = base_url
+    def _note_base_url(self) -> None:
+        self.store.state["base_oai_url"] = self._access.base_url
         self.store.state.sync()
 
     def _remember(self, identify: Identify) -> None:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 ADDRESS = "http://127.0.0.1:8081/cgi/oai2"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+(?: records)?\n", re.MULTILINE)
+PROGRESS = re.compile(r"^[^\n]*: [\d,]+ of [\d,]+(?: records[^\n]*)?\n", re.MULTILINE)
 """A line now and then on stderr: how many come depends on the machine."""
 
 

@@ -174,16 +174,24 @@ def patched_client(monkeypatch, repository):
             assert isinstance(settings, HttpSettings)
             self.fetch = repository.fetch
 
-    monkeypatch.setattr("oaipmhscraper.scraper.HttpTransport", Sender)
+    monkeypatch.setattr("oaipmhscraper.access.HttpTransport", Sender)
     return repository
 
 
-def test_losses_are_named_and_exit_1(silo, patched_client, silo_dir):
+def test_losses_are_named_and_exit_1(silo, patched_client, page, silo_dir):
+    def without_metadata(params):
+        if params["verb"] not in {"ListRecords", "GetRecord"}:
+            return None
+        header = (
+            "<header><identifier>oai:x:1</identifier><datestamp>2010-01-01</datestamp></header>"
+        )
+        return page(f"<{params['verb']}><record>{header}</record></{params['verb']}>")
+
     patched_client.add("oai:x:1")
-    patched_client.add("oai:x:2", "0000-00-00")
+    patched_client.answers.append(without_metadata)
     result = silo("harvest", "http://repo.example/oai", silo_dir)
     assert result.exit_code == 1
-    lost = "oai_dc: oai:x:2 (datestamp 0000-00-00), which has no sound datestamp"
+    lost = "oai_dc: oai:x:1 (datestamp 2010-01-01), which has neither metadata"
     assert f"Not whole:\n  {lost}" in result.stdout
     result = silo("harvest", "http://repo.example/oai", silo_dir, "--quiet")
     assert (result.exit_code, result.stdout) == (1, "")

@@ -1,0 +1,108 @@
+"""The way to a Silo's repository: one client for asking, one transport for each fetching thread."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from oaipmhprotocol import Identify
+from oaipmhscraper.client import Client
+from oaipmhscraper.errors import RetryLater
+from oaipmhscraper.fetchers import Lane, Lent
+from oaipmhscraper.http_rules import Answer, BaseURL
+from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.identified import granularity_in
+from oaipmhscraper.identifying import ask_identify
+from oaipmhscraper.job import Source
+from oaipmhscraper.journal import Journal, journal_path
+from oaipmhscraper.pace import Pace
+
+
+class Access:
+    """How a repository is reached. All its transports keep one pace.
+
+    Args:
+        location: The base URL as given, with credentials if it has any.
+        settings: How to send.
+        transport: In place of HTTP; it is not closed, and used by one thread at a time.
+
+    Attributes:
+        base_url: Without credentials.
+        client: For asking, in the thread that owns this.
+        identified: The answer to Identify, once it was asked for and came.
+    """
+
+    def __init__(
+        self, location: str, settings: HttpSettings | None, transport: Transport | None
+    ) -> None:
+        self.base_url = BaseURL.parse(location).url
+        self.identified: Answer | None = None
+        self._location = location
+        self._settings = settings
+        self._transport = transport
+        self._pace = Pace(settings.delay if settings else 0.0)
+        self.client = Client(transport or HttpTransport(location, settings, pace=self._pace))
+
+    def close(self) -> None:
+        """Close the client's connections."""
+        self.client.close()
+
+    def identify(self, silo_path: str | None = None) -> Identify:
+        """Ask what the repository says of itself, unless it asked to be left alone.
+
+        Args:
+            silo_path: Where that is noted; None while there is no Silo.
+
+        Raises:
+            RetryLater: It asked so, now or before.
+            EndpointError, OAIError: There is no repository.
+        """
+        if silo_path is not None and os.path.exists(journal_path(silo_path)):
+            with Journal(silo_path) as journal:
+                self.await_rest(journal)
+        try:
+            identify, self.identified = ask_identify(self.client)
+        except RetryLater as asked:
+            if silo_path is not None:
+                self._keep_rest(silo_path, asked)
+            raise
+        return identify
+
+    def await_rest(self, journal: Journal) -> None:
+        """Refuse to send anything before the time is over that the repository asked for.
+
+        Raises:
+            RetryLater: It is not over yet.
+        """
+        rest = journal.rest_of(self.base_url, datetime.now(UTC))
+        if rest is not None:
+            until, status = rest
+            raise RetryLater(self.base_url, status, until)
+
+    def _keep_rest(self, silo_path: str, asked: RetryLater) -> None:
+        with Journal(silo_path) as journal, journal.changing():
+            now = datetime.now(UTC)
+            journal.put_rest(self.base_url, asked.deadline, asked.status, now)
+
+    def source(self, identified: Mapping[str, Any]) -> Source:
+        """The repository as a job needs it.
+
+        Args:
+            identified: ``state['identify']``.
+        """
+        earliest = str(identified["earliestDatestamp"])
+        granularity = granularity_in(dict(identified))
+        if self._transport is not None:
+            lent = Lent(self._transport)
+            return Source(self.base_url, lambda _: lent, granularity, earliest, most=1)
+        return Source(self.base_url, self._open_transport, granularity, earliest)
+
+    def _open_transport(self, lane: Lane) -> Transport:
+        return HttpTransport(
+            self._location,
+            self._settings,
+            pace=self._pace,
+            on_exchange=lane.on_exchange,
+            sleep=lane.sleep,
+            has_answered=True,
+        )
