@@ -79,6 +79,11 @@ class Client:
         found = getattr(self._transport, "traffic", None)
         return found if isinstance(found, Traffic) else Traffic()
 
+    @property
+    def moved_to(self) -> str:
+        """The base URL that redirects lead to; empty where none were met."""
+        return str(getattr(self._transport, "moved_to", ""))
+
     def close(self) -> None:
         """Close the transport's connections, if it keeps any."""
         close = getattr(self._transport, "close", None)

@@ -187,6 +187,12 @@ class Fetchers:
             sum(one.received for one in told),
         )
 
+    @property
+    def moved_to(self) -> str:
+        """The base URL that the repository redirects to; empty where it does not."""
+        told = (one.client.moved_to for one in self._threads if one.client is not None)
+        return next(filter(None, told), "")
+
     def begin(self, window: int, walk: Walk) -> None:
         """Fetch the first page of a walk."""
         idle = next((one for one in self._threads if one.window is None), None)

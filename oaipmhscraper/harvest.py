@@ -182,8 +182,12 @@ class ListHarvest:
         """Where windows lie, by what is known of the repository now."""
         quirks, place = self._endpoint.quirks, self._place
         may_cut = place.may_cut and quirks.windows_work and not self._books.facts.single
-        granularity = quirks.granularity or place.granularity
-        return replace(place, may_cut=may_cut, granularity=granularity)
+        return replace(
+            place,
+            may_cut=may_cut,
+            granularity=quirks.granularity or place.granularity,
+            last=max(place.last, self._books.facts.response_date or place.last),
+        )
 
     # ------------------------------------------------------------------ what is sent
 

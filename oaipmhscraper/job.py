@@ -158,6 +158,7 @@ class JobRun:
         self._tempo = Tempo(max(1, min(options.max_in_flight, source.most)))
         self._swept: SweepReceipt | None = None
         self._sweep_refused = ""
+        self._moved_to = ""
         self.traffic = Traffic(*job.traffic)
 
     def run(self, hooks: Hooks) -> list[ListEnd]:
@@ -213,6 +214,7 @@ class JobRun:
             interrupted=any(isinstance(end.failure, KeyboardInterrupt) for end in ends),
             sweep=self._swept,
             sweep_refused=self._sweep_refused,
+            moved_to=self._moved_to,
         )
 
     # ------------------------------------------------------------------ one list
@@ -247,6 +249,7 @@ class JobRun:
             finally:
                 self._tempo = endpoint.tempo
                 self.traffic = _sum(self.traffic, fetchers.traffic)
+                self._moved_to = fetchers.moved_to or self._moved_to
         hooks.on_end(row.job, end.receipt)
         return end
 

@@ -241,6 +241,7 @@ class Receipt:
         interrupted: Whether somebody stopped it.
         sweep: What was found of deletions that nobody announced, where that was asked for.
         sweep_refused: Why the sweep did nothing, in a sentence.
+        moved_to: The base URL that the repository redirects to; empty where it does not.
     """
 
     base_url: str
@@ -251,6 +252,7 @@ class Receipt:
     interrupted: bool = False
     sweep: SweepReceipt | None = None
     sweep_refused: str = ""
+    moved_to: str = ""
 
     @property
     def counts(self) -> Counts:
@@ -270,7 +272,10 @@ class Receipt:
     @property
     def remarks(self) -> list[str]:
         """What a reader should know beside, a sentence each."""
-        return [f"{one.name}: {remark}" for one in self.lists for remark in one.remarks]
+        said = [f"{one.name}: {remark}" for one in self.lists for remark in one.remarks]
+        if self.moved_to:
+            said.append(f"The repository redirects to {self.moved_to}; see --moved.")
+        return said
 
     @property
     def losses(self) -> list[str]:
@@ -286,6 +291,7 @@ class Receipt:
         """
         return {
             "base_url": self.base_url,
+            **({"moved_to": self.moved_to} if self.moved_to else {}),
             "metadata_prefix": list(dict.fromkeys(one.metadata_prefix for one in self.lists)),
             "set": _common(one.set_spec for one in self.lists),
             "from": _common(one.from_ for one in self.lists),

@@ -290,3 +290,15 @@ def test_a_thread_that_waits_for_an_answer_is_cut_off(tmp_path):
         connection.close()
     assert time.monotonic() - began < 5
     assert not [t for t in threading.enumerate() if t.name.startswith("fetcher")]
+
+
+def test_the_receipt_says_where_a_repository_has_moved(silo_dir):
+    with (
+        misbehaving("redirected_to_a_path") as server,
+        OAIPMHScraper(silo_dir, server.base_url) as scraper,
+    ):
+        receipt = scraper.getRecords("oai_dc")
+    moved_to = receipt.to_json()["moved_to"]
+    assert moved_to.startswith("http://127.0.0.1:")
+    assert moved_to != server.base_url
+    assert f"redirects to {moved_to}" in receipt.text()
