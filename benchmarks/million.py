@@ -1,0 +1,134 @@
+"""One Silo through its life: ingest, list, search, check, reindex, each in a process of its own.
+
+    .venv/bin/python benchmarks/million.py 1000000 --directory /var/tmp
+
+Prints, for each step, wall and CPU seconds, records a second, and the peak of its memory.
+Of the ingest it prints the CPU of the first ten thousand records and of the last, since no
+record may cost more because there are many others. ``--keep`` leaves the Silo.
+"""
+
+import argparse
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+from store import Spent, ingest, peak_megabytes, timed, total
+
+from recordsilo import Silo
+from recordsilo.audit.check import Audit
+from recordsilo.index import PageRequest
+
+SLICE = 10_000
+FACETS = ("set", "year", "type", "language", "publisher", "format", "state", "subject", "creator")
+
+
+def ingested(path: str, records: int) -> None:
+    """New records; told by slices of ten thousand."""
+    with Silo(path) as silo:
+        spent: list[Spent] = []
+        for start in range(0, records, SLICE):
+            with timed() as one:
+                ingest(silo, min(SLICE, records - start), start)
+            spent.append(one)
+        first, last = spent[0].cpu, spent[-1].cpu
+        middle = sorted(one.cpu for one in spent)[len(spent) // 2]
+        print(
+            f"  CPU of a slice of {SLICE:,}: first {first:.1f} s, median {middle:.1f} s,"
+            f" last {last:.1f} s; all {total(spent).cpu:.0f} s"
+        )
+
+
+def listed(path: str, records: int) -> None:
+    """Every page of the list, by cursors."""
+    with Silo(path, create=False) as silo:
+        seen, after, slowest = 0, None, 0.0
+        while True:
+            with timed() as one:
+                page = silo.page(limit=1000, after=after)
+            slowest = max(slowest, one.wall)
+            seen += len(page.rows)
+            if not page.has_next:
+                break
+            after = page.rows[-1].identifier
+        assert seen == len(silo) == records
+        print(f"  slowest page of 1,000: {slowest * 1000:.1f} ms")
+
+
+def searched(path: str, records: int) -> None:
+    """A first search, and some after it, with nine facets."""
+    with Silo(path, create=False) as silo:
+        with timed() as first:
+            silo.search("gene", facets=FACETS)
+        times = []
+        for number in range(0, records, max(1, records // 50)):
+            with timed() as one:
+                found = silo.search(f"record {number}", facets=FACETS, page=PageRequest(limit=25))
+            assert found.total
+            times.append(one.wall)
+        times.sort()
+        print(f"  first {first.wall:.1f} s; then p50 {times[len(times) // 2] * 1000:.1f} ms,"
+              f" slowest {times[-1] * 1000:.1f} ms")  # fmt: skip
+
+
+def checked(path: str, records: int) -> None:
+    """Every file against its digest, and the index with the records."""
+    steps = findings = 0
+    for step in Audit(path).steps():
+        steps += step.records
+        findings += len(step.findings)
+    assert (steps, findings) == (records, 0), (steps, findings)
+
+
+def reindexed(path: str, records: int) -> None:
+    """The index made anew from the manifests and metadata files."""
+    shutil.rmtree(f"{path}/.silo")
+    with Silo(path, create=False) as silo:
+        assert silo.reindex() == records
+
+
+STEPS: dict[str, Callable[[str, int], None]] = {
+    "ingest": ingested,
+    "list": listed,
+    "search": searched,
+    "check": checked,
+    "reindex": reindexed,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("records", type=int)
+    parser.add_argument("--directory", help="where to work (default: a temporary directory)")
+    parser.add_argument("--keep", action="store_true", help="leave the Silo there")
+    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.step:
+        STEPS[arguments.step](arguments.directory, arguments.records)
+        print(f"  peak memory {peak_megabytes():.0f} MB", flush=True)
+        return
+    path = tempfile.mkdtemp(prefix="silo-million-", dir=arguments.directory) + "/silo"
+    print(path)
+    try:
+        for step in STEPS:
+            run_step(step, path, arguments.records)
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def run_step(step: str, path: str, records: int) -> None:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    print(f"{step}, {records:,} records", flush=True)
+    command = [sys.executable, __file__, str(records), "--directory", path, "--step", step]
+    subprocess.run(command, check=True)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"  {wall:,.0f} s wall, {cpu:,.0f} s CPU, {records / cpu:,.0f}/s CPU", flush=True)
+
+
+if __name__ == "__main__":
+    main()
