@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from oaipmhprotocol import Header, OAIError, Record
+from oaipmhprotocol import BadArgument, Header, OAIError, Record
 from oaipmhscraper.endpoint_checks import check_alive
 from oaipmhscraper.errors import EndpointError, RetryLater
 from oaipmhscraper.http_rules import Answer
@@ -28,7 +28,7 @@ from oaipmhscraper.requests_and_pages import (
     get_record_request,
     identify_request,
 )
-from oaipmhscraper.walk_values import GiveUp, Position, WalkPage, WindowBroken
+from oaipmhscraper.walk_values import GiveUp, Position, SingleList, WalkPage, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
 from oaipmhscraper.windows import Window
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("OAIPMH Harvester")
 
-_AT_ONCE = 25
+AT_ONCE = 25
 """Records got one by one that are handed over as a page."""
 
 ReadRecord = Callable[[bytes], ListPage[Record]]
@@ -69,8 +69,9 @@ def pages_by_identifier(
         read: Reads the answers to GetRecord.
 
     Raises:
-        WindowBroken: The identifiers cannot be listed to their end; `GiveUp`. The
-            pages before are sound.
+        WindowBroken: The identifiers cannot be listed to their end; `GiveUp`, or
+            `SingleList` for a window whose dates both verbs refuse. The pages before
+            are sound.
         EndpointError: The endpoint is not there any more, or asks for a long pause.
     """
     batch = _Batch()
@@ -84,17 +85,32 @@ def pages_by_identifier(
             for header in listed.page.items:
                 if header.identifier not in known:
                     _get(client, header, job, read, batch)
-                if len(batch) >= _AT_ONCE:
+                if len(batch) >= AT_ONCE:
                     yield batch.page(ended=False)
                     batch.clear()
     except WindowBroken as broken:
         if len(batch):
             yield batch.page(ended=False)
-        quirks.identifiers_work = quirks.identifiers_work and batch.listed > 0
+        remedy = _instead(broken.cause, job, window, quirks)
+        if isinstance(remedy, GiveUp):
+            quirks.identifiers_work = quirks.identifiers_work and batch.listed > 0
         raise WindowBroken(
-            broken.cause, batch.position(ended=False), GiveUp(), broken.request
+            broken.cause, batch.position(ended=False), remedy, broken.request
         ) from broken
     yield batch.page(ended=True)
+
+
+def _instead(cause: Exception, job: ListJob, window: Window, quirks: Quirks) -> GiveUp | SingleList:
+    """What is left to try where a window's identifiers cannot be listed.
+
+    dataverse#9309 answers later windows and refuses every ``from`` before its own start,
+    in both verbs; without bounds it lists everything.
+    """
+    is_whole = window == Window(job.from_, job.until)
+    if is_whole or not isinstance(cause, BadArgument):
+        return GiveUp()
+    quirks.windows_work = False
+    return SingleList()
 
 
 def settle(
