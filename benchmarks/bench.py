@@ -31,8 +31,8 @@ def measured(arguments: argparse.Namespace, directory: str) -> Iterator[Line]:
         shutil.rmtree(place)
     for records in arguments.harvest:
         yield from harvest.run(records, directory)
-    if arguments.latency_pages:
-        yield from harvest.latency(arguments.latency_pages, directory)
+    if arguments.waiting:
+        yield from harvest.latency(arguments.waiting, directory)
     for records in arguments.reindex:
         yield from search.reindex_speed(records, directory)
     for records in arguments.search:
@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, nargs="*", default=[10_000])
     parser.add_argument("--harvest", type=int, nargs="*", default=[10_000])
-    parser.add_argument("--latency-pages", type=int, default=60)
+    parser.add_argument("--waiting", type=float, default=30.0)
     parser.add_argument("--reindex", type=int, nargs="*", default=[20_000])
     parser.add_argument("--search", type=int, nargs="*", default=[100_000])
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")

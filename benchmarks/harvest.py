@@ -390,14 +390,15 @@ def _against_peers(client: str, ours: Run, peers: dict[str, Run]) -> Line:
     )
 
 
-def latency(pages: int, directory: str) -> Iterator[Line]:
-    """Harvests of so many pages over a slow way, in parallel and one page at a time."""
+def latency(waiting: float, directory: str) -> Iterator[Line]:
+    """Harvests that wait so many seconds in all, in parallel and one page at a time."""
     for seconds, page_size, client in (
         (0.05, 25, "silo"),
         (0.05, 100, "pages only"),
         (0.5, 100, "silo"),
         (0.5, 100, "pages only"),
     ):
+        pages = round(waiting / seconds)
         with served(Repository(pages * page_size, page_size, seconds)) as url:
             one = measured(client, url, directory)
             many = measured(f"{client}, in parallel", url, directory)
@@ -412,7 +413,7 @@ def latency(pages: int, directory: str) -> Iterator[Line]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, nargs="*", default=[10_000])
-    parser.add_argument("--latency-pages", type=int, default=100)
+    parser.add_argument("--waiting", type=float, default=30.0, help="seconds of latency in all")
     parser.add_argument("--page-size", type=int, default=250)
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     parser.add_argument("--serve", nargs=3, help=argparse.SUPPRESS)
@@ -433,8 +434,8 @@ def _print_all(arguments: argparse.Namespace) -> None:
         for records in arguments.records:
             for line in run(records, directory, arguments.page_size):
                 print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
-        if arguments.latency_pages:
-            for line in latency(arguments.latency_pages, directory):
+        if arguments.waiting:
+            for line in latency(arguments.waiting, directory):
                 print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
     finally:
         shutil.rmtree(directory)

@@ -7,8 +7,10 @@ the harvest stored.
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from oaipmhprotocol import Identify, OAIError, Record, Verb
@@ -23,6 +25,7 @@ from oaipmhscraper.page_facts import are_outside, headers_of, share_one_identifi
 from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
 from oaipmhscraper.recorded_lists import Asked, ListName, RecordedList, RecordedLists
+from oaipmhscraper.recorded_singles import Batch, Singles
 from oaipmhscraper.repair import (
     read_headers_mended,
     read_mended,
@@ -208,6 +211,7 @@ class _Run:
         self._ledgers: dict[ListName, Ledger] = {}
         self._counts: dict[ListName, Counts] = {}
         self._repairs: dict[ListName, dict[str, int]] = {}
+        self._singles: dict[ListName, Singles] = {}
         self._quarantines: dict[str, Quarantine] = {}
         self._about: dict[str, str] = {}
 
@@ -216,10 +220,11 @@ class _Run:
             asked = self._scene.overview.asked(number)
             if number in self._scene.overview.superseded or not asked.name.metadata_prefix:
                 continue
-            page = self._page(recorded, asked)
-            if page is not None and (page.items or page.set_aside):
-                with interrupt_deferred():
-                    self._take(recorded, asked, page)
+            for name, batch in self._batches(recorded, asked):
+                self._take(name, batch)
+        for name, singles in self._singles.items():
+            for batch in singles.rest():
+                self._take(name, batch)
 
     def _recorded(self, paths: Sequence[str]) -> Iterator[Recorded]:
         for path in paths:
@@ -230,20 +235,24 @@ class _Run:
                 elif isinstance(found, Recorded):
                     yield found
 
-    def _page(self, recorded: Recorded, asked: Asked) -> ListPage[Record] | None:
-        """The records of an answer that the harvest stored; None for any other."""
-        try:
+    def _batches(self, recorded: Recorded, asked: Asked) -> Iterator[tuple[ListName, Batch]]:
+        """What is to be stored after an answer, and of which list."""
+        name = replace(asked.name, set_spec=self._set_of(asked))
+        singles = self._singles.setdefault(name, Singles(self._silo.__contains__))
+        body = recorded.answer.body
+        found: Iterator[Batch] = iter(())
+        with suppress(PageUnreadable):
             match recorded.params.get("verb"):
                 case Verb.LIST_RECORDS:
-                    page = read_records_mended(recorded.answer.body)
-                    return None if self._was_refused(page, asked) else page
+                    page = read_records_mended(body)
+                    kept = () if self._was_refused(page, asked) else (Batch(page, recorded),)
+                    found = chain(singles.rest(), kept)
                 case Verb.GET_RECORD:
-                    return read_record_mended(recorded.answer.body)
+                    found = singles.got(recorded, read_record_mended(body))
                 case Verb.LIST_IDENTIFIERS:
-                    return self._deletions(recorded)
-        except PageUnreadable:
-            pass
-        return None
+                    found = singles.listed(recorded, read_headers_mended(body).items)
+        for batch in found:
+            yield name, batch
 
     def _was_refused(self, page: ListPage[Record], asked: Asked) -> bool:
         """Whether the harvest did not believe the page (see `page_judgement`)."""
@@ -254,17 +263,16 @@ class _Run:
             return False
         return are_outside(headers_of(page), Window(asked.from_, asked.until))
 
-    def _deletions(self, recorded: Recorded) -> ListPage[Record]:
-        """Deleted records that only a list of identifiers told of; they need no GetRecord."""
-        headers = read_headers_mended(recorded.answer.body).items
-        deleted = [one for one in headers if one.deleted and one.identifier not in self._silo]
-        return ListPage(tuple(Record(one) for one in deleted))
+    def _take(self, name: ListName, batch: Batch) -> None:
+        if batch.page.items or batch.page.set_aside:
+            with interrupt_deferred():
+                self._store(name, batch)
 
-    def _take(self, recorded: Recorded, asked: Asked, page: ListPage[Record]) -> None:
-        page = dated(page, recorded.answer.received)
-        name = replace(asked.name, set_spec=self._set_of(asked))
+    def _store(self, name: ListName, batch: Batch) -> None:
+        recorded = batch.recorded
+        page = dated(batch.page, batch.received)
         self._scene.overview.lists.setdefault(name, RecordedList(None, None))
-        outcome = self._writer(name).store(page, recorded.answer.received)
+        outcome = self._writer(name).store(page, batch.received)
         self._set_aside(recorded, name, (*page.set_aside, *outcome.quarantined))
         where = f"{recorded.where}, {{}}"
         named = replace(

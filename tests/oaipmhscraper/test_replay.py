@@ -63,6 +63,7 @@ def harvested(directory: Path, transport, *prefixes: str, **more):
     [
         None,
         "token_of_the_third_page_refused",
+        "list_ends_early_and_promises_nothing",
         "list_ends_after_two_pages",
         "tokens_expire",
         "pages_in_a_circle",
