@@ -7,7 +7,8 @@ unless we asked for the same part of the list again ourselves.
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 from oaipmhprotocol import Record
 from oaipmhscraper.identifier_set import IdentifierSet, digest
@@ -24,7 +25,7 @@ class Loss:
 
     Attributes:
         kind: Quarantined or unreachable.
-        what: Which, why, and where it stood.
+        what: Which, why, and where it stood; its bytes are kept elsewhere (`quarantine`).
     """
 
     kind: Outcome
@@ -113,8 +114,9 @@ class Ledger:
                 outcomes[Outcome.DUPLICATE] += 1
             if not is_new:
                 lost.pop(key, None)
-        self._lost |= lost
-        return Tally(outcomes, b"".join(added), tuple(lost.values()), tuple(found))
+        kept = {key: replace(loss, what=replace(loss.what, raw=b"")) for key, loss in lost.items()}
+        self._lost |= kept
+        return Tally(outcomes, b"".join(added), tuple(kept.values()), tuple(found))
 
 
 class _Stored:
@@ -141,4 +143,5 @@ def _key(one: SetAside) -> str:
     """What a loss is known by: its identifier, or else its bytes."""
     if one.identifier:
         return one.identifier
-    return f"\0{one.raw.hex() if one.raw else f'{one.reason} {one.where}'}"
+    told = one.raw or f"{one.reason} {one.where}".encode("utf-8", "surrogatepass")
+    return f"\0{blake2b(told, digest_size=16).hexdigest()}"
