@@ -279,8 +279,8 @@ def test_a_run_killed_within_a_file_leaves_nothing_of_it_and_goes_on(
     for name in ("a", "b", "c"):
         harvested(silo, f"oai:x:{name}", f"{server.url}/{name}.pdf")
     program = (
-        "from recordsilo.cli import main; import sys;"
-        f"sys.argv = ['silo', 'fetch-files', {silo.path!r}, '--delay', '0', '--quiet']; main()"
+        "from oaipmhscraper.fetch_command import fetch_files_command;"
+        f"fetch_files_command.main([{silo.path!r}, '--delay', '0', '--quiet'])"
     )
     process = subprocess.Popen([sys.executable, "-c", program])
     process.wait(60)
