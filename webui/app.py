@@ -15,7 +15,7 @@ import cherrypy
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from webui import routes, security
-from webui.bodies import FORM_LIMIT, read_form
+from webui.bodies import FORM_LIMIT, LIST_LIMIT, read_form
 from webui.errors import UNFORESEEN, BadRequest, WebError, from_store
 from webui.http_values import Request, Response, from_environ, prefers_json, target_path
 from webui.multipart import Form
@@ -136,6 +136,8 @@ def _handle(site: Site, request: Request, found: routes.Found, *, as_json: bool)
 def _form(site: Site, request: Request, body: routes.Body) -> Form:
     if body is routes.Body.FIELDS:
         return read_form(request)
+    if body is routes.Body.LIST:
+        return read_form(request, LIST_LIMIT, fields_limit=LIST_LIMIT)
     if body is routes.Body.FILE:
         return read_form(request, site.settings.max_upload + FORM_LIMIT, site.spool_dir)
     return Form()

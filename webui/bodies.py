@@ -17,6 +17,8 @@ from webui.http_values import JSON, Request, parse_fields
 from webui.multipart import Form, boundary_of, read_multipart
 
 FORM_LIMIT = 64 * 1024
+LIST_LIMIT = 4 * 1024 * 1024
+"""Of a form with a long list of identifiers in it."""
 URLENCODED = "application/x-www-form-urlencoded"
 
 
@@ -83,7 +85,13 @@ def open_body(request: Request, limit: int) -> Body:
     return Body(request.body, length)
 
 
-def read_form(request: Request, limit: int = FORM_LIMIT, spool_dir: str | None = None) -> Form:
+def read_form(
+    request: Request,
+    limit: int = FORM_LIMIT,
+    spool_dir: str | None = None,
+    *,
+    fields_limit: int = FORM_LIMIT,
+) -> Form:
     """The fields of a change: urlencoded, a JSON object of texts, or multipart.
 
     Args:
@@ -91,6 +99,7 @@ def read_form(request: Request, limit: int = FORM_LIMIT, spool_dir: str | None =
         limit: Bytes taken at most.
         spool_dir: Where files of a multipart form are put meanwhile, unnamed; made when
             absent. None: no files here, multipart is refused.
+        fields_limit: Bytes that the fields of a form without files may take.
 
     Raises:
         TooLarge, LengthRequired, BadRequest, UnsupportedMediaType: See there.
@@ -104,9 +113,9 @@ def read_form(request: Request, limit: int = FORM_LIMIT, spool_dir: str | None =
         os.makedirs(spool_dir, exist_ok=True)
         return _cut_off_is_bad_request(body, boundary, spool_dir)
     if kind == URLENCODED:
-        return Form(parse_fields(_text(_small(body))))
+        return Form(parse_fields(_text(_small(body, fields_limit))))
     if kind == JSON:
-        return Form(_json_fields(_small(body)))
+        return Form(_json_fields(_small(body, fields_limit)))
     raise UnsupportedMediaType(
         f"This address takes {URLENCODED} or {JSON}"
         + (" or a form with a file." if spool_dir else ".")
@@ -120,10 +129,10 @@ def _cut_off_is_bad_request(body: Body, boundary: str, spool_dir: str) -> Form:
         raise BadRequest(f"Nothing was stored: {error}.") from None
 
 
-def _small(body: Body) -> bytes:
+def _small(body: Body, limit: int) -> bytes:
     """The whole of a body of fields; an upload's limit does not count for it."""
-    if body.left > FORM_LIMIT:
-        raise TooLarge(f"The fields of a form take {human_size(FORM_LIMIT)} at most.")
+    if body.left > limit:
+        raise TooLarge(f"The fields of a form take {human_size(limit)} at most.")
     try:
         return body.readall()
     except BodyBrokeOff as error:

@@ -32,6 +32,7 @@ class Request:
         raw_path: The path as sent, still percent-encoded: only there is ``%2F`` in an
             identifier told from a slash between segments.
         query: Last value of each name.
+        pairs: All names and values, in order.
         headers: Names in lower case.
         body: Not read yet; nobody has looked at its length.
     """
@@ -41,6 +42,7 @@ class Request:
     headers: Mapping[str, str]
     body: BinaryIO
     query: Mapping[str, str] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str], ...] = ()
     remote_addr: str = ""
     scheme: str = "http"
 
@@ -67,12 +69,14 @@ def from_environ(environ: Mapping[str, Any]) -> Request:
     Raises:
         BadRequest: The query is not UTF-8, or has very many fields.
     """
+    pairs = parse_pairs(str(environ.get("QUERY_STRING", "")))
     return Request(
         method=str(environ["REQUEST_METHOD"]),
         raw_path=target_path(environ),
         headers=dict(_headers(environ)),
         body=environ["wsgi.input"],
-        query=parse_fields(str(environ.get("QUERY_STRING", ""))),
+        query=dict(pairs),
+        pairs=pairs,
         remote_addr=str(environ.get("REMOTE_ADDR", "")),
         scheme=str(environ.get("wsgi.url_scheme", "http")),
     )
@@ -102,8 +106,17 @@ def parse_fields(text: str) -> dict[str, str]:
     Raises:
         BadRequest: Not UTF-8, or more than 100 fields.
     """
+    return dict(parse_pairs(text))
+
+
+def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """The fields of a query in order, repeated names as often as they come.
+
+    Raises:
+        BadRequest: See `parse_fields`.
+    """
     try:
-        return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100))
+        return tuple(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100))
     except ValueError:
         raise BadRequest("The fields of this request cannot be read as UTF-8 text.") from None
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
-from webui import urls
+from webui import texts, urls
 from webui.bodies import human_size
 from webui.errors import WebError
 from webui.http_values import HTML, JSON, Response
+from webui.navigation import NAVIGATION
 from webui.site import Site
 
 PAGE = f"{HTML}; charset=utf-8"
@@ -58,7 +59,13 @@ def answer(site: Site, view: View, *, as_json: bool) -> Response:
     """The page of a view, or its twin."""
     if as_json:
         return json_answer(view.twin, view.status, view.headers)
-    page = html(view.template, site_name=site.name, twin_url=urls.twin(view.url), **view.data)
+    page = html(
+        view.template,
+        site_name=site.name,
+        twin_url=urls.twin(view.url),
+        page_url=view.url,
+        **view.data,
+    )
     return Response(view.status, page, PAGE, view.headers)
 
 
@@ -75,17 +82,13 @@ def error_answer(site_name: str, error: WebError, *, as_json: bool) -> Response:
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)
-    page = html("error.mako", site_name=site_name, twin_url="", error=error)
+    page = html("error.mako", site_name=site_name, twin_url="", page_url="", error=error)
     return Response(error.status, page, PAGE, error.headers)
 
 
 def html(template: str, **data: Any) -> bytes:
     """A rendered template, in UTF-8; half a surrogate pair becomes ``?``."""
-    text = (
-        _lookup()
-        .get_template(template)
-        .render_unicode(urls=urls, human_size=human_size, static_url=static_url, **data)
-    )
+    text = _lookup().get_template(template).render_unicode(**_FOR_ALL, **data)
     return str(text).encode("utf-8", "replace")
 
 
@@ -103,6 +106,7 @@ def static_content(name: str) -> bytes:
 
 STATIC: Mapping[str, str] = {
     "silo.css": "text/css; charset=utf-8",
+    "silo.js": "text/javascript; charset=utf-8",
     "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
@@ -113,3 +117,14 @@ STATIC: Mapping[str, str] = {
 def static_url(name: str) -> str:
     """The address of a static file; it changes with the content, so it is cached for good."""
     return f"/static/{name}?{hashlib.sha256(static_content(name)).hexdigest()[:12]}"
+
+
+_FOR_ALL: Mapping[str, Any] = {
+    "_": texts.text,
+    "counted": texts.counted,
+    "human_size": human_size,
+    "navigation": NAVIGATION,
+    "static_url": static_url,
+    "urls": urls,
+}
+"""What every template has at hand."""

@@ -14,7 +14,18 @@ from urllib.parse import unquote
 from webui import legacy
 from webui.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http_values import Response
-from webui.pages import files, record, records, sets, static, versions
+from webui.pages import (
+    facet_values,
+    files,
+    record,
+    records,
+    results,
+    search,
+    searches,
+    sets,
+    static,
+    versions,
+)
 from webui.rendering import View
 from webui.site import Call
 from webui.urls import TWIN
@@ -27,6 +38,7 @@ class Body(Enum):
 
     NONE = "nothing; what comes is left unread"
     FIELDS = "a small form, or a JSON object"
+    LIST = "a form with a long list in it"
     FILE = "a form with a file in it"
     RAW = "the bytes of a file; the handler reads them"
 
@@ -55,6 +67,16 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/records",                      records.show),
     Route("POST",   "/records",                      records.create,       Body.FIELDS),
     Route("GET",    "/sets",                         sets.show),
+
+    Route("GET",    "/search",                       search.show),
+    Route("GET",    "/search/values",                facet_values.show),
+    Route("GET",    "/search/results.csv",           results.as_csv),
+    Route("GET",    "/search/results.jsonl",         results.as_json_lines),
+    Route("GET",    "/searches",                     searches.show),
+    Route("POST",   "/searches",                     searches.create,      Body.LIST),
+    Route("GET",    "/searches/{name}",              searches.show_one),
+    Route("DELETE", "/searches/{name}",              searches.delete,      Body.FIELDS),
+    Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),
 
     Route("GET",    _RECORD,                         record.show),
     Route("DELETE", _RECORD,                         record.delete,        Body.FIELDS),

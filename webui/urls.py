@@ -5,7 +5,7 @@ other segments a final ``.json`` is written ``%2Ejson``, so that the name of a v
 never taken for the suffix of a JSON twin.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlencode
 
 from recordsilo.identifier import url_segment
@@ -13,6 +13,9 @@ from recordsilo.identifier import url_segment
 TWIN = ".json"
 RECORDS = "/records"
 SETS = "/sets"
+SEARCH = "/search"
+SEARCHES = "/searches"
+OPENAPI = "/openapi.json"
 
 
 def segment(text: str) -> str:
@@ -37,6 +40,24 @@ def records(**fields: object) -> str:
 def records_of_set(set_spec: str) -> str:
     """The list of the records of one set."""
     return with_query(RECORDS, {"set": set_spec})
+
+
+def search(pairs: Iterable[tuple[str, str]] = (), action: str = "") -> str:
+    """What a search finds, or one of its actions (``values``, ``results.csv`` …)."""
+    path = SEARCH + (f"/{action}" if action else "")
+    query = urlencode(list(pairs))
+    return f"{path}?{query}" if query else path
+
+
+def saved_search(name: str, action: str = "", **fields: object) -> str:
+    """A search that was kept, or one of its actions."""
+    path = f"{SEARCHES}/{segment(name)}" + (f"/{action}" if action else "")
+    return with_query(path, fields)
+
+
+def differences(identifier: str, before: str, after: str) -> str:
+    """What differs between two versions of a record."""
+    return with_query(record(identifier) + "/differences", {"before": before, "after": after})
 
 
 def record(identifier: str, **fields: object) -> str:

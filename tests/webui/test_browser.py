@@ -140,8 +140,9 @@ def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
     page.get_by_label("At the source").select_option("Deleted")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("1 of 60")).to_be_visible()
-    page.get_by_label("Go to an identifier").fill(PLAIN)
-    page.get_by_label("Go to an identifier").press("Enter")
+    page.get_by_label("Search, or an identifier").fill(PLAIN)
+    page.get_by_label("Search, or an identifier").press("Enter")
+    page.get_by_role("status").get_by_role("link", name=PLAIN).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
 
 

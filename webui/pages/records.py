@@ -161,9 +161,7 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
     rows = page.rows
     return ListView(
         query=query,
-        rows=tuple(
-            RowView(row, urls.record(row.identifier), sets_of(site, row.sets)) for row in rows
-        ),
+        rows=tuple(row_view(site, row) for row in rows),
         total=page.total,
         in_silo=len(site.silo) if query.filters else page.total,
         next_url=query.url(after=rows[-1].identifier) if rows and page.has_next else "",
@@ -171,6 +169,11 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
         after=rows[-1].identifier if rows and page.has_next else "",
         not_found=not_found,
     )
+
+
+def row_view(site: Site, row: Row) -> RowView:
+    """A line of a list."""
+    return RowView(row, urls.record(row.identifier), sets_of(site, row.sets))
 
 
 def set_choices(site: Site) -> list[tuple[str, str, int]]:
@@ -181,7 +184,7 @@ def set_choices(site: Site) -> list[tuple[str, str, int]]:
 
 def _as_json(site: Site, found: ListView) -> dict[str, Any]:
     return {
-        "records": [_row_json(site, line.row) for line in found.rows],
+        "records": [row_json(site, line.row) for line in found.rows],
         "total": found.total,
         "limit": found.query.limit,
         "filters": found.query.filters,
@@ -191,7 +194,8 @@ def _as_json(site: Site, found: ListView) -> dict[str, Any]:
     }
 
 
-def _row_json(site: Site, row: Row) -> dict[str, Any]:
+def row_json(site: Site, row: Row) -> dict[str, Any]:
+    """A line of a list, for programs."""
     return {
         "identifier": row.identifier,
         "url": urls.record(row.identifier),

@@ -9,6 +9,7 @@
   <link rel="icon" href="${static_url('icon.svg')}" type="image/svg+xml">
   <link rel="stylesheet" href="${static_url('vendor/pico-2.1.1.min.css')}">
   <link rel="stylesheet" href="${static_url('silo.css')}">
+  <script src="${static_url('silo.js')}" defer></script>
 % if twin_url:
   <link rel="alternate" type="application/json" href="${twin_url}">
 % endif
@@ -20,14 +21,15 @@
     <a class="brand" href="${urls.RECORDS}" dir="auto">${site_name}</a>
     <nav aria-label="Main">
       <ul>
-        <li><a href="${urls.RECORDS}">Records</a></li>
-        <li><a href="${urls.SETS}">Sets</a></li>
+% for entry in navigation:
+        <li><a href="${entry.url}"${here(entry)}>${_(entry.label)}</a></li>
+% endfor
       </ul>
     </nav>
-    <form class="find" aria-label="Go to a record" action="${urls.RECORDS}" method="get">
-      <label class="unseen" for="find">Go to an identifier</label>
-      <input id="find" name="find" type="search" placeholder="Go to an identifier" autocomplete="off" spellcheck="false">
-      <button type="submit" class="quiet">Go</button>
+    <form class="find" aria-label="${_('Search')}" action="${urls.SEARCH}" method="get">
+      <label class="unseen" for="find">${_("Search, or an identifier")}</label>
+      <input id="find" name="q" type="search" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto">
+      <button type="submit" class="quiet">${_("Find")}</button>
     </form>
   </div>
 </header>
@@ -43,3 +45,8 @@ ${next.body()}
 </footer>
 </body>
 </html>
+<%def name="here(entry)">\
+% if twin_url and entry.holds(page_url):
+ aria-current="page"\
+% endif
+</%def>

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">Records</%def>
 <%
   query = page.query
@@ -55,31 +56,7 @@ ${choice("newer", "Updates", query.newer, (("", "All"), ("yes", "Newer at the so
 % endif
 
 % if page.rows:
-<ol class="records">
-% for line in page.rows:
-  <li${gone(line.row.deleted)}>
-    <h2><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></h2>
-    <div class="under">
-      <span class="id" dir="ltr">${line.row.identifier}</span>
-      <span class="on">${parts.date(line.row.datestamp)}</span>
-% if line.row.versions > 1:
-      <span class="on">${line.row.versions} versions</span>
-% endif
-${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
-% if line.sets:
-      <ul class="sets" aria-label="Sets">
-% for set_ in line.sets[:4]:
-        <li><a href="${set_.url}" dir="auto">${set_.name}</a></li>
-% endfor
-% if len(line.sets) > 4:
-        <li class="more">and ${len(line.sets) - 4} more</li>
-% endif
-      </ul>
-% endif
-    </div>
-  </li>
-% endfor
-</ol>
+${lists.rows(page.rows)}
 % elif not page.in_silo:
 <section class="empty">
   <h2>Nothing here yet</h2>
@@ -120,8 +97,3 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
   </p>
 </%def>
 <%def name="selected(yes)">${" selected" if yes else ""}</%def>
-<%def name="gone(yes)">\
-% if yes:
- class="gone"\
-% endif
-</%def>

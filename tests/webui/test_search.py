@@ -1,0 +1,186 @@
+"""Search by the page: the same answers as the store, every value reachable, nothing lost."""
+
+import csv
+import io
+import json
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.index import PageRequest, SearchFilters
+from webui.errors import BadRequest
+from webui.search_request import SearchRequest
+
+PLAIN = "oai:example.org:1"
+DELETED = "oai:example.org:2"
+SET = "7374617475733D707562"
+
+
+def found(answer: Any) -> list[str]:
+    return [row["identifier"] for row in answer["records"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "filters"),
+    [
+        ("q=record*", "record*", SearchFilters()),
+        ("q=title:keeping", "title:keeping", SearchFilters()),
+        ("creator=Smith, J.", "", SearchFilters(values={"creator": ["Smith, J."]})),
+        ("deleted=true", "", SearchFilters({"deleted": True})),
+        ("language=eng&language=ara", "", SearchFilters(values={"language": ["eng", "ara"]})),
+        (f"set={SET}&until=2003-12-31", "", SearchFilters({}, {"set": [SET]}, None, "2003-12-31")),
+    ],
+)
+def test_the_page_finds_what_the_store_finds(
+    client: Any, silo: Silo, query: str, words: str, filters: SearchFilters
+) -> None:
+    expected = silo.search(words, filters, ("year", "set"), PageRequest(limit=25))
+    answer = client.json("/search.json?" + quote(query, safe="=&*:,"))
+    assert answer["total"] == expected.total
+    assert found(answer) == [row.identifier for row in expected.rows]
+    for name in ("year", "set"):
+        counted = [(one["value"], one["count"]) for one in answer["facets"][name]]
+        assert counted == [(one.value, one.count) for one in expected.facets[name]]
+
+
+@pytest.mark.parametrize("sort", ["identifier", "newest", "oldest", "title"])
+def test_following_next_meets_every_record_once(client: Any, silo: Silo, sort: str) -> None:
+    met, url = [], f"/search.json?limit=7&sort={sort}"
+    while url:
+        answer = client.json(url)
+        met += found(answer)
+        url = answer["next"]
+    assert sorted(met) == list(silo)
+    assert len(met) == len(set(met)) == 60
+
+
+def test_subjects_and_creators_are_counted_on_demand_only(client: Any) -> None:
+    assert "creator" not in client.json("/search.json")["facets"]
+    counted = client.json("/search.json?open=creator")["facets"]["creator"]
+    assert {"value": "Smith, J.", "count": 1} in counted
+
+
+def test_values_are_found_without_case_and_accents_within_what_was_found(client: Any) -> None:
+    url = "/search/values.json?field=creator&match="
+    assert client.json(url + "NURIA")["values"] == [{"value": "Ortega, Núria", "count": 1}]
+    assert client.json(url + "nuria&q=keeping")["values"] != []
+    assert client.json(url + "nuria&deleted=true")["values"] == []
+
+
+def test_choosing_a_value_and_taking_it_off_leads_back() -> None:
+    request = SearchRequest.of([("q", "solar"), ("year", "2016"), ("since", "2010-01-01")])
+    assert request.toggled("type", "Thesis").toggled("type", "Thesis") == request
+    assert request.toggled("deleted", "true").toggled("deleted", "false").chosen == (
+        ("year", "2016"),
+        ("deleted", "false"),
+    )
+    assert SearchRequest.of_selection(request.selection) == request
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("colour", "red"), ("deleted", "yes"), ("sort", "best"), ("limit", "0"), ("open", "year")],
+)
+def test_a_field_that_means_nothing_is_refused(client: Any, pair: tuple[str, str]) -> None:
+    with pytest.raises(BadRequest):
+        SearchRequest.of([pair])
+    answer = client.get("/search.json?" + urlencode([pair]))
+    assert answer.status == 400
+    assert answer.error["code"] == "bad_request"
+
+
+@pytest.mark.parametrize("query", ["since=yesterday", "after=nothing", 'after=["newest",1]'])
+def test_a_date_or_a_cursor_that_is_none_is_refused_in_the_stores_words(
+    client: Any, query: str
+) -> None:
+    for path in ("/search.json?", "/search/results.csv?"):
+        answer = client.get(path + quote(query, safe="="), accept="application/json")
+        if path.startswith("/search.json") or "since" in query:
+            assert answer.status == 400
+            assert answer.error["code"] == "bad_search"
+
+
+@pytest.mark.parametrize("words", ['"', "((", "a AND", "title:", "NEAR(x", "-", "*", "'; DROP"])
+def test_no_text_is_an_error(client: Any, words: str) -> None:
+    assert client.get("/search?q=" + quote(words)).status == 200
+
+
+def test_all_results_are_sent_as_csv_and_as_json_lines(client: Any, silo: Silo) -> None:
+    table = client.get("/search/results.csv?sort=identifier")
+    rows = list(csv.DictReader(io.StringIO(table.text.removeprefix("\ufeff"))))
+    assert [row["identifier"] for row in rows] == list(silo)
+    assert {row["deleted"] for row in rows if row["identifier"] == DELETED} == {"true"}
+    lines = client.get("/search/results.jsonl?q=record*").text.splitlines()
+    listed = client.json("/search.json?q=record*&limit=1000")["records"]
+    assert [json.loads(line) for line in lines] == listed
+
+
+def test_a_cell_that_would_be_a_formula_is_guarded(client: Any, silo: Silo) -> None:
+    client.post("/records", {"id": "=1+1"})
+    assert "=1+1" in silo
+    table = client.get("/search/results.csv?sort=identifier").text
+    assert "\n'=1+1," in table
+
+
+def test_a_typed_identifier_leads_to_its_record(client: Any) -> None:
+    assert "/records/oai+example,org+1" in client.get("/search?q=" + quote(PLAIN)).text
+
+
+def test_a_kept_search_finds_what_is_there_when_it_is_opened(client: Any, silo: Silo) -> None:
+    fields = {"search": "q=keeping&deleted=false", "title": "About keeping"}
+    kept = client.post("/searches", fields)
+    assert (kept.status, kept.headers["Location"]) == (201, "/searches/about-keeping")
+    assert (
+        client.get("/searches/about-keeping")
+        .headers["Location"]
+        .startswith("/search?q=keeping&deleted=false")
+    )
+    again = client.post("/searches", fields).json
+    assert again["name"] == "about-keeping-2"
+    names = [one["name"] for one in client.json("/searches.json")["searches"]]
+    assert names == ["about-keeping", "about-keeping-2"]
+    assert client.ask("DELETE", "/searches/about-keeping").json == {"deleted": "about-keeping"}
+    assert client.get("/searches/about-keeping").status == 404
+
+
+def test_a_pasted_list_keeps_its_order_and_names_what_is_lacking(client: Any) -> None:
+    pasted = f'oai:example.org:101\nnobody "{PLAIN}",\noai+example,org+100 {PLAIN}'
+    url = client.post("/searches", {"identifiers": pasted, "title": "Mine"}).headers["Location"]
+    answer = client.json(url)
+    assert found(answer) == ["oai:example.org:101", PLAIN, "oai:example.org:100"]
+    assert answer["missing"] == ["nobody"]
+    assert "nobody" in client.get(url).text
+    first = client.json(url + "?limit=2")
+    assert found(first) == ["oai:example.org:101"]
+    assert found(client.json(first["next"])) == [PLAIN, "oai:example.org:100"]
+
+
+def test_ten_thousand_identifiers_can_be_pasted(client: Any) -> None:
+    pasted = "\n".join(f"oai:example.org:{n}" for n in range(100, 10_100))
+    answer = client.post("/searches", {"identifiers": pasted})
+    assert answer.status == 201
+    assert len(answer.json["select"]["identifiers"]) == 10_000
+
+
+@pytest.mark.parametrize("fields", [{}, {"title": "x"}, {"search": "q="}, {"search": "colour=red"}])
+def test_keeping_nothing_is_refused(client: Any, fields: dict[str, str]) -> None:
+    assert client.post("/searches", fields).status == 400
+
+
+@pytest.mark.parametrize("name", ["..", "nothing", "a%2Fb", "..%2F..%2Frules%2Fx"])
+def test_only_kept_searches_have_an_address(client: Any, name: str) -> None:
+    assert client.get("/searches/" + name).status == 404
+
+
+def test_a_search_file_that_means_nothing_is_named_and_hides_no_other(
+    client: Any, silo: Silo, tmp_path: Any
+) -> None:
+    client.post("/searches", {"search": "q=keeping", "title": "good"})
+    with open(f"{silo.path}/curation/searches/bad.toml", "w", encoding="utf-8") as file:
+        file.write("[select]\ncolour = 'red'\n")
+    bad, good = client.json("/searches.json")["searches"]
+    assert "colour" in bad["fault"]
+    assert good["title"] == "good"
+    assert client.get("/searches").status == 200

@@ -1,0 +1,69 @@
+"""All values of one facet, narrowed as one types: for subjects, creators, and long facets."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recordsilo.index import FacetValue
+from recordsilo.index.search import FACETS
+from webui import urls
+from webui.errors import BadRequest
+from webui.pages.search import choices
+from webui.rendering import View
+from webui.search_request import FACET_LABELS, SearchRequest
+from webui.site import Call
+from webui.texts import text as _
+
+EVERY = 1_000_000
+"""More values than any facet is read to the end for."""
+MOST = 100
+"""Values on the page."""
+
+
+def show(call: Call) -> View:
+    """The values of ``field`` among what the search finds, those that hold ``match``."""
+    fields = call.request.query
+    name, match = fields.get("field", ""), fields.get("match", "").strip()
+    if name not in FACETS:
+        raise BadRequest(f"The facet (field) is one of {', '.join(FACETS)}.")
+    request = SearchRequest.of(call.request.pairs, also=("field", "match"))
+    page = replace(request.page, limit=1, after=None, facet_limit=EVERY if match else MOST + 1)
+    result = call.site.silo.search(request.q, request.filters, [name], page)
+    found = _matching(result.facets[name], match)
+    data = {
+        "request": request,
+        "field": name,
+        "label": _(FACET_LABELS.get(name, name)),
+        "match": match,
+        "choices": tuple(choices(call.site, request, name, tuple(found[:MOST]))),
+        "has_more": len(found) > MOST,
+    }
+    twin = {
+        "field": name,
+        "match": match,
+        "values": [{"value": one.value, "count": one.count} for one in found[:MOST]],
+        "complete": len(found) <= MOST,
+    }
+    own = (*request.pairs, ("field", name), *((("match", match),) if match else ()))
+    return View("facet.mako", data, twin, urls.search(own, "values"))
+
+
+def _matching(values: Sequence[FacetValue], match: str) -> list[FacetValue]:
+    """Those that hold every word typed, beginnings of words first, else as frequent."""
+    words = _folded(match).split()
+    if not words:
+        return list(values)
+    found: list[tuple[bool, FacetValue]] = []
+    for one in values:
+        text = " " + _folded(one.value)
+        if all(word in text for word in words):
+            found.append((not all(" " + word in text for word in words), one))
+    return [one for _begins, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _folded(text: str) -> str:
+    """Without case and accents."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))

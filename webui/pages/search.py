@@ -1,0 +1,172 @@
+"""Search: words, facets, order and pages; the same answers as ``silo search``."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo.description.quality import CODES
+from recordsilo.index import FacetValue, SearchResult
+from recordsilo.index.columns import FLAGS, LARGE_FIELDS
+from webui import urls
+from webui.pages.records import RowView, row_json, row_view
+from webui.pages.results import download_links
+from webui.rendering import View
+from webui.search_request import (
+    FACET_LABELS,
+    PAGE_SIZES,
+    SHOWN_VALUES,
+    SORT_LABELS,
+    SearchRequest,
+)
+from webui.site import Call, Site
+from webui.texts import text as _
+
+OPEN_AT_FIRST = frozenset({"set", "year", "type", "subject", "creator"})
+"""Facets that are unfolded without being asked; those filtered by always are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a facet: choosing it leads to `url`, and so does taking it off again."""
+
+    value: str
+    label: str
+    count: int
+    url: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FacetView:
+    """A facet beside the results.
+
+    Attributes:
+        more_url: Where all its values are; empty where all are shown, or none.
+        is_counted: False for a facet on demand that nobody asked for yet.
+    """
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+    more_url: str
+    is_counted: bool
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchView:
+    """A page of what was found."""
+
+    request: SearchRequest
+    rows: tuple[RowView, ...]
+    total: int
+    sort: str
+    facets: tuple[FacetView, ...]
+    chosen: tuple[Choice, ...]
+    next_url: str
+    named: str
+
+
+def show(call: Call) -> View:
+    """A page of the records that are found."""
+    request = SearchRequest.of(call.request.pairs, also=("saved",))
+    result = call.site.silo.search(request.q, request.filters, request.facets, request.page)
+    view = _view(call.site, request, result)
+    data = {
+        "page": view,
+        "sorts": [(value, _(label)) for value, label in SORT_LABELS.items()],
+        "page_sizes": PAGE_SIZES,
+        "request_query": urls.search(request.asked).partition("?")[2],
+        "downloads": download_links(request),
+    }
+    return View("search.mako", data, _as_json(call.site, view, result), request.own_url)
+
+
+def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchView:
+    return SearchView(
+        request=request,
+        rows=tuple(row_view(site, row) for row in result.rows),
+        total=result.total,
+        sort=result.sort,
+        facets=tuple(_facets(site, request, result.facets)),
+        chosen=tuple(_chosen(site, request)),
+        next_url=request.url(("after", result.next_page)) if result.next_page else "",
+        named=_named(site, request.q),
+    )
+
+
+def _named(site: Site, words: str) -> str:
+    """The record whose identifier was typed, if there is one."""
+    text = words.strip().strip('"')
+    return text if text and text in site.silo else ""
+
+
+def _facets(
+    site: Site, request: SearchRequest, counted: Mapping[str, tuple[FacetValue, ...]]
+) -> Iterator[FacetView]:
+    for name in (*counted, *(name for name in LARGE_FIELDS if name not in counted)):
+        values = counted.get(name, ())
+        chosen = [value for field, value in request.chosen if field == name]
+        yield FacetView(
+            name=name,
+            label=_(FACET_LABELS.get(name, name)),
+            choices=tuple(choices(site, request, name, values[:SHOWN_VALUES])),
+            more_url=request.url(("field", name), action="values")
+            if len(values) > SHOWN_VALUES or name not in counted
+            else "",
+            is_counted=name in counted,
+            is_open=bool(chosen) or (name in counted and name in OPEN_AT_FIRST),
+        )
+
+
+def choices(
+    site: Site, request: SearchRequest, name: str, values: tuple[FacetValue, ...]
+) -> Iterator[Choice]:
+    """The values of a facet as links."""
+    for found in values:
+        yield Choice(
+            found.value,
+            value_label(site, name, found.value),
+            found.count,
+            request.toggled(name, found.value).url(),
+            (name, found.value) in request.chosen,
+        )
+
+
+def value_label(site: Site, name: str, value: str) -> str:
+    """A value as people read it: a set by its name, a finding in words, a truth as yes or no."""
+    if name == "set":
+        return site.set_name(value)
+    if name == "finding":
+        return _(CODES.get(value, value)).capitalize()
+    if name in FLAGS:
+        return _("Yes") if value == "true" else _("No")
+    return value
+
+
+def _chosen(site: Site, request: SearchRequest) -> Iterator[Choice]:
+    """The filters and bounds that are set, each with the search without it."""
+    for name, value in request.chosen:
+        label = f"{_(FACET_LABELS.get(name, name))}: {value_label(site, name, value)}"
+        yield Choice(value, label, 0, request.without((name, value)).url(), True)
+    for name, value, label in (
+        ("since", request.since, _("Changed since {date}", date=request.since)),
+        ("until", request.until, _("Changed until {date}", date=request.until)),
+    ):
+        if value:
+            yield Choice(value, label, 0, request.without((name, value)).url(), True)
+
+
+def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, Any]:
+    return {
+        "total": view.total,
+        "sort": view.sort,
+        "limit": view.request.limit,
+        "records": [row_json(site, line.row) for line in view.rows],
+        "facets": {
+            name: [{"value": one.value, "count": one.count} for one in values[:SHOWN_VALUES]]
+            for name, values in result.facets.items()
+        },
+        "after": result.next_page,
+        "next": urls.twin(view.next_url) if view.next_url else None,
+    }

@@ -1,0 +1,210 @@
+"""Searches that are kept, and lists of identifiers that were pasted: each has an address."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from curation.errors import CurationError, RuleRefused
+from curation.searches import (
+    SavedSearch,
+    SearchNotFound,
+    SearchUnreadable,
+    delete_search,
+    load_search,
+    name_of,
+    save_search,
+    search_names,
+)
+from curation.selection import Selection, check_selection, selection_table
+from recordsilo import Row
+from recordsilo.errors import RecordNotFound
+from webui import urls
+from webui.errors import BadRequest, NotFound, WebError
+from webui.http_values import Response, parse_pairs, redirect
+from webui.pages.records import RowView, row_json, row_view
+from webui.rendering import View, json_answer
+from webui.search_request import SearchRequest, page_size
+from webui.site import Call, Site
+from webui.texts import text as _
+
+LIST_SIZE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A kept search in the list; `fault` says why it cannot be read."""
+
+    name: str
+    url: str
+    search: SavedSearch | None
+    records: int
+    fault: str = ""
+
+
+def show(call: Call) -> View:
+    """The searches that are kept, and a form for a list of identifiers."""
+    lines = [_line(call.site, name) for name in search_names(call.site.silo.path)]
+    twin = {"searches": [_line_json(line) for line in lines]}
+    return View("searches.mako", {"lines": lines}, twin, urls.SEARCHES)
+
+
+def _line(site: Site, name: str) -> Line:
+    try:
+        search = load_search(site.silo.path, name)
+    except CurationError as error:
+        return Line(name, urls.saved_search(name), None, 0, str(error))
+    return Line(name, urls.saved_search(name), search, len(search.select.identifiers))
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    if line.search is None:
+        return {"name": line.name, "url": line.url, "fault": line.fault}
+    return _search_json(line.search)
+
+
+def _search_json(search: SavedSearch) -> dict[str, Any]:
+    return {
+        "name": search.name,
+        "url": urls.saved_search(search.name),
+        "title": search.title,
+        "agent": search.agent,
+        "date": search.date,
+        "select": selection_table(search.select),
+    }
+
+
+def create(call: Call) -> Response:
+    """Keep a search (field ``search``: the query of its address) or a list of identifiers."""
+    now = datetime.now(UTC)
+    select = _selection(call)
+    title = call.field("title") or _default_title(select, now)
+    with _told():
+        check_selection(call.site.silo, select)
+        search = SavedSearch(
+            name_of(title), title, select, call.site.settings.agent, f"{now:%Y-%m-%dT%H:%M:%SZ}"
+        )
+        name = save_search(call.site.silo.path, search)
+    url = urls.saved_search(name)
+    if call.wants_json:
+        kept = load_search(call.site.silo.path, name)
+        return json_answer(_search_json(kept), 201, {"Location": url})
+    return redirect(url)
+
+
+def _selection(call: Call) -> Selection:
+    request = SearchRequest.of(parse_pairs(call.field("search").removeprefix("?")))
+    given = call.field("identifiers").split()
+    if not given and request.is_everything:
+        raise BadRequest(_("Give words or filters to keep, or a list of identifiers."))
+    found = request.selection
+    named = tuple(dict.fromkeys(_resolved(call.site, one) for one in given))
+    return Selection(found.query, found.filters, named)
+
+
+def _resolved(site: Site, text: str) -> str:
+    """The full identifier of a record, or the text where no record has it."""
+    try:
+        return site.identifier(text.strip(",;\"'<>"))
+    except RecordNotFound:
+        return text
+
+
+def _default_title(select: Selection, now: datetime) -> str:
+    what = _("Identifiers") if select.identifiers else select.query or _("Search")
+    return f"{what} {now:%Y-%m-%d %H%M}"
+
+
+def show_one(call: Call) -> View | Response:
+    """What a kept search finds now: the search itself, or the records that were named."""
+    search = _load(call)
+    if not search.select.identifiers and not call.wants_json:
+        return redirect(SearchRequest.of_selection(search.select).url(("saved", search.name)))
+    start = _start(call.request.query.get("start", ""), len(search.select.identifiers))
+    limit = page_size(call.request.query.get("limit", ""), LIST_SIZE)
+    rows, missing = _named(call.site, search.select.identifiers[start : start + limit])
+    has_next = start + limit < len(search.select.identifiers)
+    size = call.request.query.get("limit", "")
+    place = urls.saved_search(search.name, start=start + limit, limit=size)
+    next_url = place if has_next else ""
+    data = {"search": search, "rows": rows, "missing": missing, "next_url": next_url}
+    twin = _search_json(search) | {
+        "records": [row_json(call.site, line.row) for line in rows],
+        "missing": missing,
+        "next": urls.twin(next_url) if next_url else None,
+    }
+    return View("selection.mako", data, twin, urls.saved_search(search.name))
+
+
+def _named(site: Site, identifiers: Sequence[str]) -> tuple[list[RowView], list[str]]:
+    """The records of some identifiers in their order, and those there are none of."""
+    rows: list[RowView] = []
+    missing: list[str] = []
+    for identifier in identifiers:
+        try:
+            row: Row = site.silo.row(identifier)
+        except RecordNotFound:
+            missing.append(identifier)
+        else:
+            rows.append(row_view(site, row))
+    return rows, missing
+
+
+def _start(text: str, size: int) -> int:
+    if text and not (text.isascii() and text.isdigit()):
+        raise BadRequest("The place in the list (start) is a number.")
+    return min(int(text[:9] or 0), size)
+
+
+def delete(call: Call) -> Response:
+    """Forget a kept search; the records stay as they are."""
+    with _told():
+        delete_search(call.site.silo.path, call.params["name"])
+    if call.wants_json:
+        return json_answer({"deleted": call.params["name"]})
+    return redirect(urls.SEARCHES)
+
+
+def _load(call: Call) -> SavedSearch:
+    with _told():
+        return load_search(call.site.silo.path, call.params["name"])
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Refusals of curation as answers."""
+    try:
+        yield
+    except SearchNotFound as error:
+        raise NotFound(_sentence(error)) from None
+    except RuleRefused as error:
+        raise BadRequest(_sentence(error)) from None
+    except SearchUnreadable as error:
+        raise WebError(_sentence(error)) from None
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + "."
+
+
+def selection_of(
+    site: Site, pairs: Sequence[tuple[str, str]], also: Sequence[str] = ()
+) -> Selection:
+    """The selection that an address means: ``saved=<name>``, or a search's fields.
+
+    Args:
+        also: Names that the page has for itself.
+
+    Raises:
+        NotFound: There is no kept search of that name.
+        BadRequest: A field means nothing.
+    """
+    saved = dict(pairs).get("saved", "")
+    if saved:
+        with _told():
+            kept = load_search(site.silo.path, saved).select
+        if kept.identifiers:
+            return kept
+    return SearchRequest.of(pairs, also=(*also, "saved")).selection

@@ -1,0 +1,231 @@
+"""The address of a search ↔ what `Silo.search` is asked (pure; docs/page.md, "Search").
+
+The fields are those of ``silo search``: ``q`` holds the words, ``sort``, ``since`` and
+``until`` are what they are there, and every filter is a field of its own name, as often
+as it has values.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as member
+
+from curation.selection import Selection
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
+from recordsilo.index.search import SORTS
+from webui import urls
+from webui.errors import BadRequest
+
+DEFAULT_SIZE = 25
+PAGE_SIZES = (25, 50, 100, 200)
+MAX_SIZE = 1000
+SHOWN_VALUES = 8
+"""Values of a facet beside the results; the others are on the facet's own page."""
+Pair = tuple[str, str]
+
+_VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
+_SINGLE = ("q", "since", "until", "sort", "limit", "after")
+_TRUTH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What is looked for, and which part of it is wanted.
+
+    Attributes:
+        q: Words, as typed.
+        chosen: The filters, as (field, value) pairs in the order of the address.
+        since, until: Bounds of the datestamp, or ``""``.
+        sort: One of `SORTS`, or ``""`` for the search's own choice.
+        after: The cursor of the page before, or ``""``.
+        opened: Facets on demand that are to be counted too (``open=subject``).
+    """
+
+    q: str = ""
+    chosen: tuple[Pair, ...] = ()
+    since: str = ""
+    until: str = ""
+    sort: str = ""
+    limit: int = DEFAULT_SIZE
+    after: str = ""
+    opened: tuple[str, ...] = member(default=())
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair], also: Iterable[str] = ()) -> "SearchRequest":
+        """Read the fields of an address; empty ones ask for nothing.
+
+        Args:
+            pairs: Names and values, in order.
+            also: Names that the page has for itself.
+
+        Raises:
+            BadRequest: A field that means nothing, or a value of the wrong kind.
+        """
+        given = [(name, value) for name, value in pairs if value and name not in set(also)]
+        single = {name: value for name, value in given if name in _SINGLE}
+        filters = [pair for pair in given if pair[0] not in (*_SINGLE, "open")]
+        return cls(
+            q=single.get("q", ""),
+            chosen=tuple(dict.fromkeys(map(_filter, filters))),
+            since=single.get("since", ""),
+            until=single.get("until", ""),
+            sort=_sort(single.get("sort", "")),
+            limit=_limit(single.get("limit", "")),
+            after=single.get("after", ""),
+            opened=tuple(_large(value) for name, value in given if name == "open"),
+        )
+
+    @classmethod
+    def of_selection(cls, selection: Selection) -> "SearchRequest":
+        """The search that a selection by words and filters is."""
+        filters = selection.filters
+        flags = [(name, str(wanted).lower()) for name, wanted in filters.flags.items()]
+        values = [(name, value) for name, some in filters.values.items() for value in some]
+        return cls(
+            q=selection.query,
+            chosen=(*flags, *values),
+            since=filters.since or "",
+            until=filters.until or "",
+        )
+
+    @property
+    def filters(self) -> SearchFilters:
+        """The filters as the store takes them."""
+        values: dict[str, list[str]] = {}
+        for name, value in self.chosen:
+            if name not in FLAGS:
+                values.setdefault(name, []).append(value)
+        flags = {name: _TRUTH[value] for name, value in self.chosen if name in FLAGS}
+        return SearchFilters(flags, values, self.since or None, self.until or None)
+
+    @property
+    def selection(self) -> Selection:
+        """All that is found, whatever page is looked at."""
+        return Selection(self.q, self.filters)
+
+    @property
+    def page(self) -> PageRequest:
+        """The part that is wanted; one value more than is shown tells that there are more."""
+        return PageRequest(
+            self.limit, self.after or None, self.sort or None, facet_limit=SHOWN_VALUES + 1
+        )
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """The facets to count: all small ones, and those asked for or filtered by."""
+        wanted = {*self.opened, *(name for name, _ in self.chosen)}
+        return (*SMALL_FIELDS, *FLAGS, *(name for name in LARGE_FIELDS if name in wanted))
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is asked of a record."""
+        return self.selection.is_everything
+
+    @property
+    def asked(self) -> tuple[Pair, ...]:
+        """Words and filters as fields of an address: what is found, in whatever order."""
+        bounds = (("since", self.since), ("until", self.until))
+        words = (("q", self.q),) if self.q else ()
+        return (*words, *self.chosen, *((name, value) for name, value in bounds if value))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All of it as fields of an address, but for the place in the result."""
+        size = "" if self.limit == DEFAULT_SIZE else str(self.limit)
+        others = (("sort", self.sort), ("limit", size), *(("open", name) for name in self.opened))
+        return (*self.asked, *((name, value) for name, value in others if value))
+
+    def url(self, *more: Pair, action: str = "") -> str:
+        """The address of this search at its beginning, with further fields."""
+        return urls.search((*self.pairs, *more), action)
+
+    @property
+    def own_url(self) -> str:
+        """The address of this very page."""
+        return self.url(*((("after", self.after),) if self.after else ()))
+
+    def without(self, pair: Pair) -> "SearchRequest":
+        """The search with a filter, a bound or the words taken off."""
+        return replace(
+            self,
+            chosen=tuple(one for one in self.chosen if one != pair),
+            q="" if pair[0] == "q" else self.q,
+            since="" if pair[0] == "since" else self.since,
+            until="" if pair[0] == "until" else self.until,
+            after="",
+        )
+
+    def toggled(self, name: str, value: str) -> "SearchRequest":
+        """The search with a value chosen, or no longer so; of a flag only one can be."""
+        if (name, value) in self.chosen:
+            return self.without((name, value))
+        kept = self.chosen
+        if name in FLAGS:
+            kept = tuple(one for one in kept if one[0] != name)
+        return replace(self, chosen=(*kept, (name, value)), after="")
+
+
+def _filter(pair: Pair) -> Pair:
+    name, value = pair
+    if name in FLAGS and value not in _TRUTH:
+        raise BadRequest(f"The filter {name} is true or false.")
+    if name not in (*FLAGS, *_VALUED):
+        known = ", ".join((*_VALUED, *FLAGS))
+        raise BadRequest(f"A search has no field {name[:50]}; its filters are {known}.")
+    return name, value
+
+
+def _sort(text: str) -> str:
+    if text and text not in SORTS:
+        raise BadRequest(f"The order (sort) is one of {', '.join(SORTS)}.")
+    return text
+
+
+def _limit(text: str) -> int:
+    return page_size(text, DEFAULT_SIZE)
+
+
+def page_size(text: str, default: int) -> int:
+    """The number of rows of a page, from a field of an address.
+
+    Raises:
+        BadRequest: None of the possible numbers.
+    """
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
+        raise BadRequest(f"The page size (limit) is a number from 1 to {MAX_SIZE}.")
+    return int(text)
+
+
+def _large(name: str) -> str:
+    if name not in LARGE_FIELDS:
+        raise BadRequest(f"Facets on demand (open) are {' and '.join(LARGE_FIELDS)}.")
+    return name
+
+
+FACET_LABELS: Mapping[str, str] = {
+    "set": "Set",
+    "year": "Year",
+    "type": "Type",
+    "language": "Language",
+    "publisher": "Publisher",
+    "format": "Metadata format",
+    "state": "State",
+    "finding": "Quality",
+    "deleted": "Deleted at the source",
+    "curated": "Curated",
+    "upstream_newer": "Newer at the source",
+    "has_file": "Has a file",
+    "subject": "Subject",
+    "creator": "Creator",
+}
+"""English texts of the catalogue."""
+SORT_LABELS: Mapping[str, str] = {
+    "": "Best first",
+    "relevance": "Relevance",
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "identifier": "Identifier",
+    "title": "Title",
+}

@@ -1,0 +1,56 @@
+// What JavaScript adds; every page works without it.
+"use strict";
+
+// A facet on demand: values appear while one types.
+for (const form of document.querySelectorAll("form.typed")) {
+  const input = form.querySelector("input[name=match]");
+  const found = form.querySelector(".typed-found");
+  let waiting = 0;
+  let asked = 0;
+
+  const show = (values, url) => {
+    const list = document.createElement("ul");
+    list.className = "choices";
+    for (const one of values.slice(0, 10)) {
+      const link = document.createElement("a");
+      const target = new URL(url, location.href);
+      const fields = target.searchParams;
+      fields.append(fields.get("field"), one.value);
+      fields.delete("field");
+      link.href = "/search?" + fields.toString();
+      const label = document.createElement("span");
+      label.dir = "auto";
+      label.textContent = one.value;
+      const count = document.createElement("span");
+      count.className = "number";
+      count.textContent = one.count.toLocaleString("en");
+      link.append(label, " ", count);
+      const item = document.createElement("li");
+      item.append(link);
+      list.append(item);
+    }
+    found.replaceChildren(list);
+  };
+
+  const look = async () => {
+    const number = ++asked;
+    const text = input.value.trim();
+    if (!text) {
+      found.replaceChildren();
+      return;
+    }
+    const url = new URL(form.dataset.values, location.href);
+    const twin = new URL(url);
+    twin.pathname += ".json";
+    twin.searchParams.set("match", text);
+    const answer = await fetch(twin, { headers: { Accept: "application/json" } });
+    if (answer.ok && number === asked) {
+      show((await answer.json()).values, url);
+    }
+  };
+
+  input.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(look, 200);
+  });
+}

@@ -1,0 +1,25 @@
+<%inherit file="base.mako"/>
+<%namespace name="lists" file="lists.mako"/>
+<%def name="title()">${label}</%def>
+<p class="crumbs"><a href="${request.url()}">← ${_("Back to the search")}</a></p>
+<div class="heading"><h1>${label}</h1></div>
+<form class="search" action="${urls.SEARCH}/values" method="get" aria-label="${_('Find a value')}">
+  <input type="hidden" name="field" value="${field}">
+${lists.hidden(request.pairs)}
+  <p class="words">
+    <label for="match">${_("Value holds")}</label>
+    <input id="match" name="match" type="search" value="${match}" autocomplete="off" dir="auto">
+    <small>${_("Without case and accents; several words in any order.")}</small>
+  </p>
+  <p class="act"><button type="submit">${_("Find")}</button></p>
+</form>
+% if choices:
+<div class="facets wide">
+${lists.choices(choices)}
+</div>
+% if has_more:
+<p class="hint">${_("These are the most frequent; type something to see others.")}</p>
+% endif
+% else:
+<section class="empty"><h2>${_("No such value")}</h2><p>${_("None of the records found has a value like this.")}</p></section>
+% endif

@@ -1,0 +1,131 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
+<%def name="title()">${_("Search")}</%def>
+<% request = page.request %>
+<div class="heading">
+  <h1>${_("Search")}</h1>
+  <p class="count" role="status">${counted("{n} record", "{n} records", page.total)}</p>
+</div>
+
+<form class="search" action="${urls.SEARCH}" method="get" aria-label="${_('Search the records')}">
+  <p class="words">
+    <label for="q">${_("Words")}</label>
+    <input id="q" name="q" type="search" value="${request.q}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
+    <small id="q-hint">${_("“a phrase”, begin*, title:word, -without, one OR other.")}</small>
+  </p>
+  <p>
+    <label for="sort">${_("Order")}</label>
+    <select id="sort" name="sort">
+% for value, label in sorts:
+      <option value="${value}"${lists.selected(value == request.sort)}>${label}</option>
+% endfor
+    </select>
+  </p>
+  <p>
+    <label for="since">${_("Changed since")}</label>
+    <input id="since" name="since" type="date" value="${request.since[:10]}">
+  </p>
+  <p>
+    <label for="until">${_("Changed until")}</label>
+    <input id="until" name="until" type="date" value="${request.until[:10]}">
+  </p>
+  <p>
+    <label for="limit">${_("Per page")}</label>
+    <select id="limit" name="limit">
+% for size in sorted({*page_sizes, request.limit}):
+      <option value="${size}"${lists.selected(size == request.limit)}>${size}</option>
+% endfor
+    </select>
+  </p>
+${lists.hidden(request.chosen)}
+${lists.hidden([("open", name) for name in request.opened])}
+  <p class="act"><button type="submit">${_("Search")}</button></p>
+</form>
+
+% if page.chosen:
+<ul class="chosen" aria-label="${_('Filters in use')}">
+% for one in page.chosen:
+  <li><a href="${one.url}" dir="auto"><span class="unseen">${_("Take off:")} </span>${one.label} <span aria-hidden="true">×</span></a></li>
+% endfor
+  <li><a class="clear" href="${urls.SEARCH}">${_("Clear all")}</a></li>
+</ul>
+% endif
+
+% if page.named:
+<p class="note" role="status">${_("There is a record with this identifier:")} <a class="id" href="${urls.record(page.named)}">${page.named}</a></p>
+% endif
+
+<div class="columns results">
+<div class="content">
+% if page.rows:
+${lists.rows(page.rows)}
+% elif request.is_everything:
+<section class="empty">
+  <h2>${_("Nothing here yet")}</h2>
+  <p>${_("Records appear while a repository is being harvested.")} <a href="${urls.RECORDS}">${_("How to begin")}</a></p>
+</section>
+% else:
+<section class="empty">
+  <h2>${_("No record is found")}</h2>
+  <p>${_("Take off a filter, or look for the beginning of a word: photo* finds photography.")} <a href="${urls.SEARCH}">${_("Show all records")}</a></p>
+</section>
+% endif
+% if page.next_url or request.after:
+<nav class="pages" aria-label="${_('Pages of the result')}">
+% if request.after:
+  <a class="step" href="${request.url()}">${_("First page")}</a>
+% endif
+% if page.next_url:
+  <a class="step next" rel="next" href="${page.next_url}">${_("Next")} →</a>
+% endif
+</nav>
+% endif
+</div>
+
+<aside class="facets" aria-label="${_('Narrow the result')}">
+% for facet in page.facets:
+  <details${lists.opened(facet.is_open)}>
+    <summary>${facet.label}</summary>
+% if not facet.is_counted:
+    <form class="typed" action="${urls.SEARCH}/values" method="get" data-values="${request.url(('field', facet.name), action='values')}">
+      <input type="hidden" name="field" value="${facet.name}">
+${lists.hidden(request.pairs)}
+      <label class="unseen" for="match-${facet.name}">${_("Find a value of {field}", field=facet.label)}</label>
+      <input id="match-${facet.name}" name="match" type="search" autocomplete="off" placeholder="${_('Begin to type')}">
+      <button type="submit" class="quiet">${_("Find")}</button>
+      <div class="typed-found" aria-live="polite"></div>
+    </form>
+    <p class="more"><a href="${request.url(('open', facet.name))}">${_("Count the most frequent")}</a></p>
+% else:
+% if facet.choices:
+${lists.choices(facet.choices)}
+% else:
+    <p class="empty-line">${_("None among these records.")}</p>
+% endif
+% if facet.more_url:
+    <p class="more"><a href="${facet.more_url}">${_("More")}<span class="unseen"> ${_("values of {field}", field=facet.label)}</span></a></p>
+% endif
+% endif
+  </details>
+% endfor
+
+  <section class="card" aria-labelledby="keep">
+    <h2 id="keep">${_("Keep")}</h2>
+% if not request.is_everything:
+    <form action="${urls.SEARCHES}" method="post">
+      <input type="hidden" name="search" value="${request_query}">
+      <label for="keep-title">${_("Keep this search as")}</label>
+      <input id="keep-title" name="title" type="text" required autocomplete="off" dir="auto">
+      <button type="submit" class="quiet">${_("Keep")}</button>
+    </form>
+% endif
+    <ul class="acts">
+% for label, url in downloads.items():
+      <li><a href="${url}" download>${_("All as {form}", form=label)}</a></li>
+% endfor
+      <li><a href="${urls.SEARCHES}">${_("Kept searches, and lists of identifiers")}</a></li>
+    </ul>
+  </section>
+</aside>
+</div>

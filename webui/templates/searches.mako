@@ -1,0 +1,51 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%def name="title()">${_("Kept searches")}</%def>
+<div class="heading">
+  <h1>${_("Kept searches")}</h1>
+  <p class="count">${counted("{n} search", "{n} searches", len(lines))}</p>
+</div>
+% if lines:
+<ul class="kept">
+% for line in lines:
+  <li>
+% if line.search is None:
+    <h2><span class="id">${line.name}</span></h2>
+    <p class="fault">${line.fault}</p>
+% else:
+    <h2><a href="${line.url}" dir="auto">${line.search.title}</a></h2>
+    <p class="under">
+% if line.records:
+      <span>${counted("{n} identifier", "{n} identifiers", line.records)}</span>
+% endif
+      <span class="on">${parts.date(line.search.date)}</span>
+      <span dir="auto">${line.search.agent}</span>
+    </p>
+% endif
+    <form class="inline" action="${urls.saved_search(line.name, 'delete')}" method="post">
+      <button type="submit" class="quiet">${_("Forget")}<span class="unseen"> ${line.name}</span></button>
+    </form>
+  </li>
+% endfor
+</ul>
+% else:
+<section class="empty">
+  <h2>${_("No search is kept")}</h2>
+  <p>${_("Search, then keep the search: its address finds what is there when it is opened.")} <a href="${urls.SEARCH}">${_("Search")}</a></p>
+</section>
+% endif
+<article class="question">
+  <h2 id="paste">${_("A list of identifiers")}</h2>
+  <form action="${urls.SEARCHES}" method="post" aria-labelledby="paste">
+    <p>
+      <label for="identifiers">${_("Identifiers")}</label>
+      <textarea id="identifiers" name="identifiers" rows="6" required spellcheck="false" aria-describedby="identifiers-hint"></textarea>
+      <small id="identifiers-hint">${_("Full, short or as in addresses; apart by blanks or lines. Those without a record are named.")}</small>
+    </p>
+    <p>
+      <label for="title">${_("Keep it as")} <span class="optional">(${_("may stay empty")})</span></label>
+      <input id="title" name="title" type="text" autocomplete="off" dir="auto">
+    </p>
+    <p class="act"><button type="submit">${_("Show these records")}</button></p>
+  </form>
+</article>

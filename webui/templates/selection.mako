@@ -1,0 +1,26 @@
+<%inherit file="base.mako"/>
+<%namespace name="lists" file="lists.mako"/>
+<%def name="title()">${search.title}</%def>
+<p class="crumbs"><a href="${urls.SEARCHES}">← ${_("Kept searches")}</a></p>
+<div class="heading">
+  <h1 dir="auto">${search.title}</h1>
+  <p class="count">${counted("{n} identifier", "{n} identifiers", len(search.select.identifiers))}</p>
+</div>
+% if missing:
+<div class="note" role="status">
+  <p>${counted("{n} identifier of this page has no record here:", "{n} identifiers of this page have no record here:", len(missing))}</p>
+  <ul class="plain">
+% for identifier in missing:
+    <li class="id">${identifier}</li>
+% endfor
+  </ul>
+</div>
+% endif
+% if rows:
+${lists.rows(rows)}
+% else:
+<section class="empty"><h2>${_("No record is found")}</h2><p>${_("None of these identifiers has a record in this Silo.")}</p></section>
+% endif
+% if next_url:
+<nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
+% endif

@@ -1,0 +1,32 @@
+"""The page's texts: English here, other languages from a gettext catalogue (pure).
+
+Templates and handlers say ``_("… {name} …", name=value)``; the English text is the key.
+``locale/webui.pot`` lists them all (a test holds that), and a translation is the file
+``locale/<language>/LC_MESSAGES/webui.mo`` made from it.
+
+Source: GNU gettext; the Python library, "gettext".
+"""
+
+import gettext
+from functools import cache
+from importlib.resources import as_file, files
+
+DOMAIN = "webui"
+
+
+@cache
+def _catalogue() -> gettext.NullTranslations:
+    with as_file(files("webui") / "locale") as directory:
+        return gettext.translation(DOMAIN, str(directory), fallback=True)
+
+
+def text(message: str, /, **values: object) -> str:
+    """A text, with values put in where it names them."""
+    found = _catalogue().gettext(message)
+    return found.format(**values) if values else found
+
+
+def counted(one: str, many: str, number: int, /, **values: object) -> str:
+    """The text for a number: ``counted("{n} record", "{n} records", 3)``."""
+    found = _catalogue().ngettext(one, many, number)
+    return found.format(n=f"{number:,}", **values)
