@@ -61,12 +61,17 @@ class Harvest:
         return {one if isinstance(one, str) else one["identifier"] for one in lost}
 
 
-def harvest(server: MisbehavingServer, directory: str, fault: Fault | None = None) -> Harvest:
+def harvest(
+    server: MisbehavingServer,
+    directory: str,
+    fault: Fault | None = None,
+    options: HarvestOptions | None = None,
+) -> Harvest:
     query = fault.query if fault else ""
     arguments = dict(fault.arguments) if fault else {}
     with OAIPMHScraper(directory, server.base_url + query, settings=HASTE) as scraper:
         try:
-            receipt = scraper.harvest(["oai_dc"], **arguments)
+            receipt = scraper.harvest(["oai_dc"], options=options, **arguments)
         except HarvestStopped as stop:
             receipt = stop.receipt
         return Harvest(receipt, titles_in(scraper.store), len(server.repository.asked))
@@ -133,6 +138,25 @@ def test_two_faults_at_once_are_got_over_as_well(faults, tmp_path):
     assert found.named == lost
     assert found.receipt.whole is not bool(lost)
     assert found.requests <= MOST_REQUESTS
+
+
+IN_WINDOWS = [
+    name
+    for name, fault in FAULTS.items()
+    if fault.line in {7, 8, 16, 18, 21, 53, 54, 57} or 58 <= fault.line <= 69
+]
+
+
+@pytest.mark.parametrize("name", IN_WINDOWS)
+def test_faults_of_dates_and_lists_are_got_over_in_windows_as_well(name, tmp_path):
+    fault = FAULTS[name]
+    sixty_days = HarvestOptions(window=timedelta(days=60))
+    with served_with(name) as server:
+        found = harvest(server, str(tmp_path / "silo"), fault, sixty_days)
+    assert found.titles == meant(name)
+    assert found.named == fault.lost_by_name
+    assert found.receipt.whole is not bool(fault.lost_by_name)
+    assert found.requests <= 2 * MOST_REQUESTS
 
 
 ALL = frozenset(range(1, SIZE + 1))
