@@ -3,6 +3,7 @@
 # make slow    what takes longer than a test suite should: half an hour to an hour
 # make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
+# make faults  what harvesters bring home from a repository that misbehaves (ARGS="FAULT …": only those)
 # make bench   what the store costs beside the bare cost of the same work
 # make check   ruff, mypy --strict, import-linter
 
@@ -15,7 +16,7 @@ CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
 
-.PHONY: demo test slow torture power-cuts bench check format clean
+.PHONY: demo test slow torture power-cuts faults bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -31,6 +32,10 @@ torture: $(VENV)/.installed-dev
 
 power-cuts: $(VENV)/.installed-dev
 	CUTS=$(CUTS) $(BIN)/python -m pytest -m slow -s $(TORTURE)/test_power_cuts.py $(ARGS)
+
+faults: $(VENV)/.installed-dev
+	python3 tests/oaipmhscraper/real_servers/install.py $(VENV)/servers
+	$(BIN)/python benchmarks/faults.py $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ocfl-py==2.1.0
