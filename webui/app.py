@@ -12,11 +12,12 @@ from typing import Any
 
 import cherrypy
 
+from curation.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from webui import routes, security
 from webui.bodies import FORM_LIMIT, LIST_LIMIT, read_form
-from webui.errors import UNFORESEEN, BadRequest, WebError, from_store
+from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
 from webui.http_values import Request, Response, from_environ, prefers_json, target_path
 from webui.multipart import Form
 from webui.rendering import View, answer, error_answer
@@ -107,6 +108,8 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
         return _handle(site, request, found, as_json=as_json)
     except WebError as error:
         return error_answer(site.name, error, as_json=as_json)
+    except CurationError as error:
+        return error_answer(site.name, from_curation(error, site.silo.path), as_json=as_json)
     except RecordSiloError as error:
         refusal = from_store(error, site.silo.path)
         if refusal.status >= 500:

@@ -18,7 +18,8 @@ from webui.multipart import Form, boundary_of, read_multipart
 
 FORM_LIMIT = 64 * 1024
 LIST_LIMIT = 4 * 1024 * 1024
-"""Of a form with a long list of identifiers in it."""
+"""Of a form with a long list of identifiers, or with all values of a record, in it."""
+MANY_FIELDS = 10_000
 URLENCODED = "application/x-www-form-urlencoded"
 
 
@@ -113,7 +114,8 @@ def read_form(
         os.makedirs(spool_dir, exist_ok=True)
         return _cut_off_is_bad_request(body, boundary, spool_dir)
     if kind == URLENCODED:
-        return Form(parse_fields(_text(_small(body, fields_limit))))
+        most = MANY_FIELDS if fields_limit > FORM_LIMIT else 100
+        return Form(parse_fields(_text(_small(body, fields_limit)), most))
     if kind == JSON:
         return Form(_json_fields(_small(body, fields_limit)))
     raise UnsupportedMediaType(

@@ -7,6 +7,7 @@ harvested is not changed here: a curator works in a copy.
 from typing import BinaryIO, TypedDict
 
 from recordsilo import HarvestedRecord
+from recordsilo.manifest import now_text
 from webui.errors import PreconditionFailed, ReadOnly
 from webui.http_values import expected_revisions
 from webui.site import Call
@@ -103,6 +104,27 @@ class Curator:
         """Put a file into a curated version; one of that path is replaced whole."""
         require_curated(self.record, version)
         self.record.put_stream(path, content, version, metadata, **self._how)
+
+    def write(
+        self, version: str, path: str, content: bytes, state: str | None, revision: int
+    ) -> None:
+        """Store an edited file, and what the version has become, as one change.
+
+        Args:
+            revision: Of the record that was edited; another is a `RevisionConflict`.
+        """
+        require_curated(self.record, version)
+        identifier = self.record.item_id
+        with self._silo.editing(identifier, if_revision=revision) as edit:
+            listed = edit.manifest.version(version)
+            is_same = edit.read(version, path) == content
+            if is_same and listed.state == state:
+                return
+            if not is_same:
+                edit.put(version, path, content)
+            edit.set_state(version, state)
+            why = f": {self._message}" if self._message else ""
+            edit.log(version, f"Edited {path} [{now_text()} {self._agent}{why}]")
 
     def rename_file(self, version: str, path: str, new_path: str) -> None:
         """Give a file of a curated version another path."""

@@ -6,6 +6,7 @@ Source: RFC 9110, section 15 (status codes).
 from collections.abc import Mapping
 from http import HTTPStatus
 
+from curation import errors as curation
 from recordsilo import errors as store
 
 
@@ -150,6 +151,26 @@ def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
     )
 
 
+CURATION_ERRORS: tuple[tuple[type[curation.CurationError], HTTPStatus, str], ...] = (
+    (curation.JobNotFound, HTTPStatus.NOT_FOUND, "job_not_found"),
+    (curation.JobBusy, HTTPStatus.CONFLICT, "job_busy"),
+    (curation.JobUnreadable, HTTPStatus.INTERNAL_SERVER_ERROR, "job_unreadable"),
+    (curation.UpstreamRefused, HTTPStatus.CONFLICT, "nothing_to_decide"),
+    (curation.MarkRefused, HTTPStatus.CONFLICT, "mark_refused"),
+    (curation.NoFields, HTTPStatus.CONFLICT, "no_fields"),
+    (curation.CurationError, HTTPStatus.BAD_REQUEST, "bad_rule"),
+)
+"""Curation's error → status and code; the first line that fits."""
+
+
+def from_curation(error: curation.CurationError, silo_path: str) -> WebError:
+    """The answer to a refusal of curation, in its own words."""
+    for kind, status, code in CURATION_ERRORS:
+        if isinstance(error, kind):
+            return _web_error(status, code, _as_sentence(str(error), silo_path))
+    raise AssertionError(error)  # the last line fits all
+
+
 def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
     error = WebError(message)
     error.status, error.code = status, code
@@ -160,5 +181,9 @@ def _words(error: store.RecordSiloError, silo_path: str) -> str:
     """Operators' messages begin in lower case and without a stop; a page's do not."""
     if isinstance(error, store.RecordNotFound):
         return f"There is no record {error.identifier} in this Silo."
-    text = str(error).replace(silo_path + "/", "").replace(silo_path, "this Silo")
+    return _as_sentence(str(error), silo_path)
+
+
+def _as_sentence(text: str, silo_path: str) -> str:
+    text = text.replace(silo_path + "/", "").replace(silo_path, "this Silo")
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

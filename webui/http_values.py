@@ -100,23 +100,23 @@ def _headers(environ: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             yield key.replace("_", "-").lower(), str(value)
 
 
-def parse_fields(text: str) -> dict[str, str]:
+def parse_fields(text: str, most: int = 100) -> dict[str, str]:
     """The fields of a query or of a form's urlencoded body; the last of a name wins.
 
     Raises:
-        BadRequest: Not UTF-8, or more than 100 fields.
+        BadRequest: Not UTF-8, or more than `most` fields.
     """
-    return dict(parse_pairs(text))
+    return dict(parse_pairs(text, most))
 
 
-def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+def parse_pairs(text: str, most: int = 100) -> tuple[tuple[str, str], ...]:
     """The fields of a query in order, repeated names as often as they come.
 
     Raises:
         BadRequest: See `parse_fields`.
     """
     try:
-        return tuple(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100))
+        return tuple(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=most))
     except ValueError:
         raise BadRequest("The fields of this request cannot be read as UTF-8 text.") from None
 

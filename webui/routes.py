@@ -15,6 +15,8 @@ from webui import legacy
 from webui.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http_values import Response
 from webui.pages import (
+    edit,
+    edit_xml,
     facet_values,
     files,
     record,
@@ -91,6 +93,12 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   _VERSION + "/delete",            versions.delete,      Body.FIELDS),
     Route("GET",    _VERSION + "/rename",            versions.ask_rename),
     Route("POST",   _VERSION + "/rename",            versions.rename,      Body.FIELDS),
+
+    Route("POST",   _RECORD + "/curate",             edit.curate,          Body.FIELDS),
+    Route("GET",    _VERSION + "/edit",              edit.show),
+    Route("POST",   _VERSION + "/edit",              edit.save,            Body.LIST),
+    Route("GET",    _VERSION + "/edit-xml",          edit_xml.show),
+    Route("POST",   _VERSION + "/edit-xml",          edit_xml.save,        Body.LIST),
 
     Route("GET",    _VERSION + "/files",             files.ask_add),
     Route("POST",   _VERSION + "/files",             files.add,            Body.FILE),

@@ -96,6 +96,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
 
     page.get_by_role("link", name="On the keeping of records").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
+    page.get_by_text("Copy version 1").click()
     page.get_by_label("Why").fill("Add the licence")
     page.get_by_role("button", name="Make the copy").click()
     expect(page.get_by_role("status")).to_contain_text("The copy is made")
@@ -128,6 +129,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
 def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], silo: Silo) -> None:
     page = open_page(URL)
     silo[PLAIN].clone_version("1", "somebody-elses")
+    page.get_by_text("Copy version 1").click()
     page.get_by_role("button", name="Make the copy").click()
     expect(page.get_by_role("alert")).to_contain_text("Somebody changed this record")
     assert silo[PLAIN].versions == ["1", "somebody-elses"]

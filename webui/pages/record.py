@@ -3,20 +3,24 @@
 from collections.abc import Mapping
 
 from recordsilo import HarvestedRecord
+from recordsilo.errors import FileNotInVersion
 from recordsilo.identifier import clean
 from webui import urls
 from webui.curation import WORKING_COPY, Curator
 from webui.forms import MESSAGE, Question, question_view
 from webui.http_values import Response, redirect, revision_tag
+from webui.neighbours import links_of, siblings_of
 from webui.record_view import RecordView, as_json, record_view, version_json
 from webui.rendering import View, json_answer
 from webui.site import Call
+from webui.version_differences import Comparison, base_of, compare_versions
 
 DONE: Mapping[str, str] = {
     "cloned": "The copy is made, and is now the record’s current version; change it as you like.",
     "made": "The version is made; it is empty, and is now the record’s current version.",
     "renamed": "The version has its new name.",
     "version-deleted": "The version is deleted.",
+    "edited": "Your changes are saved in this version.",
     "file-added": "The file is in this version.",
     "file-renamed": "The file has its new name.",
     "file-deleted": "The file is deleted from this version.",
@@ -41,21 +45,36 @@ def show_version(call: Call) -> View:
         "revision": view.revision,
         **version_json(record, view.shown),
     }
-    return _page(call, view, twin, urls.version(view.identifier, view.shown.name))
+    return _page(call, record, view, twin, urls.version(view.identifier, view.shown.name))
 
 
 def _view(call: Call, record: HarvestedRecord) -> View:
     view = record_view(call.site, record)
-    return _page(call, view, as_json(record, view), urls.record(view.identifier))
+    return _page(call, record, view, as_json(record, view), urls.record(view.identifier))
 
 
-def _page(call: Call, view: RecordView, twin: Mapping[str, object], url: str) -> View:
+def _page(
+    call: Call, record: HarvestedRecord, view: RecordView, twin: Mapping[str, object], url: str
+) -> View:
     data = {
         "view": view,
         "done": DONE.get(call.request.query.get("done", ""), ""),
         "clone_name": _free_name(view),
+        "links": links_of(view),
+        "siblings": None if call.wants_json else siblings_of(call.site, view),
+        "changes": None if call.wants_json else _changes(record, view),
     }
     return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})
+
+
+def _changes(record: HarvestedRecord, view: RecordView) -> Comparison | None:
+    """A curated version against what was harvested; None where there is nothing to compare."""
+    if not view.shown.curated or not (base := base_of(record, view.shown.name)):
+        return None
+    try:
+        return compare_versions(record, base, view.shown.name)
+    except FileNotInVersion:  # the list of files says which, and why
+        return None
 
 
 def _free_name(view: RecordView) -> str:

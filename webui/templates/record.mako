@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="compared" file="compared.mako"/>
 <%! import json %>
 <%def name="title()">${view.title}</%def>
 <% shown, current = view.shown, view.current %>
@@ -41,6 +42,23 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 <div class="columns">
 <div class="content">
 
+% if changes is not None:
+<section class="changes" aria-labelledby="changes">
+  <h2 id="changes">${_("Changed against version {name}", name=changes.before)}</h2>
+% if not changes:
+  <p class="empty-line">${_("Nothing yet: this version is as it was harvested.")}</p>
+% endif
+% for file in changes.files:
+% if file.fields:
+${compared.fields(file)}
+% else:
+  <p><span class="id">${file.difference.path}</span> <span class="badge plain">${_(file.difference.change)}</span></p>
+% endif
+% endfor
+  <p><a href="${urls.differences(view.identifier, changes.before, changes.after)}">${_("All differences")}</a></p>
+</section>
+% endif
+
 <section aria-labelledby="description">
   <h2 id="description" class="unseen">Description</h2>
 % if view.fields:
@@ -78,6 +96,7 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 % endif
 % if file.size is not None:
         <span class="size">${human_size(file.size)}</span>
+        <span class="size">${file.kind}</span>
 % endif
       </div>
 % if file.fault:
@@ -88,6 +107,9 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 % endif
 % if shown.curated:
       <p class="acts">
+% if file.metadata:
+        <a href="${urls.version(view.identifier, shown.name, 'edit-xml', path=file.path)}">Edit as XML<span class="unseen"> ${file.path}</span></a>
+% endif
         <a href="${urls.version(view.identifier, shown.name, 'rename-file', path=file.path)}">Rename<span class="unseen"> ${file.path}</span></a>
         <a class="danger" href="${urls.version(view.identifier, shown.name, 'delete-file', path=file.path)}">Delete<span class="unseen"> ${file.path}</span></a>
       </p>
@@ -110,7 +132,7 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 % for xml in view.xml:
   <details>
     <summary>${xml.path}</summary>
-    <pre tabindex="0" dir="ltr" aria-label="${xml.path}"><code>${xml.text}</code></pre>
+${parts.xml(xml.pieces, xml.path)}
   </details>
 % endfor
   <details>
@@ -124,7 +146,10 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 <section class="card curate" aria-labelledby="curate">
   <h2 id="curate">Curate</h2>
 % if shown.curated:
-  <p>Version <strong>${shown.name}</strong> is yours to change: add files, rename or delete them. What was harvested stays as it is.</p>
+  <p>Version <strong>${shown.name}</strong> is yours to change. What was harvested stays as it is.</p>
+% if view.xml:
+  <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit')}">Edit the description</a></p>
+% endif
   <details>
     <summary>Copy version ${shown.name}</summary>
 ${clone_form(view, shown, clone_name)}
@@ -138,7 +163,18 @@ ${clone_form(view, shown, clone_name)}
   </details>
 % else:
   <p>Work in a copy; what was harvested stays as it is.</p>
+% if view.xml and shown.is_current:
+  <form action="${urls.record(view.identifier)}/curate" method="post">
+    <input type="hidden" name="if_match" value="${view.revision}">
+    <p class="act"><button type="submit">Curate</button></p>
+  </form>
+  <details>
+    <summary>Copy version ${shown.name}</summary>
 ${clone_form(view, shown, clone_name)}
+  </details>
+% else:
+${clone_form(view, shown, clone_name)}
+% endif
 % endif
   <ul class="acts">
     <li><a href="${urls.versions(view.identifier)}">New empty version</a></li>
@@ -159,6 +195,9 @@ ${clone_form(view, shown, clone_name)}
 % if version.is_current:
         <span class="badge plain">current</span>
 % endif
+% if version.state:
+        <span class="badge curated">${version.state}</span>
+% endif
       </p>
       <p class="what">${version.origin}\
 % if version.kind == "harvest" and version.prefixes:
@@ -177,6 +216,9 @@ ${clone_form(view, shown, clone_name)}
 % elif version.message:
       <p class="when" dir="auto">${version.message}</p>
 % endif
+% if version.kind == "harvest" and version.made:
+      <p class="when"><a href="${urls.version(view.identifier, version.name, 'source')}">${_("Harvest and response")}<span class="unseen"> ${_("of version {name}", name=version.name)}</span></a></p>
+% endif
 % if version.log:
       <details>
         <summary>Log (${len(version.log)})</summary>
@@ -190,7 +232,21 @@ ${clone_form(view, shown, clone_name)}
     </li>
 % endfor
   </ol>
+% if len(view.versions) > 1:
+  <p class="act"><a href="${urls.differences(view.identifier, '', shown.name)}">${_("Compare versions")}</a></p>
+% endif
 </section>
+
+% if links:
+<section class="card" aria-labelledby="links">
+  <h2 id="links">${_("Elsewhere")}</h2>
+  <ul class="links">
+% for link in links:
+    <li><a href="${link.href}" rel="noopener noreferrer" dir="auto">${link.text}</a></li>
+% endfor
+  </ul>
+</section>
+% endif
 
 % if view.sets:
 <section class="card" aria-labelledby="sets">
@@ -198,6 +254,17 @@ ${clone_form(view, shown, clone_name)}
   <ul class="sets">
 % for set_ in view.sets:
     <li><a href="${set_.url}" dir="auto">${set_.name}</a></li>
+% endfor
+  </ul>
+</section>
+% endif
+
+% if siblings:
+<section class="card" aria-labelledby="siblings">
+  <h2 id="siblings">${_("Beside it in {set}", set=siblings.name)}</h2>
+  <ul class="links">
+% for line in siblings.rows:
+    <li><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></li>
 % endfor
   </ul>
 </section>

@@ -1,0 +1,223 @@
+"""The form of a description: values of fields, and what its buttons do to them (pure).
+
+A form knows the values it was begun with. They tell on saving whether somebody changed
+the record meanwhile, and are the base of the three-way view if so.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from curation.fields import Field, Fields, said, sound_text, values_of, with_values
+from curation.merge import merge
+from webui.errors import BadRequest
+
+DUBLIN_CORE = (
+    "title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
+    "format", "identifier", "source", "language", "relation", "coverage", "rights",
+)  # fmt: skip
+"""The fifteen elements, in the order of the specification."""
+MAX_VALUES = 1500
+SAVE = "save"
+_ACTION = re.compile(
+    r"(?P<what>remove|up|down)-(?P<number>\d{1,5})|(?P<side>base|theirs)-(?P<name>.+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EditForm:
+    """A description while it is edited.
+
+    Attributes:
+        fields: The values as they are in the form; those left empty go on saving.
+        base: The values the form was begun with.
+        was: After a change behind one's back: what both began with; else None.
+        fresh: The place of the value that was added last, or None.
+    """
+
+    fields: Fields
+    base: Fields
+    was: Fields | None = None
+    fresh: int | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> "EditForm":
+        """Read a form that came back.
+
+        Raises:
+            BadRequest: It is none that this page made.
+        """
+        base = _from_json(values.get("base", "[]"))
+        was = _from_json(values["was"]) if values.get("was") else None
+        count = values.get("values", "")
+        if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_VALUES:
+            raise BadRequest(
+                f"A form says how many values it has (field values), {MAX_VALUES} at most."
+            )
+        known = {field.place: field for field in base}
+        rows = (_row(values, n, known) for n in range(int(count)))
+        return cls(tuple(row for row in rows if row is not None), base, was)
+
+    @property
+    def wanted(self) -> Fields:
+        """The values to be saved: those that are not empty."""
+        return tuple(field for field in self.fields if field.folded)
+
+    @property
+    def base_json(self) -> str:
+        """The base, for the form to carry."""
+        return _to_json(self.base)
+
+    @property
+    def was_json(self) -> str:
+        """What both began with, for the form to carry; empty without a conflict."""
+        return "" if self.was is None else _to_json(self.was)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields that have values, in the order of Dublin Core, others behind."""
+        used = dict.fromkeys(field.name for field in self.fields)
+        first = [name for name in DUBLIN_CORE if name in used]
+        return (*first, *(name for name in used if name not in DUBLIN_CORE))
+
+    @property
+    def addable(self) -> tuple[str, ...]:
+        """The fields a value can be added to."""
+        return (*DUBLIN_CORE, *(name for name in self.names if name not in DUBLIN_CORE))
+
+    def rows(self, name: str) -> tuple[tuple[int, Field], ...]:
+        """The values of a field with their numbers in the form."""
+        return tuple((n, field) for n, field in enumerate(self.fields) if field.name == name)
+
+    # ------------------------------------------------------------------ its buttons
+
+    def after(self, action: str, values: Mapping[str, str]) -> "EditForm":
+        """The form after one of its buttons.
+
+        Args:
+            action: ``add`` (of field ``add``), ``add-title``, ``remove-3``, ``up-3``, ``down-3``,
+                ``theirs-title``, ``base-title``.
+            values: The form as it came.
+
+        Raises:
+            BadRequest: There is no such button.
+        """
+        if action == "add":
+            return self._added(values.get("add", "").strip())
+        if action.startswith("add-"):
+            return self._added(action.removeprefix("add-"))
+        match = _ACTION.fullmatch(action)
+        if match is None:
+            raise BadRequest("This form has no such button (field do).")
+        if match["name"]:
+            return self._taken(match["name"], match["side"])
+        number = int(match["number"])
+        if number >= len(self.fields):
+            raise BadRequest("This form has not so many values.")
+        if match["what"] == "remove":
+            return replace(self, fields=(*self.fields[:number], *self.fields[number + 1 :]))
+        return self._moved(number, -1 if match["what"] == "up" else 1)
+
+    def _added(self, name: str) -> "EditForm":
+        if name not in self.addable:
+            raise BadRequest(f"A value is added to one of the fields {', '.join(self.addable)}.")
+        places = [n for n, _ in self.rows(name)]
+        end = places[-1] + 1 if places else len(self.fields)
+        fields = (*self.fields[:end], Field(name, ""), *self.fields[end:])
+        return replace(self, fields=fields, fresh=end)
+
+    def _moved(self, number: int, by: int) -> "EditForm":
+        """Change places with the neighbour of the same field; at its end nothing happens."""
+        places = [n for n, _ in self.rows(self.fields[number].name)]
+        at = places.index(number) + by
+        if not 0 <= at < len(places):
+            return self
+        fields, other = list(self.fields), places[at]
+        fields[number], fields[other] = fields[other], fields[number]
+        return replace(self, fields=tuple(fields))
+
+    def _taken(self, name: str, side: str) -> "EditForm":
+        """A field's values from the record as it is now, or as both began with."""
+        chosen = values_of((self.was or ()) if side == "base" else self.base, name)
+        wanted = [replace(one, place=None) for one in chosen] if side == "base" else chosen
+        return replace(self, fields=with_values(self.fields, _named(name), wanted))
+
+    # ------------------------------------------------------------------ conflicts
+
+    def is_stale(self, now: Fields) -> bool:
+        """Whether the record says something else now than when the form was begun."""
+        return now != self.base
+
+    def against(self, now: Fields) -> "EditForm":
+        """The form after a change behind one's back: merged, with one's own values where
+        both sides changed a field; to be looked at and saved again."""
+        merged = merge(self.base, self.wanted, now)
+        fields = merged.fields
+        for conflict in merged.conflicts:
+            ours = [replace(one, place=None) for one in conflict.ours]
+            fields = with_values(fields, _named(conflict.name), ours)
+        return EditForm(fields, now, self.base)
+
+    def differing(self) -> tuple["Differing", ...]:
+        """The fields that are not the same on all three sides of a conflict."""
+        if self.was is None:
+            return ()
+        sides = (self.was, self.wanted, self.base)
+        names = dict.fromkeys(one.name for side in sides for one in side)
+        found = (Differing(name, *(values_of(side, name) for side in sides)) for name in names)
+        return tuple(one for one in found if one.differs)
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """A field with three sides: what both began with, one's own, and what is there now."""
+
+    name: str
+    base: Fields
+    ours: Fields
+    theirs: Fields
+
+    @property
+    def differs(self) -> bool:
+        """Whether not all three say the same."""
+        return len({said(self.base), said(self.ours), said(self.theirs)}) > 1
+
+
+def _named(name: str) -> Callable[[Field], bool]:
+    return lambda field: field.name == name
+
+
+def _row(values: Mapping[str, str], number: int, known: Mapping[int | None, Field]) -> Field | None:
+    name = values.get(f"name-{number}", "").strip()
+    if not name:
+        return None
+    text = values.get(f"text-{number}", "").replace("\r\n", "\n")
+    lang = values.get(f"lang-{number}", "").strip()
+    place = values.get(f"place-{number}", "")
+    before = known.get(int(place)) if place.isascii() and place.isdigit() else None
+    if before is None or before.name != name:
+        return Field(name, sound_text(text), lang)
+    if text == before.text.replace("\r\n", "\n"):
+        return replace(before, lang=lang)
+    return replace(before, text=sound_text(text), lang=lang)
+
+
+def _to_json(fields: Fields) -> str:
+    rows = [[one.name, one.text, one.lang, one.place] for one in fields]
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+
+
+def _from_json(text: str) -> Fields:
+    try:
+        return tuple(_checked(*row) for row in json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        raise BadRequest("The form does not say what it was begun with (field base).") from None
+
+
+def _checked(name: object, text: object, lang: object, place: object) -> Field:
+    if not (isinstance(name, str) and isinstance(text, str) and isinstance(lang, str)):
+        raise TypeError
+    if place is not None and not isinstance(place, int):
+        raise TypeError
+    return Field(name, text, lang, place)

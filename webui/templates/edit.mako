@@ -1,0 +1,153 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%def name="title()">${_("Edit the description")}</%def>
+<p class="crumbs"><a href="${urls.version(identifier, version)}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
+% if done:
+${parts.done(_("The working copy is made; what was harvested stays as it is."))}
+% endif
+<div class="heading">
+  <h1>${_("Edit the description")}</h1>
+  <p class="count"><bdi class="id">${path}</bdi> · <a href="${urls.version(identifier, version, 'edit-xml', path=path)}">${_("Edit as XML")}</a></p>
+</div>
+
+% if is_conflict:
+<section class="card conflict" role="alert" aria-labelledby="conflict">
+  <h2 id="conflict">${_("Somebody changed this record meanwhile")}</h2>
+  <p>${_("Nothing of yours was stored yet. The form below holds both changes; where both changed a field, it holds yours. Look at it, then save.")}</p>
+  <div class="scroll" tabindex="0" role="region" aria-label="${_('Three sides of each field')}">
+  <table class="three">
+    <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("Yours")}</th><th scope="col">${_("There now")}</th></tr></thead>
+    <tbody>
+% for row in form.differing():
+      <tr>
+        <th scope="row">${field_label(row.name)}</th>
+        <td>${side(row.base)}<button form="description" class="quiet" name="do" value="base-${row.name}">${_("Take this")}<span class="unseen"> (${field_label(row.name)}, ${_("before")})</span></button></td>
+        <td>${side(row.ours)}</td>
+        <td>${side(row.theirs)}<button form="description" class="quiet" name="do" value="theirs-${row.name}">${_("Take this")}<span class="unseen"> (${field_label(row.name)}, ${_("there now")})</span></button></td>
+      </tr>
+% endfor
+    </tbody>
+  </table>
+  </div>
+</section>
+% endif
+
+<form id="description" class="edit" action="${url}" method="post">
+  <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
+  <input type="hidden" name="path" value="${path}">
+  <input type="hidden" name="base" value="${form.base_json}">
+% if is_conflict:
+  <input type="hidden" name="was" value="${form.was_json}">
+% endif
+  <input type="hidden" name="values" value="${len(form.fields)}">
+% for name in form.names:
+  <fieldset class="card">
+    <legend>${field_label(name)}</legend>
+% for place, (number, field) in enumerate(form.rows(name)):
+    ${value_row(name, number, field, place, len(form.rows(name)))}
+% endfor
+    <p class="act"><button class="quiet" name="do" value="add-${name}">${_("Add a value")}<span class="unseen"> (${field_label(name)})</span></button></p>
+% if name in hints:
+    <datalist id="values-${name}">
+% for value in hints[name]:
+      <option value="${value}"></option>
+% endfor
+    </datalist>
+% endif
+  </fieldset>
+% endfor
+% if not form.names:
+  <p class="empty-line">${_("This file has no values yet; add one.")}</p>
+% endif
+  <fieldset class="card">
+    <legend>${_("Another field")}</legend>
+    <p class="side">
+      <label for="add">${_("Field")}</label>
+      <select id="add" name="add">
+% for name in form.addable:
+        <option value="${name}">${field_label(name)}</option>
+% endfor
+      </select>
+      <button class="quiet" name="do" value="add">${_("Add")}</button>
+    </p>
+  </fieldset>
+  <fieldset class="card save">
+    <legend>${_("Save")}</legend>
+    <p>
+      <label for="state">${_("State of this version")}</label>
+      <select id="state" name="state">
+        <option value="">${_("nothing said")}</option>
+% for one in states:
+        <option value="${one}"${" selected" if one == state else ""}>${one}</option>
+% endfor
+      </select>
+    </p>
+    <p>
+      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
+    </p>
+    <p class="act"><button name="do" value="save">${_("Save")}</button>
+      <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
+  </fieldset>
+</form>
+
+<%def name="value_row(name, number, field, place, count)">
+<%
+  label = f"{field_label(name)} {place + 1}"
+  is_long = name == "description" or "\n" in field.text or "\r" in field.text or len(field.text) > 90
+  note = others.get(number)
+%>\
+    <div class="value">
+      <input type="hidden" name="name-${number}" value="${name}">
+% if field.place is not None:
+      <input type="hidden" name="place-${number}" value="${field.place}">
+% endif
+      <p class="text">
+        <label class="unseen" for="text-${number}">${label}</label>
+% if is_long:
+        <textarea id="text-${number}" name="text-${number}" rows="${min(12, 2 + len(field.text) // 90)}" dir="auto"${fresh(number)}>
+${field.text}</textarea>
+% else:
+        <input id="text-${number}" name="text-${number}" type="text" value="${field.text}" dir="auto" autocomplete="off"${listed(name)}${fresh(number)}${noted(note, number)}>
+% endif
+% if note is not None:
+        <small id="note-${number}">${counted("{n} other record has this value", "{n} other records have this value", note) if note else _("No other record has this value")}</small>
+% endif
+      </p>
+      <p class="lang">
+        <label class="unseen" for="lang-${number}">${_("Language of")} ${label}</label>
+        <input id="lang-${number}" name="lang-${number}" type="text" value="${field.lang}" size="5" placeholder="${_('lang')}" autocomplete="off" spellcheck="false" pattern="[A-Za-z0-9\-]*">
+      </p>
+      <p class="moves">
+% if count > 1:
+        <button class="quiet" name="do" value="up-${number}"${off(place == 0)}><span aria-hidden="true">↑</span><span class="unseen">${_("Move up")} ${label}</span></button>
+        <button class="quiet" name="do" value="down-${number}"${off(place == count - 1)}><span aria-hidden="true">↓</span><span class="unseen">${_("Move down")} ${label}</span></button>
+% endif
+        <button class="quiet" name="do" value="remove-${number}"><span aria-hidden="true">✕</span><span class="unseen">${_("Remove")} ${label}</span></button>
+      </p>
+    </div>
+</%def>
+<%def name="side(values)">
+% for one in values:
+<p dir="auto">${one.text}\
+% if one.lang:
+ <small>[${one.lang}]</small>\
+% endif
+</p>
+% endfor
+% if not values:
+<p class="empty-line">${_("nothing")}</p>
+% endif
+</%def>
+<%def name="listed(name)">\
+% if name in hints:
+ list="values-${name}" data-values="${name}"\
+% endif
+</%def>
+<%def name="noted(note, number)">\
+% if note is not None:
+ aria-describedby="note-${number}"\
+% endif
+</%def>
+<%def name="fresh(number)">${" autofocus" if number == form.fresh else ""}</%def>
+<%def name="off(yes)">${" disabled" if yes else ""}</%def>

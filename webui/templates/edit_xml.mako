@@ -1,0 +1,73 @@
+<%inherit file="base.mako"/>
+<%def name="title()">${_("Edit as XML")}</%def>
+<p class="crumbs"><a href="${urls.version(identifier, version)}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
+<div class="heading">
+  <h1>${_("Edit as XML")}</h1>
+  <p class="count"><bdi class="id">${path}</bdi> · <a href="${urls.version(identifier, version, 'edit', path=path)}">${_("Edit by fields")}</a></p>
+</div>
+
+% if is_conflict:
+<section class="card conflict" role="alert" aria-labelledby="conflict">
+  <h2 id="conflict">${_("Somebody changed this file meanwhile")}</h2>
+  <p>${_("Nothing of yours was stored yet. Below is your text; put into it what you want to keep of the other change. Saving then replaces what is there now.")}</p>
+  <h3>${_("The other change")}</h3>
+${difference(theirs, _("The other change"))}
+  <h3>${_("Your change")}</h3>
+${difference(ours, _("Your change"))}
+  <details>
+    <summary>${_("The file as it is now")}</summary>
+    <pre tabindex="0" dir="ltr" aria-label="${_('The file as it is now')}"><code>${edited.now}</code></pre>
+  </details>
+</section>
+% endif
+
+% if edited.messages:
+<section class="card conflict" role="alert" aria-labelledby="wrong">
+  <h2 id="wrong">${_("This is no well-formed XML, and was not stored") if edited.is_refused else _("This is against its schema")}</h2>
+  <ul class="plain">
+% for one in edited.messages:
+    <li><a href="#line-${one.line}">${_("Line {n}", n=one.line)}</a>: ${one.text}</li>
+% endfor
+  </ul>
+  <ol class="lines" tabindex="0" role="region" aria-label="${_('The lines concerned')}">
+% for number, line in numbered:
+% if any(abs(number - one.line) <= 1 for one in edited.messages):
+    <li id="line-${number}" value="${number}" class="${'wrong' if any(number == one.line for one in edited.messages) else 'near'}"><code>${line[:300]}</code></li>
+% endif
+% endfor
+  </ol>
+</section>
+% endif
+
+<form class="edit" action="${url}" method="post">
+  <input type="hidden" name="path" value="${path}">
+  <textarea hidden name="base" aria-hidden="true" tabindex="-1">
+${edited.now}</textarea>
+  <p>
+    <label for="text">${_("The file")}</label>
+    <textarea id="text" class="source" name="text" rows="${min(40, max(12, len(numbered) + 2))}" dir="ltr" spellcheck="false" autocapitalize="off" wrap="off">
+${edited.text}</textarea>
+  </p>
+  <div class="card save">
+% if edited.messages and not edited.is_refused:
+    <p class="tick">
+      <input id="anyway" name="anyway" type="checkbox" value="yes">
+      <label for="anyway">${_("Save although it is against its schema")}</label>
+    </p>
+% endif
+    <p>
+      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
+    </p>
+    <p class="act"><button name="do" value="save">${_("Save")}</button>
+      <button class="quiet" name="do" value="check">${_("Check")}</button>
+      <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
+  </div>
+</form>
+<%def name="difference(lines, label)">
+% if lines:
+<pre tabindex="0" dir="ltr" aria-label="${label}"><code>${"\n".join(lines)}</code></pre>
+% else:
+<p class="empty-line">${_("nothing")}</p>
+% endif
+</%def>
