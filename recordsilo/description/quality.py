@@ -91,6 +91,7 @@ _WORDS = re.compile(
 _EMBARGO = re.compile(r"info:eu-repo/date/\w+/(\d{4}-\d{2}-\d{2})")
 
 
+@lru_cache(maxsize=4096)
 def _is_date(text: str) -> bool:
     """Whether a text says a year at least: ISO 8601, EDTF's ranges, or ``12 May 1999``."""
     if match := _EMBARGO.fullmatch(text):
@@ -144,6 +145,7 @@ _TYPES = frozenset(_TYPE_NAMES.split())
 EPrints and DSpace as repositories write them in ``dc:type``."""
 
 
+@lru_cache(maxsize=4096)
 def _is_known_type(text: str) -> bool:
     if text.startswith(("info:eu-repo/semantics/", "http://purl.org/coar/resource_type/")):
         return True
@@ -190,6 +192,9 @@ _MARKUP = re.compile(
 
 def _texts(description: Description) -> Iterator[Finding]:
     for field, values in description.items():
+        joined = "\n".join([value.text for value in values])
+        if joined.isascii() and "&" not in joined and "<" not in joined:
+            continue  # most of them: nothing of either kind can be in it
         for value in values:
             if _MOJIBAKE.search(value.text):
                 yield Finding("Q701", field, value.text)
