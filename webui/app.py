@@ -21,6 +21,7 @@ from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_s
 from webui.http_values import Request, Response, from_environ, prefers_json, target_path
 from webui.multipart import Form
 from webui.rendering import View, answer, error_answer
+from webui.roles import Role, User
 from webui.site import Call, Settings, Site
 from webui.urls import TWIN
 
@@ -129,7 +130,8 @@ def _asks_json(environ: dict[str, Any]) -> bool:
 
 def _handle(site: Site, request: Request, found: routes.Found, *, as_json: bool) -> Response:
     with _form(site, request, found.route.body) as form:
-        call = Call(site, request, found.params, form, as_json, found.is_twin)
+        user = User(site.settings.agent, Role.MANAGER)
+        call = Call(site, request, found.params, form, as_json, found.is_twin, user)
         outcome = found.route.handler(call)
     if isinstance(outcome, View):
         return answer(site, outcome, as_json=as_json)

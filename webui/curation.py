@@ -67,7 +67,7 @@ class Curator:
     def __init__(self, call: Call) -> None:
         self.record: HarvestedRecord = call.record
         self._silo = call.site.silo
-        self._agent = call.site.settings.agent
+        self._agent = call.user.name
         message = call.field("message") or call.request.query.get("message", "")
         self._message = " ".join(message.split())  # one line of a log
         self._if_revision = expected_revision(call, self.record.revision)

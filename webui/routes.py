@@ -1,4 +1,4 @@
-"""The whole URL space: method, address, handler, and what body it takes.
+"""The whole URL space: method, address, handler, what body it takes, and who may ask.
 
 ``{name}`` is one segment, ``{name...}`` the rest of the path. Segments are split before
 they are decoded, so an identifier keeps its ``%2F``. Addresses are tried from the top;
@@ -29,6 +29,7 @@ from webui.pages import (
     versions,
 )
 from webui.rendering import View
+from webui.roles import Role
 from webui.site import Call
 from webui.urls import TWIN
 
@@ -53,6 +54,14 @@ class Route:
     pattern: str
     handler: Handler
     body: Body = Body.NONE
+    role: Role | None = None
+
+    @property
+    def needs(self) -> Role:
+        """Who may ask: as its line says; else viewers may read, and curators change."""
+        if self.role is not None:
+            return self.role
+        return Role.VIEWER if self.method == "GET" else Role.CURATOR
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -60,6 +69,7 @@ class Route:
         return tuple(self.pattern.strip("/").split("/")) if self.pattern != "/" else ()
 
 
+ANYONE, MANAGER = Role.ANYONE, Role.MANAGER
 _RECORD = "/records/{record}"
 _VERSION = _RECORD + "/versions/{version}"
 
@@ -81,9 +91,9 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),
 
     Route("GET",    _RECORD,                         record.show),
-    Route("DELETE", _RECORD,                         record.delete,        Body.FIELDS),
-    Route("GET",    _RECORD + "/delete",             record.ask_delete),
-    Route("POST",   _RECORD + "/delete",             record.delete,        Body.FIELDS),
+    Route("DELETE", _RECORD,                         record.delete,        Body.FIELDS, MANAGER),
+    Route("GET",    _RECORD + "/delete",             record.ask_delete,    Body.NONE,   MANAGER),
+    Route("POST",   _RECORD + "/delete",             record.delete,        Body.FIELDS, MANAGER),
 
     Route("GET",    _RECORD + "/versions",           versions.ask_create),
     Route("POST",   _RECORD + "/versions",           versions.create,      Body.FIELDS),
@@ -110,15 +120,15 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    _VERSION + "/delete-file",       files.ask_delete),
     Route("POST",   _VERSION + "/delete-file",       files.delete,         Body.FIELDS),
 
-    Route("GET",    "/static/{path...}",             static.show),
-    Route("GET",    "/favicon.ico",                  static.favicon),
-    Route("GET",    "/robots.txt",                   static.robots),
+    Route("GET",    "/static/{path...}",             static.show,          Body.NONE,   ANYONE),
+    Route("GET",    "/favicon.ico",                  static.favicon,       Body.NONE,   ANYONE),
+    Route("GET",    "/robots.txt",                   static.robots,        Body.NONE,   ANYONE),
 
     # The interface of 2010: /<percent-encoded identifier>/<version>/<path>.
     Route("POST",   "/",                             legacy.create_record, Body.FIELDS),
     Route("GET",    "/{record}",                     legacy.show_record),
     Route("POST",   "/{record}",                     legacy.make_version,  Body.FIELDS),
-    Route("DELETE", "/{record}",                     record.delete,        Body.FIELDS),
+    Route("DELETE", "/{record}",                     record.delete,        Body.FIELDS, MANAGER),
     Route("GET",    "/{record}/{version}",           legacy.show_version),
     Route("POST",   "/{record}/{version}",           legacy.upload,        Body.FILE),
     Route("DELETE", "/{record}/{version}",           versions.delete,      Body.FIELDS),

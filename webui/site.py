@@ -14,6 +14,7 @@ from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.identifier import unclean
 from webui.http_values import Request
 from webui.multipart import Form
+from webui.roles import NOBODY, User
 from webui.security import LOOPBACK_ONLY, Policy
 
 GIB = 1024**3
@@ -148,6 +149,7 @@ class Call:
         form: The fields and files of the body, where the route takes a form.
         wants_json: The answer is to be the JSON twin.
         is_twin: It was asked for by ``.json``, not only by Accept.
+        user: Who asks; their name is noted with every change.
     """
 
     site: Site
@@ -156,6 +158,7 @@ class Call:
     form: Form = field(default_factory=Form)
     wants_json: bool = False
     is_twin: bool = False
+    user: User = NOBODY
 
     @property
     def identifier(self) -> str:

@@ -220,5 +220,5 @@ def create(call: Call) -> Response:
     if identifier in silo:
         raise Conflict(f"There is a record {identifier} already.")
     record = silo.get_item(identifier)
-    record.sync(agent=call.site.settings.agent, message=call.field("message"))
+    record.sync(agent=call.user.name, message=call.field("message"))
     return changed(call, record, urls.record(record.item_id), 201)

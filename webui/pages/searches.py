@@ -83,7 +83,7 @@ def create(call: Call) -> Response:
     with _told():
         check_selection(call.site.silo, select)
         search = SavedSearch(
-            name_of(title), title, select, call.site.settings.agent, f"{now:%Y-%m-%dT%H:%M:%SZ}"
+            name_of(title), title, select, call.user.name, f"{now:%Y-%m-%dT%H:%M:%SZ}"
         )
         name = save_search(call.site.silo.path, search)
     url = urls.saved_search(name)
