@@ -11,7 +11,7 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.description import Description, Value, describe
 from recordsilo.errors import DanglingLink, FileNotInVersion
-from webui import urls, xml_view
+from webui import downloads, urls, xml_view
 from webui.language import language_tag, text_language
 from webui.links import href
 from webui.site import Site
@@ -64,13 +64,14 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """One file of a version; `fault` says why it cannot be read."""
+    """One file of a version; `kind` is the type it is sent as, `fault` why it cannot be read."""
 
     path: str
     size: int | None
     sha256: str | None
     metadata: bool
     url: str
+    kind: str = ""
     fault: str = ""
 
 
@@ -86,6 +87,7 @@ class VersionView:
     prefixes: Mapping[str, str]
     agent: str
     message: str
+    state: str
     log: tuple[str, ...]
     curated: bool
     is_current: bool
@@ -113,7 +115,7 @@ class XmlView:
     """A metadata file, indented."""
 
     path: str
-    text: str
+    pieces: tuple[xml_view.Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,9 @@ def record_view(site: Site, record: HarvestedRecord, version: str | None = None)
         shown=shown,
         files=files_of(record, shown.name),
         sets=sets_of(site, metadata.get("setSpec")),
-        xml=tuple(XmlView(path, xml_view.pretty(data)) for path, data in contents.items()),
+        xml=tuple(
+            XmlView(path, xml_view.pieces(xml_view.pretty(data))) for path, data in contents.items()
+        ),
         description=description,
         metadata=metadata,
         deleted="deleted_at_version" in metadata,
@@ -203,6 +207,7 @@ def _version(record: HarvestedRecord, name: str) -> VersionView:
         prefixes=dict(origin.prefixes),
         agent=origin.agent,
         message=origin.message,
+        state=record.version_state(name) or "",
         log=tuple(record.version_log(name)),
         curated=record.is_curated(name),
         is_current=name == record.currentversion,
@@ -220,10 +225,14 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
     try:
         info = record.file_info(path, version)
     except DanglingLink as error:
-        return FileView(path, None, None, False, url, f"a link that leads nowhere ({error.target})")
+        fault = f"a link that leads nowhere ({error.target})"
+        return FileView(path, None, None, False, url, fault=fault)
     except FileNotInVersion:
-        return FileView(path, None, None, False, url, "missing on the disk")
-    return FileView(path, info.size, info.sha256, info.is_metadata, url)
+        return FileView(path, None, None, False, url, fault="missing on the disk")
+    with record.get_stream(path, version) as stream:
+        beginning = stream.read(downloads.SNIFFED)
+    kind = downloads.content_type(path, beginning, metadata=info.is_metadata)
+    return FileView(path, info.size, info.sha256, info.is_metadata, url, kind.partition(";")[0])
 
 
 def sets_of(site: Site, specs: object) -> tuple[SetView, ...]:
@@ -306,6 +315,7 @@ def version_json(record: HarvestedRecord, version: VersionView) -> dict[str, Any
         "url": version.url,
         "date": version.date,
         "read_only": not version.curated,
+        "state": version.state or None,
         "origin": {
             "kind": version.kind,
             "of": version.of,
@@ -327,5 +337,6 @@ def file_json(file: FileView) -> dict[str, Any]:
         "size": file.size,
         "sha256": file.sha256,
         "metadata": file.metadata,
+        "type": file.kind or None,
     }
     return members | ({"fault": file.fault} if file.fault else {})

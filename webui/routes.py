@@ -15,6 +15,7 @@ from webui import legacy
 from webui.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http_values import Response
 from webui.pages import (
+    differences,
     edit,
     edit_xml,
     facet_values,
@@ -25,6 +26,7 @@ from webui.pages import (
     search,
     searches,
     sets,
+    source,
     static,
     versions,
 )
@@ -95,6 +97,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    _RECORD + "/delete",             record.ask_delete,    Body.NONE,   MANAGER),
     Route("POST",   _RECORD + "/delete",             record.delete,        Body.FIELDS, MANAGER),
 
+    Route("GET",    _RECORD + "/differences",        differences.show),
+
     Route("GET",    _RECORD + "/versions",           versions.ask_create),
     Route("POST",   _RECORD + "/versions",           versions.create,      Body.FIELDS),
     Route("GET",    _VERSION,                        record.show_version),
@@ -110,6 +114,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    _VERSION + "/edit-xml",          edit_xml.show),
     Route("POST",   _VERSION + "/edit-xml",          edit_xml.save,        Body.LIST),
 
+    Route("GET",    _VERSION + "/source",            source.show),
     Route("GET",    _VERSION + "/files",             files.ask_add),
     Route("POST",   _VERSION + "/files",             files.add,            Body.FILE),
     Route("GET",    _VERSION + "/files/{path...}",   files.download),

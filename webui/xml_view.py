@@ -1,9 +1,17 @@
-"""A metadata file as a person reads it: indented XML, or the text it is instead."""
+"""A metadata file as a person reads it: indented XML, or the text it is instead (pure)."""
+
+import re
+from collections.abc import Iterator
 
 from lxml import etree
 
 SHOWN = 256 * 1024
-"""Larger files are linked, not shown."""
+"""Longer texts are shown without colours."""
+Piece = tuple[str, str]
+"""(kind, text): ``tag``, ``name`` and ``value`` of an attribute, ``note``, ``text``."""
+
+_MARKUP = re.compile(r"(<!--.*?-->|<!\[CDATA\[.*?\]\]>|<[!?][^>]*>|<[^>]*>)", re.DOTALL)
+_ATTRIBUTE = re.compile(r"""(\s+[^\s=/>]+)(=)("[^"]*"|'[^']*')""")
 
 
 def pretty(content: bytes) -> str:
@@ -21,3 +29,31 @@ def pretty(content: bytes) -> str:
     except (etree.XMLSyntaxError, ValueError):
         return content.decode("utf-8", "replace")
     return str(etree.tostring(root, encoding="unicode", pretty_print=True))
+
+
+def pieces(text: str) -> tuple[Piece, ...]:
+    """A text in pieces to be coloured; joined, they are the text."""
+    if len(text) > SHOWN:
+        return (("text", text),)
+    return tuple(piece for part in _MARKUP.split(text) if part for piece in _pieces(part))
+
+
+def _pieces(part: str) -> Iterator[Piece]:
+    if not part.startswith("<") or not part.endswith(">"):
+        yield "text", part
+    elif part.startswith(("<!", "<?")):
+        yield "note", part
+    else:
+        yield from _tag(part)
+
+
+def _tag(part: str) -> Iterator[Piece]:
+    at = 0
+    for found in _ATTRIBUTE.finditer(part):
+        if found.start() > at:
+            yield "tag", part[at : found.start()]
+        yield "name", found[1] + found[2]
+        yield "value", found[3]
+        at = found.end()
+    if part[at:]:
+        yield "tag", part[at:]

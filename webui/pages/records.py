@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from recordsilo import Row
 from recordsilo.errors import RecordNotFound
 from webui import urls
 from webui.errors import BadRequest, Conflict
 from webui.http_values import Response, redirect
 from webui.pages.record import changed
-from webui.record_view import SetView, sets_of
 from webui.rendering import View
+from webui.rows import RowView, row_json, row_view
 from webui.site import Call, Site
 
 PAGE_SIZES = (25, 50, 100, 200)
@@ -96,15 +95,6 @@ def _limit(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class RowView:
-    """A line of the list."""
-
-    row: Row
-    url: str
-    sets: tuple[SetView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ListView:
     """A page of the list, with the addresses of its neighbours."""
 
@@ -171,11 +161,6 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
     )
 
 
-def row_view(site: Site, row: Row) -> RowView:
-    """A line of a list."""
-    return RowView(row, urls.record(row.identifier), sets_of(site, row.sets))
-
-
 def set_choices(site: Site) -> list[tuple[str, str, int]]:
     """(spec, name, number of records) of every set, by name."""
     counted = ((spec, site.set_name(spec), count) for spec, count in site.set_counts().items())
@@ -191,23 +176,6 @@ def _as_json(site: Site, found: ListView) -> dict[str, Any]:
         "after": found.after or None,
         "next": urls.twin(found.next_url) if found.next_url else None,
         "previous": urls.twin(found.previous_url) if found.previous_url else None,
-    }
-
-
-def row_json(site: Site, row: Row) -> dict[str, Any]:
-    """A line of a list, for programs."""
-    return {
-        "identifier": row.identifier,
-        "url": urls.record(row.identifier),
-        "title": row.title,
-        "datestamp": row.datestamp,
-        "sets": [{"spec": spec, "name": site.set_name(spec)} for spec in row.sets],
-        "deleted": row.deleted,
-        "curated": row.curated,
-        "upstream_newer": row.upstream_newer,
-        "current_version": row.current_version,
-        "versions": row.versions,
-        "revision": row.revision,
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from recordsilo import Row, Silo
 from webui import urls
 from webui.http_values import Response
-from webui.pages.records import row_json
+from webui.rows import row_json
 from webui.search_request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 

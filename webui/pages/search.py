@@ -8,9 +8,9 @@ from recordsilo.description.quality import CODES
 from recordsilo.index import FacetValue, SearchResult
 from recordsilo.index.columns import FLAGS, LARGE_FIELDS
 from webui import urls
-from webui.pages.records import RowView, row_json, row_view
 from webui.pages.results import download_links
 from webui.rendering import View
+from webui.rows import RowView, row_json, row_view
 from webui.search_request import (
     FACET_LABELS,
     PAGE_SIZES,

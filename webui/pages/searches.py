@@ -23,8 +23,8 @@ from recordsilo.errors import RecordNotFound
 from webui import urls
 from webui.errors import BadRequest, NotFound, WebError
 from webui.http_values import Response, parse_pairs, redirect
-from webui.pages.records import RowView, row_json, row_view
 from webui.rendering import View, json_answer
+from webui.rows import RowView, row_json, row_view
 from webui.search_request import SearchRequest, page_size
 from webui.site import Call, Site
 from webui.texts import text as _

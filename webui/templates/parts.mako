@@ -51,3 +51,15 @@ ${v.text}\
 <span class="badge newer">newer at the source</span>
 % endif
 </%def>
+
+<%def name="xml(pieces, label)">
+<pre tabindex="0" dir="ltr" aria-label="${label}"><code>\
+% for kind, text in pieces:
+% if kind == "text":
+${text}\
+% else:
+<span class="x-${kind}">${text}</span>\
+% endif
+% endfor
+</code></pre>
+</%def>

@@ -1,0 +1,178 @@
+"""What differs between two versions of a record field by field (pure).
+
+A field's values are compared as a set that has an order: a value that is in both is the
+same wherever it stands, and *moved* where its neighbours of both are in another order.
+A value that went and one that came at its place are one *changed* value.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from curation.errors import NoFields
+from curation.fields import read_fields
+from recordsilo.description import Description, describe
+
+Kind = Literal["same", "moved", "changed", "added", "removed"]
+ALIKE = 0.5
+"""Values of a greater likeness are one value that was changed."""
+_LONGEST = 2000
+"""Longer values are not compared letter by letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A value and its language, ``""`` where it has none."""
+
+    text: str
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifference:
+    """One value: before, after, or both."""
+
+    kind: Kind
+    before: FieldValue | None
+    after: FieldValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDifferences:
+    """A field whose values differ; those that are the same are among them."""
+
+    name: str
+    values: tuple[ValueDifference, ...]
+
+
+Valued = Mapping[str, Sequence[FieldValue]]
+"""Field → its values, in order."""
+
+
+def compare_fields(before: Valued, after: Valued) -> tuple[FieldDifferences, ...]:
+    """The fields that differ, in the order of the second version and then of the first."""
+    names = dict.fromkeys((*after, *before))
+    found = (
+        FieldDifferences(name, _compared(before.get(name, ()), after.get(name, ())))
+        for name in names
+    )
+    return tuple(one for one in found if any(value.kind != "same" for value in one.values))
+
+
+def _compared(
+    before: Sequence[FieldValue], after: Sequence[FieldValue]
+) -> tuple[ValueDifference, ...]:
+    kept = Counter(before) & Counter(after)
+    gone, stayed = _parted(before, kept)
+    come, there = _parted(after, kept)
+    moved = _out_of_order(stayed, there)
+    replaced = _pairs([one for one, is_kept in gone if not is_kept], come)
+    found: list[ValueDifference] = []
+    for value, is_kept in come:
+        if is_kept:
+            found.append(ValueDifference("moved" if value in moved else "same", value, value))
+        elif value in replaced:
+            found.append(ValueDifference("changed", replaced.pop(value), value))
+        else:
+            found.append(ValueDifference("added", None, value))
+    paired = Counter(one.before for one in found if one.kind == "changed")
+    for value, is_kept in gone:
+        if not is_kept and not _taken(paired, value):
+            found.append(ValueDifference("removed", value, None))
+    return tuple(found)
+
+
+def _parted(
+    values: Iterable[FieldValue], kept: Counter[FieldValue]
+) -> tuple[list[tuple[FieldValue, bool]], list[FieldValue]]:
+    """Each value with whether it is in both versions, and those that are."""
+    left = Counter(kept)
+    marked = [(value, _taken(left, value)) for value in values]
+    return marked, [value for value, is_kept in marked if is_kept]
+
+
+def _taken(left: Counter[FieldValue] | Counter[FieldValue | None], value: FieldValue) -> bool:
+    """Take one of a value, if any is left."""
+    if left[value] <= 0:
+        return False
+    left[value] -= 1
+    return True
+
+
+def _out_of_order(before: list[FieldValue], after: list[FieldValue]) -> set[FieldValue]:
+    """The values outside a longest run that has the same order in both."""
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    in_order = Counter(
+        after[block.b + n] for block in matcher.get_matching_blocks() for n in range(block.size)
+    )
+    return {value for value in after if not _taken(in_order, value)}
+
+
+def _pairs(
+    gone: list[FieldValue], come: list[tuple[FieldValue, bool]]
+) -> dict[FieldValue, FieldValue]:
+    """New value → the old value that it replaces."""
+    left = list(gone)
+    pairs: dict[FieldValue, FieldValue] = {}
+    new = [value for value, is_kept in come if not is_kept]
+    for value in new:
+        if value in pairs or not left:
+            continue
+        best = max(left, key=lambda old: _likeness(old, value))
+        if _likeness(best, value) > ALIKE or len(gone) == len(new) == 1:
+            pairs[value] = best
+            left.remove(best)
+    return pairs
+
+
+def _likeness(old: FieldValue, new: FieldValue) -> float:
+    if old.text == new.text:
+        return 1.0
+    one, other = old.text[:_LONGEST], new.text[:_LONGEST]
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() > ALIKE else 0.0
+
+
+def fields_of(path: str, content: bytes) -> dict[str, list[FieldValue]]:
+    """The fields of a metadata file: its own where it is flat, else those of its description."""
+    found: dict[str, list[FieldValue]] = {}
+    try:
+        for one in read_fields(content):
+            found.setdefault(one.name, []).append(FieldValue(one.folded, one.lang))
+    except NoFields:
+        description = describe(path, content) or Description()
+        for name, values in description.items():
+            found[name] = [FieldValue(value.text, value.lang or "") for value in values]
+    return found
+
+
+Pieces = tuple[tuple[bool, str], ...]
+"""A text in pieces, each with whether it is only in this text and not in the other."""
+
+
+def words(before: str, after: str) -> tuple[Pieces, Pieces]:
+    """Two texts in pieces, cut at words."""
+    one, other = _pieces(before), _pieces(after)
+    if len(one) + len(other) > _LONGEST:
+        return ((True, before),), ((True, after),)
+    old: list[tuple[bool, str]] = []
+    new: list[tuple[bool, str]] = []
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    for kind, begin, end, start, stop in matcher.get_opcodes():
+        if begin < end:
+            old.append((kind != "equal", "".join(one[begin:end])))
+        if start < stop:
+            new.append((kind != "equal", "".join(other[start:stop])))
+    return tuple(old), tuple(new)
+
+
+def _pieces(text: str) -> list[str]:
+    pieces: list[str] = []
+    for letter in text:
+        if pieces and letter.isalnum() and pieces[-1][-1].isalnum():
+            pieces[-1] += letter
+        else:
+            pieces.append(letter)
+    return pieces

@@ -1,0 +1,31 @@
+"""Two versions of a record compared, by field and by line."""
+
+from webui import urls
+from webui.errors import NotFound
+from webui.http_values import revision_tag
+from webui.record_view import record_view
+from webui.rendering import View
+from webui.site import Call
+from webui.texts import text as _
+from webui.version_differences import base_of, compare_versions, comparison_json
+
+
+def show(call: Call) -> View:
+    """``before`` and ``after``; by default the harvested version and the current one."""
+    record = call.record
+    after = call.request.query.get("after") or record.currentversion
+    record.version_date(after)  # raises VersionNotFound in the store's words
+    before = call.request.query.get("before") or base_of(record, after)
+    if not before:
+        raise NotFound(_("This record has one version only; there is nothing to compare."))
+    found = compare_versions(record, before, after)
+    view = record_view(call.site, record, after)
+    identifier = record.item_id
+    twin = {"identifier": identifier, "revision": record.revision, **comparison_json(found)}
+    return View(
+        "differences.mako",
+        {"view": view, "found": found},
+        twin,
+        urls.differences(identifier, before, after),
+        headers={"ETag": revision_tag(record.revision)},
+    )

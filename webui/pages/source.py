@@ -1,0 +1,28 @@
+"""The harvest and the response that a harvested version came from."""
+
+from webui import urls, xml_view
+from webui.errors import NotFound
+from webui.rendering import View
+from webui.site import Call
+from webui.sources import source_json, source_of
+from webui.texts import text as _
+
+
+def show(call: Call) -> View:
+    """Where a version came from, with the record as the repository sent it."""
+    record = call.record
+    origin = record.origin(call.version)
+    if origin.kind != "harvest":
+        raise NotFound(_("Version {name} was made here; no harvest brought it.", name=call.version))
+    prefix = next(iter(origin.prefixes), "")
+    prefix_uri = str(call.site.silo.state.get("identifier_uri_prefix") or "")
+    found = source_of(call.site.silo.path, record.item_id, origin, prefix, prefix_uri)
+    twin = {"identifier": record.item_id, "version": call.version, **source_json(found)}
+    data = {
+        "identifier": record.item_id,
+        "version": call.version,
+        "origin": origin,
+        "found": found,
+        "pieces": xml_view.pieces(found.response.element) if found.response else (),
+    }
+    return View("source.mako", data, twin, urls.version(record.item_id, call.version, "source"))
