@@ -1,27 +1,56 @@
 """Re-export: the chosen versions of records, out of a Silo into something else.
 
     >>> from recordsilo import Silo
-    >>> from reexport import FilesTarget, Selection, export
-    >>> report = export(Silo("myrepo"), FilesTarget("out"), Selection())
+    >>> from reexport import Export, FilesTarget, Selection
+    >>> report = Export(Silo("myrepo"), FilesTarget("out")).run(Selection(state="ready"))
+    >>> report.whole
+    True
 
-A *target* takes one `Package` after the other; which records go is a `Selection`;
-what became of them is a `Report`.
+Which records go is a `Selection`, what of them a `Policy`, where to a `Target`; what
+became of them is a report, a value. docs/export.md shows the commands.
 """
 
-from reexport.engine import Report, Selection, export
-from reexport.errors import ExportError, TargetUnusable
-from reexport.package import Outcome, Package
+from reexport.engine import Export, Stop, Watch
+from reexport.errors import (
+    Conflict,
+    CredentialsRefused,
+    DepositFailed,
+    ExportError,
+    RetryLater,
+    TargetFull,
+    TargetUnusable,
+)
+from reexport.plan import Policy, Versions
+from reexport.report import DepositOutcome, Progress, RunReport, VerifyReport
+from reexport.selection import Selection
 from reexport.targets import Target
+from reexport.targets.bag import BagTarget
 from reexport.targets.files import FilesTarget
+from reexport.values import ActionKind, Deletions, OnConflict, Result
 
 __all__ = [
+    "ActionKind",
+    "BagTarget",
+    "Conflict",
+    "CredentialsRefused",
+    "Deletions",
+    "DepositFailed",
+    "DepositOutcome",
+    "Export",
     "ExportError",
     "FilesTarget",
-    "Outcome",
-    "Package",
-    "Report",
+    "OnConflict",
+    "Policy",
+    "Progress",
+    "Result",
+    "RetryLater",
+    "RunReport",
     "Selection",
+    "Stop",
     "Target",
+    "TargetFull",
     "TargetUnusable",
-    "export",
+    "VerifyReport",
+    "Versions",
+    "Watch",
 ]

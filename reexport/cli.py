@@ -1,23 +1,47 @@
-"""`silo export …`: one command for each target."""
+"""`silo export …`: one command for each target, and what can be asked of an export."""
 
-import json
 import os
+from typing import Any
 
 import click
 
-from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.options import in_state
-from recordsilo.progress import counting
-from reexport.engine import Report, Selection
-from reexport.engine import export as run_export
+from recordsilo import Silo
+from recordsilo.audit.sampling import share_of
+from recordsilo.cli import example, fail, open_silo
+from recordsilo.options import as_json, directory
+from reexport import options
+from reexport.engine import Export
 from reexport.errors import TargetUnusable
-from reexport.package import Outcome
+from reexport.plan import Policy, Versions
+from reexport.showing import (
+    Shown,
+    show_reconciliation,
+    show_rollback,
+    show_run,
+    show_status,
+    show_verification,
+)
+from reexport.tables_cli import table_commands
+from reexport.targets.bag import BagTarget
+from reexport.targets.directory import DirectoryTarget, marked, read_marker
 from reexport.targets.files import FilesTarget
+from reexport.values import Deletions, OnConflict
+
+_HELP = """Export records out of a Silo: to plain files, bags, tables, a zip, a list of links.
+
+\b
+Exit codes beyond those of every command:
+      4  what is in the target is not what was exported
+      5  all is done but for what others changed in the target
+"""
 
 
-@click.group()
+@click.group(help=_HELP)
 def export() -> None:
-    """Export the current versions of records out of a Silo."""
+    """See `_HELP`."""
+
+
+to_directory = click.argument("out", metavar="OUT")
 
 
 @export.command(
@@ -25,64 +49,194 @@ def export() -> None:
         "silo export files myrepo out",
         "silo export files myrepo out --set 7374617475733D707562",
         "silo export files myrepo out --item 6102 --item 6103",
-        "silo export files myrepo out --state ready",
+        "silo export files myrepo out --state ready --dry-run",
+        "silo export files myrepo out --search 'creator:adeyemi' --versions all",
     )
 )
-@click.argument("silo_dir", metavar="DIR")
-@click.argument("out", metavar="OUT")
-@click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it.")
-@click.option("--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable.")
-@in_state
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress, and a report only of losses.")
-def files(
-    *,
-    silo_dir: str,
-    out: str,
-    set_spec: str | None,
-    items: tuple[str, ...],
-    state: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@directory
+@to_directory
+@options.selecting
+@options.what_goes
+@options.how_run
+@options.jobs
+@options.showing
+def files(silo_dir: str, out: str, **given: Any) -> int:
     """Write records as plain files: a directory for each in OUT, named by its identifier.
 
     Metadata is written as it was harvested (oai_dc) and as a document of its own
-    (oai_dc.xml). Records deleted at the source are left out. Run again, it writes
-    what changed, also over what was changed by hand in OUT.
+    (oai_dc.xml). With --versions curated or all, each version has a directory. Run
+    again, it writes what changed; what others changed in OUT is left alone, and named.
     """
-    if set_spec and items:
-        fail("give --set or --item, not both")
-    with open_silo(silo_dir) as silo:
-        selection = Selection(set_spec, tuple(silo.resolve(item) for item in items), state)
-        total = selection.total(silo)
-        if not total:
-            named = {"set": set_spec, "state": state}
-            by = " and ".join(f"{kind} {value}" for kind, value in named.items() if value)
-            fail(f"no record of {silo_dir} is selected" + (f" by {by}" if by else ""))
-        if os.path.abspath(out).startswith(silo.path + "/") or os.path.abspath(out) == silo.path:
-            fail(f"{out} is within the Silo {silo_dir}; name a directory outside of it")
-        try:
-            with counting("exporting", total, quiet=quiet) as show_progress:
-                report = run_export(silo, FilesTarget(out), selection, show_progress)
-        except TargetUnusable as error:
-            fail(str(error), ExitCode.ENDPOINT)
-        except KeyboardInterrupt:
-            fail("interrupted; the same command goes on", ExitCode.INTERRUPTED)
-    if as_json:
-        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=1))
-    elif not quiet or not report.whole:
-        _print(report, out)
-    return ExitCode.OK if report.whole else ExitCode.LOSSES
+    return _run(silo_dir, FilesTarget(out, Versions(given["versions"])), given)
 
 
-def _print(report: Report, out: str) -> None:
-    counts = ", ".join(f"{report.outcomes[outcome]:,} {outcome.value}" for outcome in Outcome)
-    click.echo(f"{out}: {counts}; {report.deleted:,} deleted at the source left out")
-    for identifier in report.still_there:
-        click.echo(f"  {identifier} is deleted at the source; an earlier export of it is there")
-    for reason in report.failed.values():
-        click.echo(f"silo: not exported: {reason}", err=True)
+@export.command(
+    epilog=example(
+        "silo export bag myrepo bags --versions all",
+        "silo export bag myrepo bags --state ready --jobs 2",
+    )
+)
+@directory
+@to_directory
+@options.selecting
+@options.what_goes
+@options.how_run
+@options.jobs
+@options.showing
+def bag(silo_dir: str, out: str, **given: Any) -> int:
+    """Write records as BagIt bags: a tar file for each in OUT, with all chosen versions.
 
+    The same versions make the same bytes, on any day and any machine.
+    """
+    return _run(silo_dir, BagTarget(out), given)
+
+
+def _run(silo_dir: str, target: DirectoryTarget, given: dict[str, Any]) -> int:
+    with open_silo(silo_dir) as silo, options.told():
+        _check_outside(silo, target.shown)
+        return run_to(silo, target, given)
+
+
+def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
+    """Export as the options say (`options.selecting`, `what_goes`, `how_run`, `jobs`, `showing`).
+
+    Args:
+        target: A `reexport.targets.Target`.
+    """
+    selection = options.selection_of(
+        silo, given["set_spec"], given["query"], given["items"], given["state"]
+    )
+    options.check_not_empty(silo, selection)
+    export = Export(silo, target, policy_of(given))
+    return show_run(
+        shown_of(given),
+        lambda watch, stop: export.run(
+            selection,
+            dry_run=given["dry_run"],
+            jobs=given["jobs"],
+            limit=given["limit"],
+            on_conflict=OnConflict(given["on_conflict"]),
+            watch=watch,
+            stop=stop,
+        ),
+    )
+
+
+def policy_of(given: dict[str, Any]) -> Policy:
+    """What `options.what_goes` asks for."""
+    return Policy(
+        Versions(given["versions"]), not given["no_unwrap"], Deletions(given["deletions"])
+    )
+
+
+def shown_of(given: dict[str, Any]) -> Shown:
+    """What `options.showing` asks for."""
+    return Shown(given.get("report_path"), given.get("as_json", False), given.get("quiet", False))
+
+
+def _check_outside(silo: Silo, out: str) -> None:
+    if f"{os.path.abspath(out)}/".startswith(f"{silo.path}/"):
+        fail(f"{out} is within the Silo {silo.storage_dir}; name a directory outside of it")
+
+
+# -- what can be asked of an export ------------------------------------------------------
+
+
+def directory_target(out: str) -> DirectoryTarget:
+    """The target that a directory of exported records is, as its marker says.
+
+    Raises:
+        TargetUnusable: It is none.
+    """
+    marker = read_marker(out)
+    if not marker:
+        raise TargetUnusable(f"{out} is no directory that something was exported to")
+    form = marked(marker, "form")
+    if form.startswith("bag"):
+        return BagTarget(out)
+    by_version = form == "files by version"
+    return FilesTarget(out, Versions.ALL if by_version else Versions.CURRENT)
+
+
+@export.command(epilog=example("silo export resume myrepo out"))
+@directory
+@to_directory
+@options.jobs
+@options.showing
+def resume(silo_dir: str, out: str, **given: Any) -> int:
+    """Go on with the last run to OUT, as it was asked for."""
+    with open_silo(silo_dir) as silo, options.told():
+        export = Export(silo, directory_target(out))
+        return show_run(
+            shown_of(given),
+            lambda watch, stop: export.resume(jobs=given["jobs"], watch=watch, stop=stop),
+        )
+
+
+@export.command(epilog=example("silo export status myrepo out"))
+@directory
+@to_directory
+@as_json
+def status(silo_dir: str, out: str, **given: Any) -> None:
+    """Say what the ledger has of OUT: records, unfinished deposits, runs."""
+    with open_silo(silo_dir) as silo, options.told():
+        show_status(Export(silo, directory_target(out)), shown_of(given))
+
+
+@export.command(
+    epilog=example("silo export verify myrepo out", "silo export verify myrepo out --sample 5%")
+)
+@directory
+@to_directory
+@options.selecting
+@options.sample
+@options.showing
+def verify(silo_dir: str, out: str, **given: Any) -> int:
+    """Compare what is in OUT with what was exported there, byte for byte."""
+    with open_silo(silo_dir) as silo, options.told():
+        selection = options.selection_of(
+            silo, given["set_spec"], given["query"], given["items"], given["state"]
+        )
+        export = Export(silo, directory_target(out))
+        return show_verification(export, selection, share(given["sample"]), shown_of(given))
+
+
+def share(text: str) -> float:
+    """What `options.sample` asks for; ends the command where it is no share."""
+    try:
+        return share_of(text)
+    except ValueError:
+        fail(f"{text!r} is no share; write 10% or 0.1")
+
+
+@export.command(epilog=example("silo export reconcile myrepo out"))
+@directory
+@to_directory
+@options.selecting
+@as_json
+def reconcile(silo_dir: str, out: str, **given: Any) -> None:
+    """Rebuild the ledger from what is in OUT, as after the loss of the Silo's curation/exports."""
+    with open_silo(silo_dir) as silo, options.told():
+        selection = options.selection_of(
+            silo, given["set_spec"], given["query"], given["items"], given["state"]
+        )
+        show_reconciliation(Export(silo, directory_target(out)), selection, shown_of(given))
+
+
+@export.command(epilog=example("silo export rollback myrepo out 20260301T101500Z-0a1b2c"))
+@directory
+@to_directory
+@click.argument("run_id", metavar="RUN")
+@options.purge
+@as_json
+def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:
+    """Take back what a run created in OUT; nothing else, and nothing changed since."""
+    with open_silo(silo_dir) as silo, options.told():
+        export = Export(silo, directory_target(out))
+        return show_rollback(export, run_id, shown_of(given), purge=purge)
+
+
+for _command in table_commands:
+    export.add_command(_command)
 
 commands: list[click.Command] = [export]

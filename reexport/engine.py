@@ -1,158 +1,414 @@
-"""The way of an export: each selected record becomes a package, each package a deposit."""
+"""The way of an export: records are planned one after the other, and carried out side by side."""
 
-from collections import Counter
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.index import PageRequest, SearchFilters
-from reexport.errors import DepositFailed
-from reexport.package import Outcome, Package
-from reexport.package import PackageTarget as Target
+from recordsilo.manifest import Manifest
+from reexport import checking
+from reexport.content import Packer, with_digests
+from reexport.deposits import Depositor, Retries, RunStopped
+from reexport.errors import RunNotFound, TargetUnusable
+from reexport.ledger import Ledger
+from reexport.plan import WRITING, Action, Policy, Versions, plan_record
+from reexport.report import (
+    DepositOutcome,
+    Progress,
+    ReconcileReport,
+    RollbackReport,
+    RunReport,
+    Status,
+    Tally,
+    VerifyReport,
+)
+from reexport.selection import Selection
+from reexport.targets import Target
+from reexport.values import ActionKind, Deletions, Difference, OnConflict, Result
 
-PAGE = 500
-Progress = Callable[[int], None]
+EVERYTHING = Selection()
+DEFAULT = Policy()
+PATIENT = Retries()
+
+
+class Stop:
+    """Asks a run to end early: what is under way is ended well, nothing new is begun."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self.interrupted = False
+
+    def ask(self, *, interrupted: bool = False) -> None:
+        """Ask; from a signal's handler, or from another thread.
+
+        Args:
+            interrupted: Somebody at the keyboard did (exit code 130, else 75).
+        """
+        self.interrupted = self.interrupted or interrupted
+        self._asked.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, or until asked; whether it was asked."""
+        return self._asked.wait(seconds)
+
+    @property
+    def asked(self) -> bool:
+        """Whether it was."""
+        return self._asked.is_set()
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Which records are exported.
+class Watch:
+    """Who looks on: called in the thread that called `Export.run`.
 
     Attributes:
-        set_spec: Those of a set, or of one below it.
-        items: These, by full identifiers; empty means all.
-        state: Of them, those whose current version is in this state.
+        progress: After each record.
+        outcome: With each action carried out; of a dry run, with each that would be.
     """
 
-    set_spec: str | None = None
-    items: tuple[str, ...] = ()
-    state: str | None = None
-
-    def total(self, silo: Silo) -> int:
-        """How many records are selected, at most."""
-        if self.items:
-            return len(self.items)
-        if self.state is None:
-            return silo.count(set_spec=self.set_spec)
-        return silo.search(filters=self._filters(), page=PageRequest(limit=1)).total
-
-    def identifiers(self, silo: Silo) -> Iterator[str]:
-        """The records, by identifier; of ``items`` the state is not asked here."""
-        if self.items:
-            yield from dict.fromkeys(self.items)
-        elif self.state is None:
-            yield from _listed(silo, self.set_spec)
-        else:
-            yield from (row.identifier for row in silo.found(self._filters()))
-
-    def has(self, record: HarvestedRecord) -> bool:
-        """Whether the record is in the wanted state, as it is now."""
-        return self.state is None or record.version_state() == self.state
-
-    def _filters(self) -> SearchFilters:
-        wanted = {"state": self.state, "set": self.set_spec}
-        return SearchFilters(values={key: [value] for key, value in wanted.items() if value})
+    progress: Callable[[Progress], None] = lambda _progress: None
+    outcome: Callable[[DepositOutcome], None] = lambda _outcome: None
 
 
-@dataclass(slots=True)
-class Report:
-    """What an export did.
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export of records of a Silo to a target.
+
+        >>> report = Export(silo, target).run(Selection(state="ready"))
+        >>> report.whole, report.actions
+
+    Killed anywhere, the same call goes on: the ledger in the Silo
+    (``curation/exports/``) says what was under way, and what was exported is not
+    exported again.
 
     Attributes:
-        outcomes: How many packages had which outcome.
-        deleted: Records left out because the source deleted them and nobody kept
-            a curated version.
-        still_there: Those among them that an earlier export had put into the target.
-        failed: Identifier → why, in a sentence.
+        policy: What is exported; its ``crosswalk`` is always the target's.
+        retries: How often something is tried again.
     """
 
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
-    deleted: int = 0
-    still_there: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
+    silo: Silo
+    target: Target
+    policy: Policy = DEFAULT
+    retries: Retries = PATIENT
+
+    def run(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        dry_run: bool = False,
+        jobs: int = 1,
+        limit: int | None = None,
+        on_conflict: OnConflict = OnConflict.FAIL,
+        watch: Watch | None = None,
+        stop: Stop | None = None,
+    ) -> RunReport:
+        """Export what is selected and not in the target as it is now.
+
+        Args:
+            dry_run: Only say what would be done; writes nothing, neither there nor here.
+            jobs: How many records at once; the versions of one always go in order.
+            limit: Of how many records at most something is done.
+            on_conflict: What to do where others changed the target.
+
+        Returns:
+            What was done; what could not be is named there, and the others went on.
+
+        Raises:
+            TargetUnusable, CredentialsRefused: The target cannot be used to begin with.
+            LedgerInUse: Another run to this target is at work.
+            SearchError, IndexProblem: The selection cannot be looked up.
+
+        Cost: memory does not grow with the number of records.
+        """
+        self.target.probe()
+        policy = self._policy()
+        watch = watch or Watch()
+        if dry_run:
+            with Ledger.look(self.silo.path, self.target.key) as ledger:
+                return _Run(self, policy, selection, ledger, watch, limit=limit).plan()
+        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+            self.target.prepare()
+            run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
+            work = _Run(
+                self, policy, selection, ledger, watch,
+                stop=stop or Stop(), limit=limit, run_id=run.run_id,
+            )  # fmt: skip
+            return work.carry_out(jobs, on_conflict)
+
+    def resume(
+        self, *, jobs: int = 1, watch: Watch | None = None, stop: Stop | None = None
+    ) -> RunReport:
+        """Go on with the last run, as it was asked for: selection, versions, policy.
+
+        Raises:
+            RunNotFound: There was none.
+            TargetUnusable, LedgerInUse, SearchError: See `run`.
+        """
+        self.target.probe()
+        with Ledger.look(self.silo.path, self.target.key) as ledger:
+            runs = ledger.runs()
+        if not runs:
+            raise RunNotFound(f"nothing was exported to {self.target.shown} yet")
+        asked = runs[0].arguments
+        policy = Policy(Versions(asked["versions"]), asked["unwrap"], Deletions(asked["deletions"]))
+        return replace(self, policy=policy).run(
+            Selection.from_json(asked["selection"]),
+            jobs=jobs,
+            limit=asked["limit"],
+            on_conflict=OnConflict(asked["on_conflict"]),
+            watch=watch,
+            stop=stop,
+        )
+
+    def status(self) -> Status:
+        """What the ledger says; asks the target nothing but how its ledger is called."""
+        self.target.probe()
+        with Ledger.look(self.silo.path, self.target.key) as ledger:
+            return checking.status(ledger, self.target)
+
+    def verify(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        sample: float = 1.0,
+        on_difference: Callable[[Difference], None] = lambda _difference: None,
+        progress: Callable[[int], None] = lambda _records: None,
+    ) -> VerifyReport:
+        """Compare what the ledger says is in the target with the Silo, byte by byte's digest.
+
+        Args:
+            sample: A share of the records, drawn by chance.
+
+        Raises:
+            TargetUnusable: The target does not answer.
+        """
+        self.target.probe()
+        with Ledger.look(self.silo.path, self.target.key) as ledger:
+            check = checking.Verification(self.silo, self.target, ledger, self._policy())
+            chosen = checking.chosen(self.silo, ledger, selection, sample)
+            return check.run(chosen, on_difference, progress)
+
+    def reconcile(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        progress: Callable[[int], None] = lambda _records: None,
+    ) -> ReconcileReport:
+        """Make the ledger say what the target holds, as the target tells it.
+
+        Raises:
+            TargetUnusable, LedgerInUse: See `run`.
+        """
+        self.target.probe()
+        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+            found = checking.Reconciliation(self.silo, self.target, ledger, self._policy())
+            return found.run(selection, progress)
+
+    def rollback(self, run_id: str, *, purge: bool = False) -> RollbackReport:
+        """Take back the objects that a run created; never what it did not create.
+
+        Args:
+            purge: Leave nothing of them, so that a later run can create them again.
+
+        Raises:
+            RunNotFound: The ledger has no such run.
+            TargetUnusable, LedgerInUse: See `run`.
+        """
+        self.target.probe()
+        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+            return checking.rollback(self.target, ledger, run_id, purge=purge)
+
+    def _policy(self) -> Policy:
+        return replace(self.policy, crosswalk=self.target.crosswalk)
+
+
+def _arguments(
+    selection: Selection, policy: Policy, on_conflict: OnConflict, limit: int | None
+) -> dict[str, Any]:
+    return {
+        "selection": selection.to_json(),
+        "versions": policy.versions,
+        "unwrap": policy.unwrap,
+        "deletions": policy.deletions,
+        "on_conflict": on_conflict,
+        "limit": limit,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A record with what is to be done about it."""
+
+    record: HarvestedRecord
+    manifest: Manifest
+    actions: tuple[Action, ...]
 
     @property
-    def whole(self) -> bool:
-        """Whether every selected record is in the target now."""
-        return not self.failed
-
-    @property
-    def done(self) -> int:
-        """How many records have been dealt with."""
-        return self.outcomes.total() + self.deleted + len(self.failed)
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as JSON values."""
-        return {
-            "whole": self.whole,
-            "counts": {
-                **{outcome.value: self.outcomes[outcome] for outcome in Outcome},
-                "deleted": self.deleted,
-                "failed": len(self.failed),
-            },
-            "still_there": self.still_there,
-            "failed": [{"identifier": i, "reason": why} for i, why in self.failed.items()],
-        }
+    def writes(self) -> bool:
+        return any(action.kind in WRITING for action in self.actions)
 
 
-def export(
-    silo: Silo,
-    target: Target,
-    selection: Selection,
-    progress: Progress = lambda _done: None,
-) -> Report:
-    """Export the current version of each selected record.
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run, or one dry run."""
 
-    One record after the other, in the order of identifiers; memory does not grow with
-    their number. Interrupted, the same call goes on: what is in the target stays.
+    export: Export
+    policy: Policy
+    selection: Selection
+    ledger: Ledger
+    watch: Watch
+    stop: Stop = field(default_factory=Stop)
+    limit: int | None = None
+    run_id: str = ""
+    tally: Tally = field(default_factory=Tally)
+    began: float = field(default_factory=time.monotonic)
 
-    Args:
-        progress: Called after each record with how many are done.
+    def plan(self) -> RunReport:
+        total = self.selection.total(self.export.silo)
+        for planned in self._planned():
+            for action in planned.actions:
+                self.tally.planned(action)
+                if action.kind in WRITING:
+                    self.watch.outcome(_would(action))
+            self._show(total)
+        return self._report(dry_run=True)
 
-    Returns:
-        What was done; a record that cannot be exported is named there, and the others
-        go on.
-
-    Raises:
-        TargetUnusable: The target cannot be used, or cannot any more.
-    """
-    target.prepare()
-    report = Report()
-    for identifier in selection.identifiers(silo):
+    def carry_out(self, jobs: int, on_conflict: OnConflict) -> RunReport:
+        depositor = Depositor(
+            self.export.target,
+            self.ledger,
+            Packer.of(self.export.silo, self.policy, self.ledger),
+            self.run_id,
+            on_conflict,
+            self.export.retries,
+            self.stop.wait,
+        )
+        stopped = ""
         try:
-            record = silo[identifier]
-            if selection.has(record):
-                _export_one(record, target, report)
-        except DepositFailed as error:
-            report.failed[identifier] = error.reason
-        except RecordNotFound:  # removed since it was listed
-            continue
-        except RecordSiloError as error:
-            report.failed[identifier] = str(error)
-        progress(report.done)
-    return report
+            self._recover(depositor)
+            self._all(depositor, jobs)
+        except TargetUnusable as error:
+            stopped = str(error)
+        except RunStopped:
+            stopped = "asked to stop"
+        except BaseException:
+            self.ledger.end_run(self.run_id, "broken off", self._counts())
+            raise
+        if self.stop.asked:
+            stopped = stopped or "asked to stop"
+        report = self._report(stopped=stopped)
+        self.ledger.end_run(self.run_id, "stopped" if stopped else "done", self._counts())
+        return report
+
+    def _recover(self, depositor: Depositor) -> None:
+        for outcome in depositor.recover_unfinished():
+            self.watch.outcome(outcome)
+            if outcome.result is Result.DONE:
+                self.tally.recovered += 1
+            else:
+                self.tally.add(outcome)
+
+    def _all(self, depositor: Depositor, jobs: int) -> None:
+        total = self.selection.total(self.export.silo)
+        waiting: deque[Future[list[DepositOutcome]]] = deque()
+        with ThreadPoolExecutor(jobs, thread_name_prefix="export") as pool:
+            try:
+                for planned in self._planned():
+                    for action in planned.actions:
+                        if action.kind not in WRITING:
+                            self.tally.planned(action)
+                    if planned.writes:
+                        waiting.append(pool.submit(_carried_out, depositor, planned))
+                    while len(waiting) > 2 * jobs or (waiting and waiting[0].done()):
+                        self._collect(waiting.popleft())
+                    self._show(total)
+                while waiting:
+                    self._collect(waiting.popleft())
+                    self._show(total)
+            except BaseException:
+                for future in waiting:
+                    future.cancel()
+                raise
+
+    def _collect(self, future: Future[list[DepositOutcome]]) -> None:
+        for outcome in future.result():
+            self.tally.add(outcome)
+            self.watch.outcome(outcome)
+
+    def _planned(self) -> Iterator[_Planned]:
+        """The records one after the other, each with its actions, as the ledger is then."""
+        left = self.limit
+        for identifier in self.selection.identifiers(self.export.silo):
+            if self.stop.asked or left == 0:
+                return
+            try:
+                planned = self._plan_one(identifier)
+            except RecordNotFound:  # removed since it was listed
+                continue
+            except RecordSiloError as error:
+                self._not_planned(identifier, str(error))
+                continue
+            if planned is None:
+                continue
+            self.tally.records += 1
+            if left is not None and planned.writes:
+                left -= 1
+            yield planned
+
+    def _plan_one(self, identifier: str) -> _Planned | None:
+        record = self.export.silo[identifier]
+        manifest = with_digests(record)
+        if not self.selection.has(manifest):
+            return None
+        known = self.ledger.known(identifier)
+        actions = plan_record(manifest, known, self.policy, self.export.target.capabilities)
+        return _Planned(record, manifest, actions)
+
+    def _not_planned(self, identifier: str, reason: str) -> None:
+        outcome = DepositOutcome(identifier, ActionKind.NOTHING, "", Result.FAILED, "", reason)
+        self.tally.records += 1
+        self.tally.add(outcome)
+        self.watch.outcome(outcome)
+
+    def _show(self, total: int) -> None:
+        seconds = time.monotonic() - self.began
+        done = Progress(self.tally.records, total, self.tally.carried_out, seconds)
+        self.watch.progress(done)
+
+    def _counts(self) -> dict[str, int]:
+        tally = self.tally
+        actions = {str(kind): number for kind, number in tally.actions.items()}
+        return {**actions, **{str(result): number for result, number in tally.results.items()}}
+
+    def _report(self, *, dry_run: bool = False, stopped: str = "") -> RunReport:
+        tally = self.tally
+        return RunReport(
+            self.run_id,
+            self.export.target.shown,
+            dry_run,
+            tally.records,
+            dict(tally.actions),
+            failed=tally.results[Result.FAILED],
+            conflicts=tally.results[Result.CONFLICT],
+            skipped=tally.results[Result.SKIPPED],
+            problems=tuple(tally.problems),
+            still_there=tuple(tally.still_there),
+            stopped=stopped,
+            interrupted=bool(stopped) and self.stop.interrupted,
+            recovered=tally.recovered,
+            seconds=time.monotonic() - self.began,
+        )
 
 
-def _export_one(record: HarvestedRecord, target: Target, report: Report) -> None:
-    if _is_deleted(record):
-        report.deleted += 1
-        if target.has(record.item_id):
-            report.still_there.append(record.item_id)
-        return
-    report.outcomes[target.deposit(Package.of(record))] += 1
+def _carried_out(depositor: Depositor, planned: _Planned) -> list[DepositOutcome]:
+    actions = [action for action in planned.actions if action.kind in WRITING]
+    return list(depositor.carry_out(planned.record, planned.manifest, actions))
 
 
-def _is_deleted(record: HarvestedRecord) -> bool:
-    """Whether the source deleted it and its current version is not a curated one."""
-    return "deleted_at_version" in record.metadata and not record.is_curated()
-
-
-def _listed(silo: Silo, set_spec: str | None) -> Iterator[str]:
-    page = silo.page(limit=PAGE, set_spec=set_spec)
-    while page.rows:
-        yield from (row.identifier for row in page.rows)
-        if not page.has_next:
-            return
-        page = silo.page(limit=PAGE, after=page.rows[-1].identifier, set_spec=set_spec)
+def _would(action: Action) -> DepositOutcome:
+    return DepositOutcome(action.identifier, action.kind, action.version, Result.DONE)

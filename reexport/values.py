@@ -222,6 +222,8 @@ class Deposited:
     Attributes:
         created: URIs of what was not there before; a roll-back takes these back.
         was_there: The deposit was there already, whole; nothing was written.
+        deposits: How many versions the object has now, those that others made among
+            them; None where the target does not count: one more than before.
     """
 
     uri: str
@@ -229,6 +231,7 @@ class Deposited:
     token: str = ""
     created: tuple[str, ...] = ()
     was_there: bool = False
+    deposits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

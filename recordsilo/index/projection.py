@@ -266,7 +266,7 @@ def _description(manifest: Manifest, read: Read) -> Description:
     """What the current version says; empty where it says nothing."""
     if not manifest.versions:
         return Description()
-    return _description_of(manifest.current, read)
+    return description_of(manifest.current, read)
 
 
 def _title_of_others(manifest: Manifest, read: Read) -> str:
@@ -274,7 +274,7 @@ def _title_of_others(manifest: Manifest, read: Read) -> str:
     for version in reversed(manifest.versions):
         if version.name == manifest.current_version:
             continue
-        if title := _description_of(version, read).title:
+        if title := description_of(version, read).title:
             return _storable(title)
     return ""
 
@@ -282,11 +282,11 @@ def _title_of_others(manifest: Manifest, read: Read) -> str:
 def _harvested_title(manifest: Manifest, read: Read) -> str:
     for version in reversed(manifest.versions):
         if version.origin.kind == "harvest" and version.metadata_files:
-            return _storable(_description_of(version, read).title)
+            return _storable(description_of(version, read).title)
     return ""
 
 
-def _description_of(version: Version, read: Read) -> Description:
+def description_of(version: Version, read: Read) -> Description:
     """The description of a version's plainest metadata file that has a title, else of any."""
     found = Description()
     for path in metadata_paths(version):

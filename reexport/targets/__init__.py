@@ -17,7 +17,7 @@ from reexport.values import (
 
 
 class DepositJournal(Protocol):
-    """The ledger's pen for one deposit; each note is on the medium when the call returns."""
+    """The ledger's pen for one deposit; a note outlives the process once the call has returned."""
 
     def opened(self, **facts: str) -> None:
         """Note how the deposit is known to the target (a transaction), once that is known."""

@@ -1,162 +1,103 @@
 """Plain files: a directory for each record, named by its cleaned identifier.
 
-out/
-  .silo-export                            marks a directory of this kind
-  oai+eprints,example,org+6102/
-    oai_dc                                as in the Silo
-    oai_dc.xml                            the metadata document itself
-    docs/licence.txt
+out/oai+eprints,example,org+6102/
+  oai_dc                                as in the Silo
+  oai_dc.xml                            the metadata document itself
+  docs/licence.txt
+
+With several versions of a record, each is in a directory of its own (``1/oai_dc``).
 """
 
-import errno
-import hashlib
 import os
-import secrets
-from typing import BinaryIO
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from recordsilo.atomic_file import (
-    StrictBarrier,
-    flush_directory,
-    make_directories,
-    remove_tree,
-    replace_file,
-    write_new,
-)
-from recordsilo.errors import FileNotInVersion
-from recordsilo.identifier import clean
-from reexport.errors import DepositFailed, TargetUnusable
-from reexport.package import CHUNK, Outcome, Package
+from recordsilo.atomic_file import StrictBarrier, digest_of, make_directories, write_new
+from recordsilo.manifest import Digest
+from reexport.content import checked_chunks
+from reexport.plan import Versions
+from reexport.plan import digest_of as digest_of_json
+from reexport.targets.directory import DirectoryTarget, directory_name
+from reexport.values import Deposit, ExportedFile, ExportedVersion
 
-MARKER = ".silo-export"
-_MARKER_TEXT = b"Records exported from a Silo; each directory is one record.\n"
-_MAX_NAME = 200
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+__all__ = ["FilesTarget", "directory_name"]
 
 
-class FilesTarget:
+class FilesTarget(DirectoryTarget):
     """A directory that records are exported to as plain files.
 
-    A record's directory is built beside its place and renamed in, so it is whole or
-    not there; one that holds the same bytes already is left alone. What was exported
-    earlier and is not selected now stays.
-
     Args:
-        directory: New, empty, or one an earlier export made.
+        directory: New, empty, or one that an earlier export of files made.
+        versions: Which versions go there: with more than the current one, each has a
+            directory of its own.
     """
 
-    def __init__(self, directory: str) -> None:
-        self.directory = os.path.abspath(directory)
-        self._shown = directory
-
-    def prepare(self) -> None:
-        """See `Target`."""
-        if os.path.lexists(self.directory) and not os.path.isdir(self.directory):
-            raise TargetUnusable(f"{self._shown} is not a directory; name a new or empty one")
-        try:
-            os.makedirs(self.directory, exist_ok=True)
-            names = os.listdir(self.directory)
-            if names and MARKER not in names:
-                raise TargetUnusable(
-                    f"{self._shown} holds something other than an earlier export; name a new or "
-                    "empty directory"
-                )
-            if MARKER not in names:
-                replace_file(f"{self.directory}/{MARKER}", _MARKER_TEXT)
-            for name in names:
-                if name.startswith(MARKER + "-"):  # left by an export that was killed
-                    remove_tree(f"{self.directory}/{name}")
-        except OSError as error:
-            raise TargetUnusable(f"{self._shown} cannot be written: {error.strerror}") from error
-
-    def has(self, identifier: str) -> bool:
-        """See `Target`."""
-        return os.path.isdir(self._place(identifier))
-
-    def deposit(self, package: Package) -> Outcome:
-        """See `Target`."""
-        place = self._place(package.identifier)
-        try:
-            if os.path.isdir(place):
-                if _holds(place, package):
-                    return Outcome.UNCHANGED
-                self._replace(place, package)
-                return Outcome.UPDATED
-            self._replace(place, package)
-            return Outcome.CREATED
-        except FileNotInVersion as error:
-            raise DepositFailed(package.identifier, str(error)) from error
-        except OSError as error:
-            if error.errno in _NO_ROOM:
-                raise TargetUnusable(f"{self._shown}: {error.strerror}") from error
-            raise DepositFailed(package.identifier, str(error)) from error
-
-    def _place(self, identifier: str) -> str:
-        return f"{self.directory}/{directory_name(identifier)}"
-
-    def _replace(self, place: str, package: Package) -> None:
-        """Build the record's directory, flush it, and rename it into place."""
-        staged = f"{self.directory}/{MARKER}-{os.getpid()}-{secrets.token_hex(4)}"
-        os.mkdir(staged)
-        try:
-            _write(staged, package)
-            if os.path.isdir(place):
-                os.rename(place, f"{staged}-old")
-            os.rename(staged, place)
-            flush_directory(self.directory)
-        except BaseException:
-            if not os.path.isdir(place) and os.path.isdir(f"{staged}-old"):
-                os.rename(f"{staged}-old", place)
-            remove_tree(staged)
-            raise
-        remove_tree(f"{staged}-old")
+    def __init__(self, directory: str, versions: Versions = Versions.CURRENT) -> None:
+        super().__init__(directory, _Files(by_version=versions is not Versions.CURRENT))
 
 
-def directory_name(identifier: str) -> str:
-    """The record's directory: its cleaned identifier; a long one is cut and ends in a digest."""
-    name = clean(identifier)
-    if len(name) <= _MAX_NAME:
-        return name
-    digest = hashlib.sha256(identifier.encode()).hexdigest()[:16]
-    return f"{name[: _MAX_NAME - 17]}~{digest}"
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """See `reexport.targets.directory.Form`."""
+
+    by_version: bool
+    name: str = "files"
+    suffix: str = ""
+
+    @property
+    def variant(self) -> str:
+        return "files by version" if self.by_version else "files"
+
+    def write(self, path: str, deposit: Deposit) -> str:
+        barrier = StrictBarrier()
+        os.mkdir(path)
+        barrier.directory_changed(path)
+        written = {}
+        for name, version, file in self._listed(deposit):
+            if "/" in name:
+                make_directories(os.path.dirname(f"{path}/{name}"), path, barrier)
+            with checked_chunks(deposit.identifier, version, file) as chunks:
+                written[name] = write_new(f"{path}/{name}", chunks, barrier)
+        barrier.flush()
+        return _tree_digest(written)
+
+    def digest(self, path: str) -> str:
+        return _tree_digest(_read_tree(path)) if os.path.isdir(path) else ""
+
+    def expected(self, deposit: Deposit) -> str | None:
+        return _tree_digest(self._digests(deposit))
+
+    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+        expected, found = self._digests(deposit), _read_tree(path)
+        for name in sorted(expected.keys() | found.keys()):
+            where = f"{path}/{name}"
+            if name not in found:
+                yield "file", where, f"{name} is missing"
+            elif name not in expected:
+                yield "extra", where, f"{name} was not exported"
+            elif expected[name] != found[name]:
+                yield "file", where, f"{name} has other bytes"
+
+    def _listed(self, deposit: Deposit) -> Iterator[tuple[str, ExportedVersion, ExportedFile]]:
+        for version in deposit.versions:
+            below = f"{version.name}/" if self.by_version else ""
+            for file in version.files:
+                yield below + file.path, version, file
+
+    def _digests(self, deposit: Deposit) -> dict[str, Digest]:
+        return {name: Digest(file.sha256, file.size) for name, _, file in self._listed(deposit)}
 
 
-def _write(directory: str, package: Package) -> None:
-    barrier = StrictBarrier()
-    barrier.directory_changed(directory)
-    for name in package.names:
-        path = f"{directory}/{name}"
-        if "/" in name:
-            make_directories(os.path.dirname(path), directory, barrier)
-        with package.open(name) as source:
-            write_new(path, iter(lambda: source.read(CHUNK), b""), barrier)
-    barrier.flush()
+def _read_tree(directory: str) -> dict[str, Digest]:
+    found = {}
+    for below, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(below, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, directory)] = digest_of(file)
+    return found
 
 
-def _holds(directory: str, package: Package) -> bool:
-    """Whether a directory holds the package's files, and no others, byte for byte."""
-    names = set(package.names)
-    if names != set(_files_below(directory)):
-        return False
-    return all(_is_same(f"{directory}/{name}", package, name) for name in names)
-
-
-def _files_below(directory: str) -> list[str]:
-    return [
-        os.path.relpath(os.path.join(below, file), directory)
-        for below, _, files in os.walk(directory)
-        for file in files
-    ]
-
-
-def _is_same(path: str, package: Package, name: str) -> bool:
-    with package.open(name) as ours, open(path, "rb") as theirs:
-        return _same_content(ours, theirs)
-
-
-def _same_content(one: BinaryIO, other: BinaryIO) -> bool:
-    while True:
-        chunk = one.read(CHUNK)
-        if chunk != other.read(CHUNK):
-            return False
-        if not chunk:
-            return True
+def _tree_digest(files: Mapping[str, Digest]) -> str:
+    """Of no files too: an empty directory is not nothing."""
+    return digest_of_json([[name, d.size, d.sha256] for name, d in sorted(files.items())])

@@ -25,7 +25,7 @@ def test_counts_are_printed_and_the_exit_is_0(silo: Silo, tmp_path: Path) -> Non
     assert (code, out) == (0, "")
     code, out, _ = run(silo.path, str(tmp_path / "out"))
     assert code == 0
-    assert "0 created, 0 updated, 3 unchanged; 1 deleted at the source left out" in out
+    assert "0 created, 0 replaced, 3 unchanged; 1 deleted at the source left out" in out
 
 
 def test_losses_are_named_and_the_exit_is_1(silo: Silo, tmp_path: Path) -> None:
@@ -35,14 +35,14 @@ def test_losses_are_named_and_the_exit_is_1(silo: Silo, tmp_path: Path) -> None:
     assert "oai:example.org:1" in err
     code, out, _ = run(silo.path, str(tmp_path / "out"), "--json")
     assert code == 1
-    assert json.loads(out)["failed"][0]["identifier"] == "oai:example.org:1"
+    assert json.loads(out)["problems"][0]["identifier"] == "oai:example.org:1"
 
 
 def test_items_are_named_in_short_and_url_form(silo: Silo, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     code, _, _ = run(silo.path, out, "--item", "1", "--item", "oai+example,org+3")
     assert code == 0
-    names = sorted(p.name for p in Path(out).iterdir() if p.is_dir())
+    names = sorted(p.name for p in Path(out).iterdir() if p.is_dir() and p.name != ".silo-notes")
     assert names == ["oai+example,org+1", "oai+example,org+3"]
 
 
@@ -75,10 +75,10 @@ def test_only_records_in_a_state_are_exported(silo: Silo, tmp_path: Path) -> Non
     code, printed, _ = run(silo.path, out, "--state", "ready")
     assert code == 0
     assert "2 created" in printed
-    names = sorted(p.name for p in Path(out).iterdir() if p.is_dir())
+    names = sorted(p.name for p in Path(out).iterdir() if p.is_dir() and p.name != ".silo-notes")
     assert names == ["oai+example,org+1", "oai+example,org+3"]
     code, printed, _ = run(silo.path, out, "--state", "ready", "--set", "a")
-    assert "0 created, 0 updated, 1 unchanged" in printed
+    assert "0 created, 0 replaced, 1 unchanged" in printed
 
 
 def test_a_record_that_is_named_is_exported_in_its_state_only(silo: Silo, tmp_path: Path) -> None:
@@ -86,4 +86,4 @@ def test_a_record_that_is_named_is_exported_in_its_state_only(silo: Silo, tmp_pa
     out = str(tmp_path / "out")
     code, printed, _ = run(silo.path, out, "--state", "ready", "--item", "1", "--item", "3")
     assert code == 0
-    assert "1 created, 0 updated, 0 unchanged" in printed
+    assert "1 created, 0 replaced, 0 unchanged" in printed

@@ -1,0 +1,203 @@
+"""One record's actions carried out: build, send, retry, and note each step in the ledger."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from recordsilo import HarvestedRecord
+from recordsilo.errors import RecordSiloError
+from recordsilo.manifest import Manifest
+from reexport.content import Packer
+from reexport.errors import Conflict, DepositFailed, RetryLater
+from reexport.ledger import EntryPen, Ledger
+from reexport.ledger_tables import Entry
+from reexport.plan import Action, deletion_date
+from reexport.report import DepositOutcome
+from reexport.targets import DepositJournal, Target
+from reexport.values import (
+    ActionKind,
+    Deposited,
+    DepositState,
+    Held,
+    OnConflict,
+    Result,
+    Withdrawal,
+)
+
+Wait = Callable[[float], bool]
+"""Waits so many seconds; True: do not go on, the run is to stop."""
+
+
+class RunStopped(Exception):
+    """The run is to stop; what was under way is looked at by the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often and how long something is tried again.
+
+    Attributes:
+        attempts: At most, the first included.
+        first: Seconds before the second attempt; they double each time, up to ``longest``.
+    """
+
+    attempts: int = 6
+    first: float = 0.5
+    longest: float = 60.0
+
+    def pause(self, attempt: int, asked: float | None, fraction: float) -> float:
+        """Seconds to wait after an attempt (from 1): as asked, or with a random part."""
+        if asked is not None:
+            return min(asked, self.longest)
+        return float(min(self.first * 2 ** (attempt - 1), self.longest)) * (0.5 + fraction / 2)
+
+
+class Step(Protocol):
+    """One call of a target, with the journal's pen."""
+
+    def __call__(self, journal: DepositJournal) -> Deposited: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Depositor:
+    """Carries out the actions of records against one target, for one run."""
+
+    target: Target
+    ledger: Ledger
+    packer: Packer
+    run_id: str
+    on_conflict: OnConflict
+    retries: Retries
+    wait: Wait
+
+    # -- what a run does -----------------------------------------------------------------
+
+    def carry_out(
+        self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
+    ) -> Iterator[DepositOutcome]:
+        """Do a record's actions in order; after one that is not done, none of the rest.
+
+        Raises:
+            TargetUnusable: No further record can be exported either.
+            RunStopped: See `Wait`.
+        """
+        for action in actions:
+            outcome = self._outcome(record, manifest, action)
+            yield outcome
+            if outcome.result is not Result.DONE:
+                return
+
+    def _outcome(
+        self, record: HarvestedRecord, manifest: Manifest, action: Action
+    ) -> DepositOutcome:
+        try:
+            came_to = self._carry_out(record, manifest, action)
+        except Conflict as error:
+            is_skipped = self.on_conflict is OnConflict.SKIP
+            result = Result.SKIPPED if is_skipped else Result.CONFLICT
+            return _outcome(action, result, reason=error.reason)
+        except DepositFailed as error:
+            return _outcome(action, Result.FAILED, reason=error.reason)
+        except RecordSiloError as error:
+            return _outcome(action, Result.FAILED, reason=str(error))
+        return _outcome(action, Result.DONE, uri=came_to.version_uri or came_to.uri)
+
+    def _carry_out(self, record: HarvestedRecord, manifest: Manifest, action: Action) -> Deposited:
+        held = self.ledger.known(action.identifier).held
+        overwrite = self.on_conflict is OnConflict.OVERWRITE
+        if action.kind is ActionKind.WITHDRAW:
+            assert held is not None
+            how, date = self.packer.policy.deletions, deletion_date(manifest)
+            withdrawal = Withdrawal(action.identifier, how, action.key, held, date, overwrite)
+            entry = self.ledger.begin(self.run_id, action, how)
+            return self._tried(entry, held, lambda pen: self.target.withdraw(withdrawal, pen))
+        deposit = replace(self.packer.deposit(record, manifest, action, held), overwrite=overwrite)
+        entry = self.ledger.begin(self.run_id, action)
+        return self._tried(entry, held, lambda pen: self.target.deposit(deposit, pen))
+
+    # -- trying, and finding out -----------------------------------------------------------
+
+    def _tried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
+        """Do a step until it is done, and note what it came to.
+
+        What ends in the dark stays unfinished in the ledger, for the next run.
+        """
+        try:
+            came_to = self._retried(entry, held, step)
+        except RetryLater:
+            raise
+        except Conflict as error:
+            self.ledger.fail(entry.number, DepositState.CONFLICT, error.reason)
+            raise
+        except (DepositFailed, RecordSiloError) as error:
+            self.ledger.fail(entry.number, DepositState.FAILED, str(error))
+            raise
+        self.ledger.finish(entry, came_to)
+        return came_to
+
+    def _retried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
+        pen = EntryPen(self.ledger, entry.number)
+        attempt, in_the_dark = 1, False
+        while True:
+            try:
+                if in_the_dark:
+                    left = self.ledger.entry(entry.number).left(held)
+                    if came_to := self.target.recover(left):
+                        return came_to
+                    self.ledger.note(entry.number, DepositState.OPEN, {})
+                    in_the_dark = False
+                return step(pen)
+            except RetryLater as error:
+                if attempt >= self.retries.attempts:
+                    raise
+                in_the_dark = True
+                self._pause(attempt, error)
+                attempt += 1
+
+    def _pause(self, attempt: int, error: RetryLater) -> None:
+        seconds = self.retries.pause(attempt, error.after, random.random())  # noqa: S311 - spread
+        if self.wait(seconds):
+            raise RunStopped
+
+    def recover_unfinished(self) -> Iterator[DepositOutcome]:
+        """Find out what became of what earlier runs left in the dark, and note it.
+
+        Yields:
+            What was found to be there, as done; what cannot be found out, as failed.
+
+        Raises:
+            TargetUnusable, RunStopped: See `carry_out`.
+        """
+        for entry in self.ledger.unfinished():
+            kind = ActionKind.WITHDRAW if entry.withdrawal else ActionKind.ADD_VERSION
+            action = Action(entry.identifier, kind, (entry.version,), entry.key, entry.files)
+            try:
+                came_to = self._recovered(entry)
+            except DepositFailed as error:
+                yield _outcome(action, Result.FAILED, reason=error.reason)
+                continue
+            if came_to is not None:
+                yield _outcome(action, Result.DONE, uri=came_to.version_uri or came_to.uri)
+
+    def _recovered(self, entry: Entry) -> Deposited | None:
+        held = self.ledger.known(entry.identifier).held
+        for attempt in range(1, self.retries.attempts + 1):
+            try:
+                came_to = self.target.recover(entry.left(held))
+                break
+            except RetryLater as error:
+                if attempt == self.retries.attempts:
+                    raise
+                self._pause(attempt, error)
+        if came_to is None:
+            self.ledger.fail(entry.number, DepositState.FAILED, "broken off, and done anew")
+        else:
+            self.ledger.finish(entry, came_to)
+        return came_to
+
+
+def _outcome(action: Action, result: Result, uri: str = "", reason: str = "") -> DepositOutcome:
+    return DepositOutcome(
+        action.identifier, action.kind, action.version, result, uri, reason or action.reason
+    )

@@ -1,0 +1,168 @@
+"""`silo export csv|jsonl|links|zip`: one file for a whole selection."""
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import click
+
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, example, open_silo
+from recordsilo.options import directory
+from recordsilo.progress import counting
+from reexport import options
+from reexport.plan import Versions
+from reexport.selection import Selection
+from reexport.targets import tables
+from reexport.targets.tables import TableReport
+
+Progress = Callable[[int], None]
+Write = Callable[[Silo, Selection, BinaryIO, Progress], TableReport]
+
+to_file = click.argument("out", metavar="OUT", default="-")
+fields = click.option(
+    "--field",
+    "columns",
+    metavar="FIELD",
+    multiple=True,
+    help=f"A column; repeatable. Of: {', '.join(tables.FIELDS)}.",
+)
+
+
+@click.command(
+    "csv",
+    epilog=example(
+        "silo export csv myrepo table.csv",
+        "silo export csv myrepo --search 'year:2016' --field record --field dc:title > titles.csv",
+    ),
+)
+@directory
+@to_file
+@options.selecting
+@fields
+@options.quiet
+def to_csv(silo_dir: str, out: str, columns: tuple[str, ...], **given: Any) -> int:
+    """Write a table of descriptions: a row for each record, to OUT or to the standard output."""
+    return _table(silo_dir, out, columns, given, tables.write_csv)
+
+
+@click.command(
+    epilog=example("silo export jsonl myrepo table.jsonl", "silo export jsonl myrepo | head -1")
+)
+@directory
+@to_file
+@options.selecting
+@fields
+@options.quiet
+def jsonl(silo_dir: str, out: str, columns: tuple[str, ...], **given: Any) -> int:
+    """Write descriptions as JSON, a line for each record, to OUT or to the standard output."""
+    return _table(silo_dir, out, columns, given, tables.write_jsonl)
+
+
+def _table(
+    silo_dir: str,
+    out: str,
+    columns: tuple[str, ...],
+    given: dict[str, Any],
+    write: Callable[..., TableReport],
+) -> int:
+    with options.told():
+        tables.check_columns(columns)
+
+    def write_text(
+        silo: Silo, selection: Selection, file: BinaryIO, progress: Progress
+    ) -> TableReport:
+        with _as_text(file) as text:
+            return write(silo, selection, text, columns or tables.USUAL, progress=progress)
+
+    return _write(silo_dir, out, given, write_text)
+
+
+@click.command(
+    epilog=example(
+        "silo export links myrepo links.tsv", "silo export links myrepo --search 'title:solar'"
+    )
+)
+@directory
+@to_file
+@options.selecting
+@options.quiet
+def links(silo_dir: str, out: str, **given: Any) -> int:
+    """Write every address that records hold, with identifier and field, tabs between."""
+
+    def write(silo: Silo, selection: Selection, file: BinaryIO, progress: Progress) -> TableReport:
+        with _as_text(file) as text:
+            return tables.write_links(silo, selection, text, progress=progress)
+
+    return _write(silo_dir, out, given, write)
+
+
+@click.command(
+    "zip",
+    epilog=example(
+        "silo export zip myrepo metadata.zip",
+        "silo export zip myrepo metadata.zip --file oai_dc --versions all --state ready",
+    ),
+)
+@directory
+@to_file
+@options.selecting
+@click.option("--file", "names", metavar="NAME", multiple=True, help="Only such files; repeatable.")
+@click.option(
+    "--versions", type=click.Choice([str(one) for one in Versions]), default=str(Versions.CURRENT)
+)
+@options.quiet
+def to_zip(silo_dir: str, out: str, names: tuple[str, ...], versions: str, **given: Any) -> int:
+    """Write metadata files into a zip, to OUT or to the standard output."""
+
+    def write(silo: Silo, selection: Selection, file: BinaryIO, progress: Progress) -> TableReport:
+        which = Versions(versions)
+        return tables.write_zip(silo, selection, file, names, which, progress=progress)
+
+    return _write(silo_dir, out, given, write)
+
+
+def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write) -> int:
+    with open_silo(silo_dir) as silo, options.told():
+        selection = options.selection_of(
+            silo, given["set_spec"], given["query"], given["items"], given["state"]
+        )
+        options.check_not_empty(silo, selection)
+        total = selection.total(silo)
+        quiet = given["quiet"] or out == "-"
+        with _opened(out) as file, counting("exporting", total, quiet=quiet) as progress:
+            report = write(silo, selection, file, progress)
+    for identifier, why in report.failed.items():
+        click.echo(f"silo: {identifier} was left out: {why}", err=True)
+    if not quiet:
+        click.echo(
+            f"{out}: {report.rows:,} rows of {report.records:,} records; "
+            f"{report.deleted:,} deleted at the source left out"
+        )
+    return ExitCode.LOSSES if report.failed else ExitCode.OK
+
+
+@contextmanager
+def _opened(out: str) -> Iterator[BinaryIO]:
+    if out == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with tables.whole_file(out) as file:
+            yield file
+
+
+@contextmanager
+def _as_text(file: BinaryIO) -> Iterator[io.TextIOWrapper]:
+    """UTF-8, line ends as written; the file stays open."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()
+
+
+table_commands: list[click.Command] = [to_csv, jsonl, links, to_zip]

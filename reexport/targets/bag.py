@@ -1,0 +1,300 @@
+"""Bags: for each record a tar file that holds one bag with all chosen versions.
+
+oai+eprints,example,org+6102.tar
+  oai+eprints,example,org+6102/
+    data/1/oai_dc                       version 1
+    data/workingcopy/oai_dc             …
+    bagit.txt  bag-info.txt  manifest-sha512.txt  tagmanifest-sha512.txt
+    silo.json                           what the manifest says of the versions
+
+The same deposit makes the same bytes, whoever makes it and whenever: nothing in a bag
+tells of the moment or the machine. It is written as a stream, each file read once.
+
+Source: BagIt 1.0 (RFC 8493); the tar format of POSIX.1-2001 (pax).
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from recordsilo.atomic_file import chunks_of, flush_fd
+from reexport.content import checked_chunks
+from reexport.targets.directory import DirectoryTarget, directory_name
+from reexport.values import Deposit, ExportedFile, ExportedVersion
+
+_BAGIT = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+
+
+class BagTarget(DirectoryTarget):
+    """A directory that records are exported to as bags, a tar file each.
+
+    Args:
+        directory: New, empty, or one that an earlier export of bags made.
+    """
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(directory, _Bags())
+
+
+@dataclass(frozen=True, slots=True)
+class _Bags:
+    """See `reexport.targets.directory.Form`."""
+
+    name: str = "bags"
+    suffix: str = ".tar"
+    variant: str = "bag 1"
+
+    def write(self, path: str, deposit: Deposit) -> str:
+        with open(path, "xb") as file:
+            hashing = _Hashing(file)
+            with tarfile.open(fileobj=hashing, mode="w|", format=tarfile.PAX_FORMAT) as tar:
+                _Writer(tar, deposit).write()
+            file.flush()
+            flush_fd(file.fileno())
+        return hashing.sha256.hexdigest()
+
+    def digest(self, path: str) -> str:
+        try:
+            with open(path, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except FileNotFoundError:
+            return ""
+
+    def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - the digests of the bag's own files come from reading all
+        return None
+
+    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+        with tempfile.TemporaryDirectory(prefix="silo-bag-") as below:
+            try:
+                bag = _unpacked(path, below)
+            except (tarfile.TarError, OSError) as error:
+                yield "unreadable", path, f"it cannot be unpacked: {error}"
+                return
+            yield from _faults_of(bag, path)
+            yield from _other_payload(bag, path, deposit)
+
+
+# -- writing -----------------------------------------------------------------------------
+
+
+class _Hashing(io.RawIOBase):
+    """Writes through to a file, and adds up what was written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.sha256 = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self.sha256.update(content)
+        return self._file.write(content)
+
+
+class _Reading(io.RawIOBase):
+    """What `tarfile` reads a file's bytes from: chunks, with the SHA-512 of what was taken."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._left = chunks, b""
+        self.sha512 = hashlib.sha512()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while len(self._left) < size and (chunk := next(self._chunks, b"")):
+            self._left += chunk
+        taken, self._left = self._left[:size], self._left[size:]
+        self.sha512.update(taken)
+        return taken
+
+    def finish(self) -> None:
+        """Take what is behind the last byte: the check that these were the right ones."""
+        for _ in self._chunks:
+            pass
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes one bag into a tar file."""
+
+    tar: tarfile.TarFile
+    deposit: Deposit
+    manifest: list[tuple[str, str]] = field(default_factory=list)
+    tags: list[tuple[str, str]] = field(default_factory=list)
+
+    def write(self) -> None:
+        for version in self.deposit.versions:
+            for file in version.files:
+                self._payload(version, file)
+        self._tag("bagit.txt", _BAGIT)
+        self._tag("bag-info.txt", "".join(_bag_info(self.deposit)))
+        self._tag("silo.json", _about(self.deposit))
+        self._tag("manifest-sha512.txt", _lines(self.manifest))
+        self._tag("tagmanifest-sha512.txt", _lines(self.tags))
+
+    def _payload(self, version: ExportedVersion, file: ExportedFile) -> None:
+        name = f"data/{version.name}/{file.path}"
+        with checked_chunks(self.deposit.identifier, version, file) as chunks:
+            source = _Reading(chunks)
+            self.tar.addfile(self._member(name, file.size), source)
+            source.finish()
+        self.manifest.append((name, source.sha512.hexdigest()))
+
+    def _tag(self, name: str, text: str) -> None:
+        content = text.encode()
+        self.tar.addfile(self._member(name, len(content)), io.BytesIO(content))
+        self.tags.append((name, hashlib.sha512(content).hexdigest()))
+
+    def _member(self, name: str, size: int) -> tarfile.TarInfo:
+        member = tarfile.TarInfo(f"{directory_name(self.deposit.identifier)}/{name}")
+        member.size, member.mtime, member.mode = size, _seconds(self.deposit), 0o644
+        return member
+
+
+def _seconds(deposit: Deposit) -> int:
+    """The date of the newest version, of all files in the bag."""
+    newest = max(version.date for version in deposit.versions)
+    try:
+        moment = datetime.fromisoformat(newest)
+    except ValueError:  # what 2010 let people write
+        return 0
+    return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
+
+
+def _lines(digests: Iterable[tuple[str, str]]) -> str:
+    """RFC 8493, section 2.1.3: CR, LF and % in a path are percent-encoded."""
+    return "".join(f"{digest}  {_encoded(name)}\n" for name, digest in digests)
+
+
+def _encoded(name: str) -> str:
+    return name.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
+
+
+def _bag_info(deposit: Deposit) -> Iterator[str]:
+    """RFC 8493, section 2.2.2; then what is the Silo's own."""
+    files = [file for version in deposit.versions for file in version.files]
+    yield f"External-Identifier: {_one_line(deposit.identifier)}\n"
+    if deposit.source:
+        yield f"Internal-Sender-Description: harvested from {_one_line(deposit.source)}\n"
+    yield f"Bagging-Date: {max(version.date for version in deposit.versions)[:10]}\n"
+    yield f"Payload-Oxum: {sum(file.size for file in files)}.{len(files)}\n"
+    for version in deposit.versions:
+        yield f"Silo-Version: {_one_line(version.name)} {version.date} sha256 {version.digest}\n"
+    yield f"Silo-Current-Version: {_one_line(deposit.version.name)}\n"
+    yield f"Silo-Key: {deposit.key}\n"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _about(deposit: Deposit) -> str:
+    versions = [
+        {
+            "name": version.name,
+            "date": version.date,
+            "digest": version.digest,
+            "origin": {
+                "kind": version.origin.kind,
+                "of": version.origin.of,
+                "agent": version.origin.agent,
+                "message": version.origin.message,
+            },
+            "files": [
+                {
+                    "path": file.path,
+                    "size": file.size,
+                    "sha256": file.sha256,
+                    "metadata": file.is_metadata,
+                    **({"document_of": file.document_of} if file.document_of else {}),
+                }
+                for file in version.files
+            ],
+        }
+        for version in deposit.versions
+    ]
+    about = {"identifier": deposit.identifier, "source": deposit.source, "versions": versions}
+    return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
+
+
+# -- verifying ---------------------------------------------------------------------------
+
+
+def _unpacked(path: str, below: str) -> str:
+    """Unpack a bag of ours; the directory it is in.
+
+    Raises:
+        tarfile.TarError, OSError: It is no sound tar file, or holds what must not be unpacked.
+    """
+    with tarfile.open(path, "r:") as tar:
+        tar.extractall(below, filter="data")
+    names = os.listdir(below)
+    if len(names) != 1:
+        raise tarfile.ReadError(f"it holds {len(names)} directories, not one")
+    return os.path.join(below, names[0])
+
+
+def _faults_of(bag: str, path: str) -> Iterator[tuple[str, str, str]]:
+    """What the Library of Congress's own reader says of it."""
+    import bagit  # noqa: PLC0415 - slow to load, and needed only here
+
+    with _quiet(bagit.LOGGER):
+        try:
+            bagit.Bag(bag).validate()
+        except bagit.BagValidationError as error:
+            for detail in error.details or [error]:
+                yield "file", path, str(detail)
+        except (bagit.BagError, OSError, ValueError) as error:
+            yield "unreadable", path, str(error)
+
+
+@contextlib.contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """What it finds is raised too; its warnings on stderr would say it twice."""
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+    """A bag may be sound, and of something else."""
+    expected = {
+        f"{version.name}/{file.path}": file.sha256
+        for version in deposit.versions
+        for file in version.files
+    }
+    payload = os.path.join(bag, "data")
+    found = {
+        os.path.relpath(os.path.join(below, name), payload)
+        for below, _, names in os.walk(payload)
+        for name in names
+    }
+    for name in sorted(expected.keys() | found):
+        if name not in found:
+            yield "file", path, f"data/{name} is missing"
+        elif name not in expected:
+            yield "extra", path, f"data/{name} was not exported"
+        elif _sha256(os.path.join(payload, name)) != expected[name]:
+            yield "file", path, f"data/{name} has other bytes than the Silo"
+
+
+def _sha256(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in chunks_of(file):
+            digest.update(chunk)
+    return digest.hexdigest()
