@@ -1,0 +1,63 @@
+"""A Silo of one's own, and a worker that ends with the test."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.manifest import Origin
+from webui.jobs.embedded import EmbeddedWorker
+from webui.jobs.queue import Broker
+from webui.jobs.service import Jobs
+
+RECORDS = 1200
+
+
+def dublin_core(title: str) -> bytes:
+    return (
+        '<metadata xmlns="http://www.openarchives.org/OAI/2.0/">'
+        '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title>'
+        "</oai_dc:dc></metadata>"
+    ).encode()
+
+
+@pytest.fixture
+def silo_path(tmp_path: Any) -> str:
+    """The directory of a Silo of `RECORDS` records."""
+    path = str(tmp_path / "myrepo")
+    date = "2004-06-24T00:00:00"
+    names = [f"oai:example.org:{number}" for number in range(RECORDS)]
+    with Silo(path) as silo, silo.batch(names) as batch:
+        for name in names:
+            edit = batch.edit(name)
+            origin = Origin("harvest", prefixes={"oai_dc": date}, agent="test")
+            edit.add_version("1", date=date, origin=origin, log="Harvested")
+            edit.put("1", "oai_dc", dublin_core(f"Record {name}"), metadata=True)
+    return path
+
+
+@pytest.fixture
+def jobs(silo_path: str) -> Jobs:
+    return Jobs.of(silo_path)
+
+
+@pytest.fixture
+def worker(silo_path: str) -> Iterator[EmbeddedWorker]:
+    with EmbeddedWorker(Broker(silo_path)) as worker:
+        yield worker
+
+
+@pytest.fixture
+def until() -> Callable[..., None]:
+    """Wait until something is so."""
+
+    def wait(is_so: Callable[[], object], seconds: float = 90.0) -> None:
+        end = time.monotonic() + seconds
+        while not is_so():
+            assert time.monotonic() < end, "it did not come about"
+            time.sleep(0.02)
+
+    return wait

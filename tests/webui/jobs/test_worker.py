@@ -1,0 +1,313 @@
+"""Jobs survive whatever becomes of the processes: each is finished, by this worker or the next."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from curation.bulk import create_job, job_report
+from curation.job_journal import Doing
+from curation.job_specs import rules_job
+from curation.rule_files import RuleSet
+from curation.rules import Add
+from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.server import ProviderServer
+from recordsilo import Silo
+from webui.jobs.embedded import EmbeddedWorker
+from webui.jobs.queue import Broker
+from webui.jobs.running import run_job
+from webui.jobs.service import Jobs
+from webui.jobs.values import Action, Advance, State
+
+Until = Callable[..., None]
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
+RULES = RuleSet("Everything is a report", rules=(Add("type", "report"),))
+
+
+@pytest.fixture
+def change(silo_path: str) -> str:
+    """A bulk change over every record, planned."""
+    with Silo(silo_path, create=False) as silo:
+        return create_job(silo, rules_job(RULES), agent="ada")
+
+
+def done_records(silo_path: str, change: str) -> int:
+    with Silo(silo_path, create=False) as silo:
+        return job_report(silo, change).counts.get(Doing.DONE, 0)
+
+
+def is_over(jobs: Jobs, job_id: str) -> Callable[[], bool]:
+    return lambda: jobs.ledger.job(job_id).is_over
+
+
+def types_of(silo_path: str) -> set[tuple[tuple[str, ...], int]]:
+    """The versions of the records, and how often they say they are reports."""
+    found = set()
+    with Silo(silo_path, create=False) as silo:
+        for record in silo.iteritems():
+            with record.get_stream("oai_dc") as stream:
+                found.add((tuple(record.versions), stream.read().count(b"report<")))
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def spoiled(silo_path: str, identifier: str) -> Iterator[None]:
+    """A record whose metadata file is no XML for as long as the block lasts."""
+    with Silo(silo_path, create=False) as silo:
+        path = silo[identifier].to_dirpath("oai_dc", "1")
+    with open(path, "rb") as file:
+        sound = file.read()
+    try:
+        with open(path, "wb") as file:
+            file.write(b"no XML")
+        yield
+    finally:
+        with open(path, "wb") as file:
+            file.write(sound)
+
+
+class HeldSource:
+    """The sample repository, whose records are held back until they may be listed."""
+
+    def __init__(self) -> None:
+        self._source = sample_repository(200)
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+    def records(self, *asked: Any) -> Any:
+        self.is_asked.set()
+        assert self.may_answer.wait(60)
+        return self._source.records(*asked)
+
+
+@pytest.fixture
+def held_repository() -> Iterator[tuple[HeldSource, str]]:
+    source = HeldSource()
+    with ProviderServer(source) as server:
+        try:
+            yield source, server.base_url
+        finally:
+            source.may_answer.set()
+
+
+def descendants_of(pid: int) -> list[int]:
+    found = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            found += [int(word) for word in file.read().split()]
+    return found
+
+
+def test_a_change_killed_in_the_middle_is_finished_by_the_next_worker(
+    silo_path: str, jobs: Jobs, worker: EmbeddedWorker, change: str, until: Until
+) -> None:
+    jobs.begin_change(change, RULES.title, "ada")
+    until(lambda: done_records(silo_path, change))
+    first = worker.pid
+    assert first
+    processes = descendants_of(first)
+    os.kill(first, signal.SIGKILL)
+    assert jobs.ledger.job(change).state is State.RUNNING
+    assert done_records(silo_path, change) < 1200
+    until(is_over(jobs, change))
+    assert worker.pid != first
+    assert not any(is_alive(pid) for pid in processes)
+    job = jobs.ledger.job(change)
+    assert (job.state, job.counts) == (State.DONE, {"done": 1200, "values changed": 1200})
+    assert types_of(silo_path) == {(("1", "workingcopy"), 1)}
+
+
+def test_ending_the_worker_leaves_no_process_and_the_next_one_goes_on(
+    silo_path: str, jobs: Jobs, change: str, until: Until
+) -> None:
+    with EmbeddedWorker(Broker(silo_path)) as worker:
+        jobs.begin_change(change, RULES.title, "ada")
+        until(lambda: done_records(silo_path, change))
+        assert worker.pid
+        processes = [worker.pid, *descendants_of(worker.pid)]
+    assert not any(is_alive(pid) for pid in processes)
+    assert jobs.ledger.job(change).state is State.QUEUED
+    assert jobs.problem().startswith("Jobs wait: no worker")
+    with EmbeddedWorker(Broker(silo_path)):
+        until(is_over(jobs, change))
+    assert jobs.ledger.job(change).state is State.DONE
+    assert types_of(silo_path) == {(("1", "workingcopy"), 1)}
+
+
+def test_a_harvest_is_paused_resumed_and_finished(
+    tmp_path: Any, until: Until, held_repository: tuple[HeldSource, str]
+) -> None:
+    source, url = held_repository
+    path = str(tmp_path / "harvested")
+    Silo(path).close()
+    jobs = Jobs.of(path)
+    arguments = {"prefixes": ["oai_dc"], "url": url}
+    with EmbeddedWorker(Broker(path)) as worker:
+        job = jobs.begin("harvest", "Harvest", arguments, "ada")
+        until(source.is_asked.is_set)
+        jobs.act(job.job_id, Action.PAUSE)
+        until(lambda: jobs.ledger.job(job.job_id).state is State.PAUSED)
+        assert worker.pid
+        until(lambda: not descendants_of(worker.pid))
+        source.may_answer.set()
+        jobs.act(job.job_id, Action.RESUME)
+        until(is_over(jobs, job.job_id))
+    job = jobs.ledger.job(job.job_id)
+    assert job.state is State.DONE, job.sentence
+    assert job.counts["listed"] > 0
+    assert "Whole: everything listed is in the Silo." in job.text
+    with Silo(path, create=False) as silo:
+        assert len(silo) == job.counts["listed"]
+        assert {record.state.versions[0].origin.agent for record in silo.iteritems()} == {"ada"}
+
+
+def test_jobs_of_one_lane_follow_each_other(
+    silo_path: str, jobs: Jobs, worker: EmbeddedWorker, until: Until
+) -> None:
+    made = [jobs.begin("reindex", "Index anew", {}, "ada").job_id for _ in range(3)]
+    until(lambda: all(jobs.ledger.job(one).is_over for one in made))
+    spans = sorted((job.begun, job.ended) for job in map(jobs.ledger.job, made))
+    assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+
+
+def test_a_message_that_is_lost_or_comes_twice_changes_nothing(
+    silo_path: str, jobs: Jobs, change: str, until: Until
+) -> None:
+    job = jobs.begin_change(change, RULES.title, "ada")
+    assert job.sent
+    messages = os.path.join(silo_path, ".silo", "queue", "messages")
+    assert len(os.listdir(messages)) == 1
+    shutil.rmtree(os.path.join(silo_path, ".silo", "queue"))
+    with EmbeddedWorker(Broker(silo_path)):
+        until(lambda: os.path.isdir(messages))
+        jobs.ledger.note_sent(change, sent=False)
+        until(is_over(jobs, change))
+    assert jobs.ledger.job(change).counts["done"] == 1200
+    assert run_job(silo_path, change) is None
+
+
+def test_a_queue_that_cannot_be_reached_lets_the_job_wait_and_says_so(silo_path: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: every connection is refused
+        url = f"redis://:secret@127.0.0.1:{taken.getsockname()[1]}/0"
+        jobs = Jobs.of(silo_path, url)
+        job = jobs.begin("reindex", "Index anew", {}, "ada")
+        assert (job.state, job.sent) == (State.QUEUED, False)
+        problem = jobs.problem()
+    assert problem.startswith("Jobs wait: the queue redis://127.0.0.1:")
+    assert "secret" not in problem
+    assert [one.job_id for one in jobs.ledger.unsent()] == [job.job_id]
+
+
+def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, change: str) -> None:
+    name = "oai:example.org:7"
+    job = jobs.begin_change(change, RULES.title, "ada")
+    with spoiled(silo_path, name):
+        assert run_job(silo_path, job.job_id) is State.FAILED
+    failed = jobs.ledger.job(change)
+    assert failed.counts["skipped"] == 1
+    assert [one.identifier for _, one in jobs.ledger.problems(change)] == [name]
+    assert jobs.act(change, Action.RETRY).state is State.QUEUED
+    assert run_job(silo_path, change) is State.DONE
+    assert jobs.ledger.job(change).counts == {"done": 1200, "values changed": 1200}
+    assert jobs.ledger.problems(change) == []
+
+
+def test_an_undo_takes_back_what_the_change_did(silo_path: str, jobs: Jobs, change: str) -> None:
+    jobs.begin_change(change, RULES.title, "ada")
+    run_job(silo_path, change)
+    undo = jobs.begin_undo(change, "Undo", "bob")
+    assert run_job(silo_path, undo.job_id) is State.DONE
+    assert jobs.ledger.job(undo.job_id).counts == {"undone": 1200}
+    assert types_of(silo_path) == {(("1",), 0)}
+
+
+def test_an_audit_that_is_interrupted_goes_on_where_it_was(
+    silo_path: str, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with spoiled(silo_path, "oai:example.org:0"):
+        job = jobs.begin("audit", "Audit", {"records": 1200}, "ada")
+        stopping = threading.Event()
+        advance = jobs.ledger.__class__.advance
+
+        def noted(ledger: Any, job_id: str, how_far: Advance) -> Any:
+            if how_far.done > 100:
+                stopping.set()
+            return advance(ledger, job_id, how_far)
+
+        monkeypatch.setattr("webui.jobs.work.SECONDS_BETWEEN_NOTES", 0.0)
+        monkeypatch.setattr("webui.jobs.ledger.JobLedger.advance", noted)
+        assert run_job(silo_path, job.job_id, stopping) is State.QUEUED
+        place = jobs.ledger.job(job.job_id).mark["records"]
+        assert 100 < place < 1200
+        monkeypatch.undo()
+        assert run_job(silo_path, job.job_id) is State.FAILED
+    ended = jobs.ledger.job(job.job_id)
+    assert ended.counts["records"] == 1200
+    assert ended.counts["damage"] == 1
+    assert "oai:example.org:0" in {one.identifier for _, one in jobs.ledger.problems(job.job_id)}
+
+
+def test_what_nobody_foresaw_is_in_the_log_and_the_job_has_failed(
+    silo_path: str, jobs: Jobs, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = jobs.begin("audit", "Audit", {"share": "many"}, "ada")
+    assert run_job(silo_path, job.job_id) is State.FAILED
+    assert jobs.ledger.job(job.job_id).sentence.startswith("something went wrong that nobody")
+    assert "ValueError" in caplog.text
+
+
+def test_a_harvest_of_a_silo_that_has_no_repository_fails_in_a_sentence(
+    silo_path: str, jobs: Jobs
+) -> None:
+    job = jobs.begin("update", "Update", {}, "ada")
+    assert run_job(silo_path, job.job_id) is State.FAILED
+    assert silo_path in jobs.ledger.job(job.job_id).sentence
+
+
+@pytest.mark.skipif(not shutil.which("redis-server"), reason="redis-server is not installed")
+def test_jobs_go_through_redis_and_wait_while_it_is_away(
+    tmp_path: Any, silo_path: str, change: str, until: Until
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    jobs = Jobs.of(silo_path, f"redis://127.0.0.1:{port}/0")
+    assert not jobs.begin_change(change, RULES.title, "ada").sent
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+    redis = subprocess.Popen([*command, "--dir", str(tmp_path)], stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: not jobs.problem())
+        process = subprocess.Popen(
+            ["silo", "worker", silo_path, "--broker", f"redis://127.0.0.1:{port}/0"],
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            until(is_over(jobs, change))
+            other = jobs.begin("reindex", "Index anew", {}, "ada")
+            assert other.sent
+            until(is_over(jobs, other.job_id))
+        finally:
+            process.terminate()
+            assert process.wait(30) == 0
+    finally:
+        redis.terminate()
+        redis.wait(30)
+    assert jobs.ledger.job(change).state is State.DONE

@@ -1,0 +1,82 @@
+"""Bulk changes and their undoing as jobs, over the journals of `curation.bulk`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from curation.bulk import JobReport, run_job, undo_job
+from curation.job_journal import Doing, Entry, JobJournal
+from recordsilo import Silo
+from webui.jobs.errors import Interrupted
+from webui.jobs.values import Ending, Problem
+from webui.jobs.work import Work
+
+
+def change(work: Work) -> Ending:
+    """Do what is left of the bulk change ``job``."""
+    job_id = str(work.arguments["job"])
+    total = _total(work.silo_path, job_id, *Doing)
+    with Silo(work.silo_path, create=False) as silo:
+        report = run_job(
+            silo, job_id, progress=lambda done: work.advanced(done, total), stop=work.stop
+        )
+    if not report.is_finished and work.stop():
+        raise Interrupted("the change was asked to end")
+    return _ending(work.silo_path, report, Doing.SKIPPED)
+
+
+def undo(work: Work) -> Ending:
+    """Take back what the bulk change ``job`` changed; with what was not done, it stays so."""
+    job_id = str(work.arguments["job"])
+    total = _total(work.silo_path, job_id, Doing.DONE, Doing.KEPT, Doing.UNDOING)
+    with Silo(work.silo_path, create=False) as silo:
+        report = undo_job(
+            silo,
+            job_id,
+            agent=work.agent,
+            progress=lambda done: work.advanced(done, total),
+            stop=work.stop,
+        )
+    if report.counts.get(Doing.DONE) and work.stop():
+        raise Interrupted("the undoing was asked to end")
+    return _ending(work.silo_path, report, Doing.KEPT)
+
+
+def plan_skipped_again(silo_path: str, arguments: Mapping[str, Any]) -> None:
+    """Let a bulk change look again at the records it passed over."""
+    with JobJournal.open(silo_path, str(arguments["job"])) as journal:
+        skipped = [entry.identifier for entry in journal.entries(Doing.SKIPPED)]
+        journal.move(skipped, Doing.PLANNED)
+
+
+def _total(silo_path: str, job_id: str, *states: Doing) -> int:
+    with JobJournal.open(silo_path, job_id) as journal:
+        counts = journal.counts()
+    return sum(counts.get(state, 0) for state in states)
+
+
+def _ending(silo_path: str, report: JobReport, passed_over: Doing) -> Ending:
+    counts = {state.value: number for state, number in report.counts.items() if number}
+    failed = report.counts.get(passed_over, 0)
+    values = {"values changed": report.values} if passed_over is Doing.SKIPPED else {}
+    known = report.to_json()
+    return Ending(
+        whole=not failed,
+        text=_text(counts, values),
+        report={name: known[name] for name in ("job", "counts", "values", "finished")},
+        counts=counts | values,
+        problems=_problems(silo_path, report.job_id, passed_over),
+    )
+
+
+def _text(counts: Mapping[str, int], values: Mapping[str, int]) -> str:
+    lines = [f"{number:>12,}  records {state}" for state, number in counts.items()]
+    return "\n".join([*lines, *(f"{number:>12,}  {name}" for name, number in values.items())])
+
+
+def _problems(silo_path: str, job_id: str, state: Doing) -> Iterator[Problem]:
+    with JobJournal.open(silo_path, job_id) as journal:
+        yield from map(_problem, journal.entries(state))
+
+
+def _problem(entry: Entry) -> Problem:
+    return Problem(entry.identifier, entry.reason)

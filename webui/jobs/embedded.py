@@ -1,0 +1,114 @@
+"""The worker that `silo serve` starts by itself, as a process, and keeps alive."""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from types import TracebackType
+from typing import IO, Self
+
+from webui.jobs.queue import Broker
+from webui.jobs.running import SECONDS_TO_END
+
+LOG = "worker.log"
+_LONGEST_LOG = 1024 * 1024
+_FIRST_REST, _LONGEST_REST = 0.5, 30.0
+
+logger = logging.getLogger("webui.jobs")
+
+
+class EmbeddedWorker:
+    """A worker process for as long as the block lasts; one that dies is followed by another.
+
+    Attributes:
+        broker: Where it takes names of jobs from.
+    """
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self._ending = threading.Event()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._keep, name="worker", daemon=True)
+
+    @property
+    def pid(self) -> int | None:
+        """The process that runs now; None between two."""
+        with self._lock:
+            return self._process.pid if self._process else None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker and its jobs' processes; the jobs go on with the next one."""
+        self._ending.set()
+        with self._lock:
+            if self._process and self._process.stdin:
+                self._process.stdin.close()
+        self._thread.join()
+
+    def _keep(self) -> None:
+        rest = _FIRST_REST
+        while not self._ending.is_set():
+            code = self._run_one()
+            if not self._ending.is_set():
+                logger.error("the worker ended with %s; another is started", code)
+                self._ending.wait(rest)
+                rest = min(2 * rest, _LONGEST_REST)
+
+    def _run_one(self) -> int:
+        with open(_log_path(self.broker), "ab") as log:
+            process = self._start(log)
+        try:
+            while True:
+                try:
+                    return process.wait(0.5)
+                except subprocess.TimeoutExpired:
+                    if self._ending.is_set():
+                        return _wait_or_kill(process)
+        finally:
+            with self._lock:
+                self._process = None
+                if process.stdin:
+                    process.stdin.close()
+
+    def _start(self, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+        with self._lock:
+            self._process = subprocess.Popen(  # noqa: S603  # our own module and a path
+                [sys.executable, "-m", "webui.jobs", "work", self.broker.silo_path],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C at the terminal is for the page alone
+            )
+            if self._ending.is_set() and self._process.stdin:
+                self._process.stdin.close()
+            return self._process
+
+
+def _log_path(broker: Broker) -> str:
+    """The worker's log; begun anew when it has become long."""
+    os.makedirs(broker.folder, exist_ok=True)
+    path = os.path.join(broker.folder, LOG)
+    if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:
+        os.replace(path, path + ".old")
+    return path
+
+
+def _wait_or_kill(process: "subprocess.Popen[bytes]") -> int:
+    try:
+        return process.wait(SECONDS_TO_END + 8.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()

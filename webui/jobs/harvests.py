@@ -1,0 +1,88 @@
+"""Harvests and updates as jobs: what the commands do, with the receipt as their report."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from oaipmhprotocol import OAIError
+from oaipmhscraper.errors import HarvestInterrupted, HarvestStopped, ScraperError
+from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.scraper import OAIPMHScraper
+from webui.jobs.errors import Interrupted
+from webui.jobs.values import Ending, Problem
+from webui.jobs.work import Work
+
+
+def harvest(work: Work) -> Ending:
+    """Harvest formats: ``prefixes``, and ``url``, ``set``, ``from``, ``until``, ``update``."""
+    given = work.arguments
+
+    def run(scraper: OAIPMHScraper) -> Receipt:
+        return scraper.harvest(
+            given["prefixes"],
+            set_spec=given.get("set") or None,
+            from_=given.get("from") or None,
+            until=given.get("until") or None,
+            update=bool(given.get("update")),
+            progress=_shown(work),
+        )
+
+    return _run(work, run)
+
+
+def update(work: Work) -> Ending:
+    """Go on with every format and set that was harvested before."""
+    return _run(work, lambda scraper: scraper.update(progress=_shown(work)))
+
+
+def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
+    url = work.arguments.get("url") or None
+    with OAIPMHScraper(work.silo_path, url, quiet=True, agent=work.agent) as scraper:
+        try:
+            receipt = run(scraper)
+        except HarvestInterrupted as interrupt:
+            raise Interrupted(str(interrupt)) from None
+        except HarvestStopped as stop:
+            return ending_of(stop.receipt, str(stop))
+        _learn_set_names(scraper)
+        return ending_of(receipt)
+
+
+def ending_of(receipt: Receipt, sentence: str = "") -> Ending:
+    """A harvest's receipt as the end of a job."""
+    counts = {name: n for name, n in receipt.counts.to_json().items() if n}
+    return Ending(
+        whole=receipt.whole,
+        text=receipt.text(),
+        report=_small(receipt.to_json()),
+        counts=counts,
+        problems=_problems(receipt),
+        sentence=sentence,
+    )
+
+
+def _problems(receipt: Receipt) -> Iterator[Problem]:
+    yield from (Problem("", sentence) for sentence in receipt.losses)
+    for one in receipt.lists:
+        yield from (Problem(each.identifier, each.reason) for each in one.quarantined)
+        yield from (Problem(each.identifier, each.reason) for each in one.unreachable)
+
+
+def _small(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what may be as long as the list is; the receipt in ``harvests/`` has all."""
+    long = {"windows", "quarantined", "unreachable", "lists"}
+    return {name: value for name, value in report.items() if name not in long}
+
+
+def _shown(work: Work) -> Callable[[ListReceipt], None]:
+    def show(receipt: ListReceipt) -> None:
+        work.advanced(receipt.counts.distinct, receipt.expected, receipt.name)
+
+    return show
+
+
+def _learn_set_names(scraper: OAIPMHScraper) -> None:
+    """Ask for the sets' names where records are in sets not known by name; optional."""
+    if set(scraper.store.set_counts()) - set(scraper.state.get("sets", {})):
+        with suppress(ScraperError, OAIError):
+            scraper.getSets()

@@ -1,0 +1,368 @@
+"""The ledger of a Silo's jobs: the truth about each of them.
+
+One SQLite file, ``curation/jobs/ledger.sqlite``. The page writes what is wanted, the
+job's process how far it is; every change is one transaction that is on the medium when
+the call returns. Beside it lie the journals of bulk changes (`curation.job_journal`).
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from recordsilo.manifest import now_text
+from webui.jobs.errors import LedgerUnreadable, NoSuchJob
+from webui.jobs.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
+
+LEDGER = ("curation", "jobs", "ledger.sqlite")
+KEPT_PROBLEMS = 10_000
+"""Problems named of one job; further ones are counted."""
+
+_JOB = """
+CREATE TABLE IF NOT EXISTS job (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    title TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    made TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'queued',
+    wish TEXT NOT NULL DEFAULT '',
+    sent INTEGER NOT NULL DEFAULT 0,
+    begun TEXT NOT NULL DEFAULT '',
+    ended TEXT NOT NULL DEFAULT '',
+    crashes INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    total INTEGER,
+    step TEXT NOT NULL DEFAULT '',
+    counts TEXT NOT NULL DEFAULT '{}',
+    text TEXT NOT NULL DEFAULT '',
+    report TEXT NOT NULL DEFAULT '{}',
+    sentence TEXT NOT NULL DEFAULT '',
+    problems INTEGER NOT NULL DEFAULT 0,
+    mark TEXT NOT NULL DEFAULT '{}',
+    revision INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID
+"""
+_PROBLEM = """
+CREATE TABLE IF NOT EXISTS problem (
+    job TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    identifier TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (job, number)
+) WITHOUT ROWID
+"""
+_COLUMNS = (
+    "id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,"
+    " done, total, step, counts, text, report, sentence, problems, mark, revision"
+)
+
+
+class JobLedger:
+    """The jobs of one Silo. Every method opens the file anew: any thread may call any.
+
+    Raises (every method):
+        LedgerUnreadable: The file is there and is no ledger.
+    """
+
+    def __init__(self, silo_path: str) -> None:
+        self.silo_path = silo_path
+        self.path = os.path.join(silo_path, *LEDGER)
+
+    # ------------------------------------------------------------------ reading
+
+    def job(self, job_id: str) -> Job:
+        """One job.
+
+        Raises:
+            NoSuchJob: There is none.
+        """
+        found = self._rows("WHERE id = ?", (job_id,))
+        if not found:
+            raise NoSuchJob(job_id)
+        return found[0]
+
+    def jobs(self, limit: int = 100, before: str = "") -> list[Job]:
+        """The newest jobs first; with `before`, those made before that job."""
+        where = "WHERE id < ? ORDER BY id DESC LIMIT ?"
+        return self._rows(where, (before or "~", limit))
+
+    def active(self) -> list[Job]:
+        """Jobs that wait or run, the oldest first."""
+        return self._rows("WHERE state IN (?, ?) ORDER BY id", ACTIVE)
+
+    def unsent(self) -> list[Job]:
+        """Jobs that wait and of which the queue knows nothing, the oldest first."""
+        return self._rows("WHERE state = ? AND sent = 0 ORDER BY id", (State.QUEUED,))
+
+    def problems(self, job_id: str, limit: int = 200, after: int = 0) -> list[tuple[int, Problem]]:
+        """What a job did not do, numbered from 1."""
+        with self._read() as connection:
+            rows = connection.execute(
+                "SELECT number, identifier, reason FROM problem"
+                " WHERE job = ? AND number > ? ORDER BY number LIMIT ?",
+                (job_id, after, limit),
+            )
+            return [(number, Problem(identifier, reason)) for number, identifier, reason in rows]
+
+    # ------------------------------------------------------------------ writing
+
+    def add(
+        self,
+        kind: str,
+        title: str,
+        arguments: Mapping[str, Any],
+        agent: str,
+        job_id: str = "",
+    ) -> Job:
+        """A new job, waiting; one of that id that is there already is returned as it is."""
+        made = datetime.now(UTC)
+        job_id = job_id or f"{made:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+        with self._write() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO job (id, kind, title, arguments, agent, made)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (job_id, kind, title, json.dumps(dict(arguments)), agent, now_text()),
+            )
+        return self.job(job_id)
+
+    def note_sent(self, job_id: str, *, sent: bool = True) -> None:
+        """Whether the queue was told of the job."""
+        self._set(job_id, (), sent=int(sent))
+
+    def claim(self, job_id: str, most_crashes: int) -> Job | None:
+        """Begin a job, or go on with one whose process ended without a word.
+
+        Returns:
+            The job, running now; None where there is nothing to do about it: it is
+            over, or paused, or was asked to be, or its process ended too often.
+        """
+        job = self.job(job_id)
+        if job.state not in ACTIVE:
+            return None
+        crashes = job.crashes + (job.state is State.RUNNING)
+        if job.wish:
+            self.interrupt(job_id)
+        elif crashes > most_crashes:
+            self.end(job_id, Ending(False, sentence=_GAVE_UP.format(times=crashes)))
+        elif self._set(
+            job_id,
+            ACTIVE,
+            state=State.RUNNING,
+            begun=job.begun or now_text(),
+            crashes=crashes,
+            ended="",
+            sentence="",
+        ):
+            return self.job(job_id)
+        return None
+
+    def advance(self, job_id: str, advance: Advance) -> Wish:
+        """Note how far the running job is; return what is asked of it."""
+        given = {"done": advance.done, "total": advance.total, "step": advance.step}
+        self._set(job_id, (State.RUNNING,), **given)
+        return self.job(job_id).wish
+
+    def keep(self, job_id: str, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
+        """Note from where the running job goes on, and what it did not do so far."""
+        with self._write() as connection:
+            count = _add_problems(connection, job_id, problems)
+            states = (State.RUNNING,)
+            self._update(connection, job_id, states, mark=json.dumps(dict(mark)), problems=count)
+
+    def end(self, job_id: str, ending: Ending) -> None:
+        """Note what came of a job; its problems replace those noted before, if there are any."""
+        with self._write() as connection:
+            if ending.problems is not None:
+                _forget_problems(connection, job_id)
+            count = _add_problems(connection, job_id, ending.problems or ())
+            self._update(
+                connection,
+                job_id,
+                ACTIVE,
+                state=ending.state,
+                wish=Wish.NONE,
+                ended=now_text(),
+                crashes=0,
+                counts=json.dumps(dict(ending.counts)),
+                text=ending.text,
+                report=json.dumps(dict(ending.report)),
+                sentence=ending.sentence,
+                problems=count,
+                mark="{}",
+            )
+
+    def interrupt(self, job_id: str) -> State:
+        """Note that a job was interrupted; return its state, by what was asked of it.
+
+        What is asked after the last look is seen too: the state is decided here.
+        """
+        with self._write() as connection:
+            for wish, state in ((Wish.PAUSE, State.PAUSED), (Wish.STOP, State.STOPPED)):
+                ended = now_text() if state is State.STOPPED else ""
+                connection.execute(
+                    "UPDATE job SET state = ?, wish = '', ended = ?, crashes = 0,"
+                    " revision = revision + 1 WHERE id = ? AND wish = ? AND state IN (?, ?)",
+                    (state, ended, job_id, wish, *ACTIVE),
+                )
+            self._update(connection, job_id, (State.RUNNING,), state=State.QUEUED, sent=0)
+        return self.job(job_id).state
+
+    def ask(self, job_id: str, wish: Wish) -> bool:
+        """Ask a job to pause or to end; at once where it is not running.
+
+        Returns:
+            Whether it could be asked: it is not over.
+        """
+        rests = State.PAUSED if wish is Wish.PAUSE else State.STOPPED
+        ended = "" if wish is Wish.PAUSE else now_text()
+        waiting = (State.QUEUED,) if wish is Wish.PAUSE else (State.QUEUED, State.PAUSED)
+        if self._set(job_id, waiting, state=rests, ended=ended, wish=Wish.NONE):
+            return True
+        return self._set(job_id, (State.RUNNING,), wish=wish)
+
+    def requeue(self, job_id: str, states: Sequence[State]) -> bool:
+        """Let a job in one of these states wait for a worker again; the value says whether."""
+        return self._set(
+            job_id, states, state=State.QUEUED, wish=Wish.NONE, sent=0, crashes=0, sentence="",
+            ended="",
+        )  # fmt: skip
+
+    def forget_problems(self, job_id: str) -> None:
+        """Before a job that was over is tried again."""
+        with self._write() as connection:
+            _forget_problems(connection, job_id)
+
+    # ------------------------------------------------------------------ within
+
+    def _rows(self, where: str, values: Sequence[object]) -> list[Job]:
+        with self._read() as connection:
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM job {where}",  # noqa: S608  # where is this module's
+                values,
+            )
+            return [_job(row) for row in found]
+
+    def _set(self, job_id: str, states: Sequence[State], **values: object) -> bool:
+        with self._write() as connection:
+            return self._update(connection, job_id, states, **values)
+
+    @staticmethod
+    def _update(
+        connection: sqlite3.Connection, job_id: str, states: Sequence[State], **values: object
+    ) -> bool:
+        """Change a job that is in one of the states (none given: in any)."""
+        names = ", ".join(f"{name} = ?" for name in values)
+        among = f" AND state IN ({', '.join('?' * len(states))})" if states else ""
+        done = connection.execute(
+            f"UPDATE job SET {names}, revision = revision + 1 WHERE id = ?{among}",  # noqa: S608  # names are keywords of this module
+            (*values.values(), job_id, *states),
+        )
+        return done.rowcount > 0
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        if not _holds_something(self.path):
+            connection = sqlite3.connect(":memory:")
+            _make_tables(connection)
+        else:
+            connection = sqlite3.connect(f"file:{_quoted(self.path)}?mode=ro", uri=True, timeout=60)
+        yield from self._guarded(connection)
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        yield from self._guarded(connection, writes=True)
+
+    def _guarded(
+        self, connection: sqlite3.Connection, *, writes: bool = False
+    ) -> Iterator[sqlite3.Connection]:
+        try:
+            if writes:
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("BEGIN IMMEDIATE")
+                _make_tables(connection)
+            yield connection
+            if writes:
+                connection.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            raise LedgerUnreadable(self.path, str(error)) from None
+        finally:
+            connection.close()  # what was not committed is rolled back
+
+
+_GAVE_UP = "the job's process ended {times} times without a word, and was not begun again"
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    connection.execute(_JOB)
+    connection.execute(_PROBLEM)
+
+
+def _holds_something(path: str) -> bool:
+    """Whether the file is there, and its first transaction is over."""
+    try:
+        return os.path.getsize(path) > 0
+    except FileNotFoundError:
+        return False
+
+
+def _forget_problems(connection: sqlite3.Connection, job_id: str) -> None:
+    connection.execute("DELETE FROM problem WHERE job = ?", (job_id,))
+    connection.execute("UPDATE job SET problems = 0 WHERE id = ?", (job_id,))
+
+
+def _add_problems(connection: sqlite3.Connection, job_id: str, problems: Iterable[Problem]) -> int:
+    """Add to the problems of a job, as far as they are kept; return how many there are."""
+    (count,) = connection.execute("SELECT problems FROM job WHERE id = ?", (job_id,)).fetchone()
+    stream = enumerate(problems, int(count) + 1)
+    kept = islice(stream, max(0, KEPT_PROBLEMS - int(count)))
+    connection.executemany(
+        "INSERT INTO problem VALUES (?, ?, ?, ?)",
+        ((job_id, number, one.identifier, one.reason) for number, one in kept),
+    )
+    (named,) = connection.execute(
+        "SELECT coalesce(max(number), 0) FROM problem WHERE job = ?", (job_id,)
+    ).fetchone()
+    return max(int(count), int(named)) + sum(1 for _ in stream)
+
+
+def _job(row: Sequence[Any]) -> Job:
+    (
+        job_id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,
+        done, total, step, counts, text, report, sentence, problems, mark, revision,
+    ) = row  # fmt: skip
+    return Job(
+        job_id=job_id,
+        kind=kind,
+        title=title,
+        arguments=json.loads(arguments),
+        agent=agent,
+        made=made,
+        state=State(state),
+        wish=Wish(wish),
+        sent=bool(sent),
+        begun=begun,
+        ended=ended,
+        crashes=crashes,
+        advance=Advance(done, total, step),
+        counts=json.loads(counts),
+        text=text,
+        report=json.loads(report),
+        sentence=sentence,
+        problems=problems,
+        mark=json.loads(mark),
+        revision=revision,
+    )
+
+
+def _quoted(path: str) -> str:
+    """A path within SQLite's ``file:`` URI."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

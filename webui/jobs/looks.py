@@ -1,0 +1,81 @@
+"""Audits and indexing as jobs: they change no record."""
+
+import time
+from dataclasses import asdict
+
+from recordsilo import Silo
+from recordsilo.audit import Audit, Finding
+from recordsilo.audit.passes import Pass
+from webui.jobs.errors import Interrupted
+from webui.jobs.values import Ending, Problem
+from webui.jobs.work import Work
+
+SECONDS_BETWEEN_MARKS = 2.0
+
+
+def audit(work: Work) -> Ending:
+    """Compare disk and manifests; ``share`` of the records byte for byte (1: all)."""
+    so_far = _begin(work)
+    found: list[Problem] = []
+    noted = time.monotonic()
+    for step in Audit(work.silo_path, share=so_far.share, seed=so_far.seed).steps(so_far.place):
+        found += map(_problem, step.findings)
+        so_far = so_far.after(step)
+        work.advanced(so_far.records, _total(work))
+        asked = work.stop() and step.place is not None
+        if step.place is not None and (asked or time.monotonic() - noted > SECONDS_BETWEEN_MARKS):
+            work.keep(asdict(so_far), found)
+            found, noted = [], time.monotonic()
+        if asked:
+            raise Interrupted("the audit was asked to end")
+    work.keep({}, found)
+    return _ending(so_far)
+
+
+def _begin(work: Work) -> Pass:
+    if work.mark:
+        return Pass(**work.mark)
+    return Pass(seed="job", share=float(work.arguments.get("share", 1.0)))
+
+
+def _total(work: Work) -> int | None:
+    """How many records there are to look at, as the job was made with."""
+    total = work.arguments.get("records")
+    return int(total) if total else None
+
+
+def _problem(finding: Finding) -> Problem:
+    known = finding.as_json()
+    reason = (
+        f"{known['code']} {known['meaning']} ({known['path']}): expected {known['expected']}, "
+        f"found {known['found']}"
+    )
+    return Problem(finding.identifier, reason)
+
+
+def _ending(looked: Pass) -> Ending:
+    counts = {
+        "records": looked.records,
+        "read byte for byte": looked.hashed,
+        "warnings": looked.warnings,
+        "damage": looked.damage,
+    }
+    text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
+    clean = not looked.warnings and not looked.damage
+    advice = "" if clean else "\nWhat to do: silo check, silo repair (docs/audit.md)."
+    return Ending(clean, text + advice, dict(counts), counts, problems=None)
+
+
+def reindex(work: Work) -> Ending:
+    """Bring the index in step with the manifests."""
+
+    def show(done: int) -> None:
+        work.advanced(done)
+        work.end_if_asked()
+
+    with Silo(work.silo_path, create=False) as silo:
+        total = silo.reindex(show)
+        problems = [Problem("", f"{path}: {why}") for path, why in silo.index_problems()]
+    counts = {"records indexed": total, "not indexed": len(problems)}
+    text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
+    return Ending(not problems, text, dict(counts), counts, problems)

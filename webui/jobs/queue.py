@@ -1,0 +1,130 @@
+"""The queue: Celery, which carries nothing but the name of a job.
+
+Without a broker's address the messages are files in ``.silo/queue`` of the Silo. They are
+hints: a message that is lost, or comes twice, changes nothing, since the ledger says what
+there is to do.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from webui.jobs.errors import QueueUnreachable
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+QUEUE = "silo"
+TASK = "silo.job"
+WORKER_LOCK = "worker"
+"""Held by the worker of a Silo on this machine."""
+_SECONDS_TO_REACH = 2.0
+_HERE = "filesystem://"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """Where messages go.
+
+    Attributes:
+        silo_path: The Silo's directory.
+        url: Such as ``redis://127.0.0.1:6379/0``; empty for files in the Silo.
+    """
+
+    silo_path: str
+    url: str = ""
+
+    @property
+    def shown(self) -> str:
+        """How people name it, without a password."""
+        scheme, _, rest = self.url.rpartition("//")
+        return f"{scheme}//{rest.rpartition('@')[2]}" if self.url else f"{self.folder}"
+
+    @property
+    def folder(self) -> str:
+        """Where the files of the embedded queue lie."""
+        return os.path.join(self.silo_path, ".silo", "queue")
+
+    def app(self) -> "Celery":
+        """The Celery application that speaks to it; nothing is opened yet.
+
+        Cost: the first call loads Celery, a third of a second; so nobody pays who has no jobs.
+        """
+        from celery import Celery  # noqa: PLC0415  # see Cost
+
+        app = Celery("silo", set_as_current=False, broker=self.url or _HERE)
+        app.conf.update(
+            accept_content=["json"],
+            task_serializer="json",
+            task_ignore_result=True,
+            task_default_queue=QUEUE,
+            task_create_missing_queues=True,
+            broker_connection_retry_on_startup=True,
+            broker_transport_options=self._options(),
+            worker_enable_remote_control=False,
+            worker_hijack_root_logger=False,
+            worker_redirect_stdouts=False,
+            worker_prefetch_multiplier=1,
+            worker_send_task_events=False,
+            enable_utc=True,
+        )
+        return app
+
+    def _options(self) -> dict[str, Any]:
+        if self.url:
+            seconds = _SECONDS_TO_REACH
+            return {"socket_connect_timeout": seconds, "visibility_timeout": 86400}
+        return {
+            "data_folder_in": self._made("messages"),
+            "data_folder_out": self._made("messages"),
+            "control_folder": self._made("control"),
+            "polling_interval": 0.5,
+        }
+
+    def _made(self, name: str) -> str:
+        path = os.path.join(self.folder, name)
+        os.makedirs(path, exist_ok=True)
+        return path
+
+
+class Sender:
+    """Tells workers that there is a job to do."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def send(self, job_id: str) -> None:
+        """Tell of a job.
+
+        Raises:
+            QueueUnreachable: Nobody could be told.
+        """
+        with self._connected() as (app, connection):
+            arguments = (self._broker.silo_path, job_id)
+            app.send_task(TASK, arguments, connection=connection, retry=False)
+
+    def reach(self) -> None:
+        """Look whether the queue can be reached.
+
+        Raises:
+            QueueUnreachable: It cannot.
+        """
+        with self._connected():
+            pass
+
+    @contextmanager
+    def _connected(self) -> Iterator[tuple["Celery", Any]]:
+        from kombu.exceptions import KombuError  # noqa: PLC0415  # see `Broker.app`
+
+        try:
+            app = self._broker.app()
+            with app.connection_for_write() as connection:
+                connection.ensure_connection(
+                    max_retries=1, interval_start=0, timeout=_SECONDS_TO_REACH
+                )
+                yield app, connection
+        except (KombuError, OSError) as error:
+            reason = str(error) or type(error).__name__
+            raise QueueUnreachable(self._broker.shown, reason) from None

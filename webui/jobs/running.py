@@ -1,0 +1,154 @@
+"""The process of one job: ``python -m webui.jobs run SILO JOB``, begun by a worker.
+
+Its standard input is a pipe that the worker holds and never writes to: when it ends, the
+worker is ending or was killed, and so is this process, which so never is left behind.
+"""
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from curation.errors import CurationError
+from oaipmhprotocol import OAIError
+from oaipmhscraper.errors import ScraperError
+from recordsilo.errors import RecordSiloError
+from recordsilo.locks import Locks
+from webui.jobs.errors import Interrupted, JobsError
+from webui.jobs.kinds import kind_of
+from webui.jobs.ledger import JobLedger
+from webui.jobs.values import Ending, Job, Problem, State, Wish
+from webui.jobs.work import Kind, Work
+
+MOST_CRASHES = 3
+SECONDS_FOR_LAST_RUN = 20.0
+"""A process whose worker was killed needs a moment to notice; the next one waits for it."""
+SECONDS_TO_END = 10.0
+SECONDS_BETWEEN_LOOKS = 0.5
+UNFORESEEN = "something went wrong that nobody foresaw; the worker's log says what"
+FORESEEN = (ScraperError, OAIError, RecordSiloError, CurationError, JobsError, OSError)
+
+logger = logging.getLogger("webui.jobs")
+
+
+def run_job(silo_path: str, job_id: str, stopping: threading.Event | None = None) -> State | None:
+    """Do what is left of a job, in this thread; return its state afterwards.
+
+    Returns:
+        None where there was nothing to do: the job is over, paused, or somebody is at it.
+
+    Raises:
+        NoSuchJob, LedgerUnreadable
+    """
+    ledger = JobLedger(silo_path)
+    with _held(silo_path, job_id) as is_held:
+        job = ledger.claim(job_id, MOST_CRASHES) if is_held else None
+        if job is None:
+            return None
+        _carry_out(ledger, job, stopping or threading.Event())
+    return ledger.job(job_id).state
+
+
+def main(silo_path: str, job_id: str, held: int) -> int:
+    """The whole process; the pipe `held`, a descriptor, ends when the worker does."""
+    stopping = threading.Event()
+    threading.Thread(target=_end_with, args=(held, stopping), daemon=True).start()
+    threading.Thread(target=_watch, args=(silo_path, job_id, stopping), daemon=True).start()
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: _ask(stopping))
+    run_job(silo_path, job_id, stopping)
+    return 0
+
+
+# --------------------------------------------------------------------------- the work
+
+
+def _carry_out(ledger: JobLedger, job: Job, stopping: threading.Event) -> None:
+    """Run the kind; note what came of it, whatever that is."""
+    try:
+        kind = kind_of(job.kind)
+        with _interruptible(kind, stopping):
+            ending = kind.run(Work(ledger, job, stopping))
+        ledger.end(job.job_id, ending)
+    except (Interrupted, KeyboardInterrupt):
+        ledger.interrupt(job.job_id)
+    except FORESEEN as error:
+        ledger.end(job.job_id, _failed(str(error)))
+    except Exception:  # the process boundary: reported in the log, and on the page without details
+        logger.exception("job %s", job.job_id)
+        ledger.end(job.job_id, _failed(UNFORESEEN))
+
+
+def _failed(sentence: str) -> Ending:
+    return Ending(False, sentence=sentence, problems=[Problem("", sentence)])
+
+
+@contextmanager
+def _held(silo_path: str, job_id: str) -> Iterator[bool]:
+    """The job's lock, waited for a little; the value says whether it is held."""
+    locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+    end = time.monotonic() + SECONDS_FOR_LAST_RUN
+    while True:
+        with locks.hold_name_if_free(f"run-{job_id}") as is_held:
+            if is_held or time.monotonic() > end:
+                yield is_held
+                return
+        time.sleep(0.1)
+
+
+# --------------------------------------------------------------------------- ending early
+
+
+class _Hold:
+    """Whether Ctrl-C's signal may interrupt the main thread now; written by that thread only."""
+
+    is_open = False
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    if _Hold.is_open:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _interruptible(kind: Kind, stopping: threading.Event) -> Iterator[None]:
+    """Let a signal interrupt the block, where the kind takes it so."""
+    _Hold.is_open = kind.by_signal
+    try:
+        if kind.by_signal and stopping.is_set():
+            raise KeyboardInterrupt
+        yield
+    finally:
+        _Hold.is_open = False
+
+
+def _ask(stopping: threading.Event) -> None:
+    """Ask the job to end: by the event, and by the signal for those who wait in system calls."""
+    stopping.set()
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def _end_with(held: int, stopping: threading.Event) -> None:
+    """When the pipe ends, ask the job to end; where it takes too long, end without asking."""
+    while os.read(held, 1024):
+        pass
+    _ask(stopping)
+    time.sleep(SECONDS_TO_END)
+    os._exit(os.EX_TEMPFAIL)
+
+
+def _watch(silo_path: str, job_id: str, stopping: threading.Event) -> None:
+    """Look now and then whether the page asked the job to pause or to end."""
+    ledger = JobLedger(silo_path)
+    while not stopping.wait(SECONDS_BETWEEN_LOOKS):
+        try:
+            wish = ledger.job(job_id).wish
+        except JobsError as error:
+            logger.warning("%s", error)
+            continue
+        if wish is not Wish.NONE:
+            _ask(stopping)

@@ -1,0 +1,123 @@
+"""What the page and the command line do with jobs: begin, look, ask, try again."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo.locks import Locks
+from webui.jobs.errors import JobRefused, QueueUnreachable
+from webui.jobs.kinds import CHANGE, UNDO, kind_of
+from webui.jobs.ledger import JobLedger
+from webui.jobs.queue import WORKER_LOCK, Broker, Sender
+from webui.jobs.values import ACTIVE, Action, Job, State, Wish
+
+_WISHES = {Action.PAUSE: Wish.PAUSE, Action.STOP: Wish.STOP}
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The jobs of one Silo.
+
+    Attributes:
+        broker: Where workers are told of them.
+        ledger: What is known of them.
+    """
+
+    broker: Broker
+    ledger: JobLedger
+
+    @classmethod
+    def of(cls, silo_path: str, broker_url: str = "") -> "Jobs":
+        """The jobs of the Silo in a directory; nothing is written or opened yet."""
+        path = os.path.abspath(silo_path)
+        return cls(Broker(path, broker_url), JobLedger(path))
+
+    def begin(
+        self, kind: str, title: str, arguments: Mapping[str, Any], agent: str, job_id: str = ""
+    ) -> Job:
+        """Begin a job: it is kept, and a worker is told, now or as soon as one can be.
+
+        Args:
+            arguments: What the kind needs, as JSON values.
+            agent: Who asks for it.
+            job_id: Its id, where it has one already; a job of that id is not begun twice.
+
+        Raises:
+            JobRefused: No such kind.
+            LedgerUnreadable: It could not be kept, and is not begun.
+        """
+        kind_of(kind)
+        job = self.ledger.add(kind, title, arguments, agent, job_id)
+        return self._tell(job)
+
+    def begin_change(self, change_id: str, title: str, agent: str) -> Job:
+        """Begin a bulk change that `curation.bulk.create_job` planned; it keeps its id."""
+        return self.begin(CHANGE, title, {"job": change_id}, agent, change_id)
+
+    def begin_undo(self, change_id: str, title: str, agent: str) -> Job:
+        """Begin to take a bulk change back."""
+        return self.begin(UNDO, title, {"job": change_id}, agent)
+
+    def act(self, job_id: str, action: Action) -> Job:
+        """Pause, resume, stop, or try again what failed or was stopped.
+
+        Raises:
+            NoSuchJob: There is none.
+            JobRefused: It is in no state for that.
+        """
+        job = self.ledger.job(job_id)
+        if action not in job.actions or not self._do(job, action):
+            raise JobRefused(f"the job {job_id} is {job.state} and cannot {_VERBS[action]}")
+        job = self.ledger.job(job_id)
+        return self._tell(job) if job.state is State.QUEUED else job
+
+    def problem(self, is_waiting: bool = True) -> str:
+        """Why jobs wait, in a sentence; empty where a worker is at work.
+
+        Args:
+            is_waiting: Whether a job does: only then the broker is asked.
+        """
+        if self.broker.url:
+            return self._broker_problem() if is_waiting else ""
+        locks = Locks(os.path.join(self.broker.silo_path, ".silo", "locks"))
+        try:
+            with locks.hold_name_if_free(WORKER_LOCK) as is_free:
+                return _NO_WORKER if is_free else ""
+        except OSError as error:
+            return f"Jobs wait: the Silo's queue cannot be used ({error.strerror})."
+
+    def _do(self, job: Job, action: Action) -> bool:
+        if action in _WISHES:
+            return self.ledger.ask(job.job_id, _WISHES[action])
+        if action is Action.RETRY:
+            kind_of(job.kind).renew(self.broker.silo_path, job.arguments)
+            self.ledger.forget_problems(job.job_id)
+        return self.ledger.requeue(job.job_id, (job.state,))
+
+    def _tell(self, job: Job) -> Job:
+        """Tell a worker; where that fails the job waits, and the worker finds it by itself."""
+        if job.sent or job.state not in ACTIVE:
+            return job
+        try:
+            Sender(self.broker).send(job.job_id)
+        except QueueUnreachable:
+            return job
+        self.ledger.note_sent(job.job_id)
+        return self.ledger.job(job.job_id)
+
+    def _broker_problem(self) -> str:
+        try:
+            Sender(self.broker).reach()
+        except QueueUnreachable as error:
+            return f"Jobs wait: {error}."
+        return ""
+
+
+_NO_WORKER = "Jobs wait: no worker is at work. One begins with `silo serve`, or with `silo worker`."
+_VERBS = {
+    Action.PAUSE: "be paused",
+    Action.RESUME: "be resumed",
+    Action.STOP: "be stopped",
+    Action.RETRY: "be tried again",
+}
