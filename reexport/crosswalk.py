@@ -1,0 +1,307 @@
+"""Crosswalk: a metadata file → RDF statements about its record, by a mapping people can change.
+
+The mapping is TOML: `crosswalks/default.toml` is the one used where none is named, and
+says in its head what may stand in one.
+
+    >>> crosswalk = Crosswalk.default()
+    >>> statements = crosswalk.statements({"oai_dc": content}, URIRef("http://f/rest/silo/x"))
+
+Loads rdflib; nothing imports this module unless RDF is made.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+import langcodes
+from lxml import etree
+from rdflib import Literal, URIRef
+from rdflib.namespace import DCTERMS, XSD
+
+from recordsilo.description import MAX_BYTES, describe
+from recordsilo.description.collect import language_of, text_of
+from recordsilo.description.values import FIELD_OF_ELEMENT
+from reexport.errors import ExportError
+from reexport.unwrap import unwrap
+
+Term = URIRef | Literal
+Statement = tuple[URIRef, URIRef, Term]
+_RULES = 1
+"""Counts up when the same mapping gives other statements: it is part of every key."""
+
+
+class CrosswalkError(ExportError):
+    """A mapping that cannot be read, or says something impossible."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        super().__init__(f"the crosswalk {path} {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    select: etree.XPath
+    predicate: URIRef
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """``root`` in Clark's notation, or ``*``; no fields: as `describe` says."""
+
+    root: str
+    fields: tuple[_Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Crosswalk:
+    """A mapping, read and checked.
+
+    Attributes:
+        id: Its name and a digest of what it says; comments and blanks do not count.
+    """
+
+    id: str
+    formats: tuple[_Format, ...]
+
+    @classmethod
+    def default(cls) -> "Crosswalk":
+        """The one that comes with the package: oai_dc, and any other as the page shows it."""
+        shipped = files("reexport").joinpath("crosswalks/default.toml")
+        return cls.parse(shipped.read_text(encoding="utf-8"), "default.toml")
+
+    @classmethod
+    def read(cls, path: str) -> "Crosswalk":
+        """Read a mapping.
+
+        Raises:
+            CrosswalkError: The file cannot be read, or is no such mapping.
+        """
+        try:
+            with open(path, encoding="utf-8") as file:
+                return cls.parse(file.read(), path)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise CrosswalkError(path, f"cannot be read: {reason}") from error
+
+    @classmethod
+    def parse(cls, text: str, path: str = "given") -> "Crosswalk":
+        """Read a mapping's text; raises as `read`."""
+        try:
+            mapping = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise CrosswalkError(path, f"is not TOML: {error}") from error
+        listed = mapping.get("format")
+        if not isinstance(listed, list) or not listed:
+            raise CrosswalkError(path, "has no [[format]]")
+        prefixes = mapping.get("prefixes", {})
+        formats = tuple(_format(one, prefixes, path) for one in listed)
+        said = json.dumps([_RULES, mapping], sort_keys=True, default=str)
+        digest = hashlib.sha256(said.encode()).hexdigest()[:16]
+        return cls(f"{mapping.get('name', 'crosswalk')} {digest}", formats)
+
+    def statements(self, metadata: Mapping[str, bytes], subject: URIRef) -> tuple[Statement, ...]:
+        """What metadata files say of a subject, each statement once.
+
+        Of the formats in the mapping's order, the first that one of the files is in.
+
+        Args:
+            metadata: Name → content, wrapped in OAI-PMH's element or not.
+        """
+        documents = {name: _document(content) for name, content in metadata.items()}
+        for one in self.formats:
+            for name, root in documents.items():
+                if root is not None and one.root in ("*", root.tag):
+                    found = _mapped(one, root) if one.fields else _described(name, metadata[name])
+                    return tuple(dict.fromkeys((subject, to, term) for to, term in found))
+        return ()
+
+
+# -- reading a mapping --------------------------------------------------------------------
+
+
+def _format(listed: Any, prefixes: Mapping[str, str], path: str) -> _Format:
+    if not isinstance(listed, dict) or not isinstance(listed.get("root"), str):
+        raise CrosswalkError(path, "has a [[format]] without a root")
+    named = listed["root"]
+    root = named if named == "*" else _expanded(named, prefixes, path, "{%s}%s")
+    if listed.get("described"):
+        return _Format(root, ())
+    fields = tuple(_field(field, prefixes, path) for field in listed.get("fields", ()))
+    if not fields:
+        raise CrosswalkError(path, f"has no fields for {named}; say described = true, or give some")
+    return _Format(root, fields)
+
+
+def _field(listed: Any, prefixes: Mapping[str, str], path: str) -> _Field:
+    try:
+        select, to, kind = listed["from"], listed["to"], listed.get("as", "text")
+    except (TypeError, KeyError) as error:
+        raise CrosswalkError(path, "has a field without from or to") from error
+    if kind not in _TERMS:
+        raise CrosswalkError(path, f'has as = "{kind}"; there are {", ".join(_TERMS)}')
+    try:
+        compiled = etree.XPath(select, namespaces=dict(prefixes), smart_strings=False)
+    except (etree.XPathSyntaxError, TypeError, ValueError) as error:
+        raise CrosswalkError(path, f'has no XPath in from = "{select}"') from error
+    return _Field(compiled, URIRef(_expanded(to, prefixes, path, "%s%s")), kind)
+
+
+def _expanded(name: str, prefixes: Mapping[str, str], path: str, form: str) -> str:
+    prefix, colon, local = str(name).partition(":")
+    if colon and isinstance(prefixes.get(prefix), str):
+        return form % (prefixes[prefix], local)
+    if _is_uri(str(name)) and form == "%s%s":
+        return str(name)
+    if not colon and form != "%s%s":
+        return str(name)
+    raise CrosswalkError(path, f"uses the prefix of {name}, which [prefixes] does not have")
+
+
+# -- documents → values -------------------------------------------------------------------
+
+
+def _document(content: bytes) -> etree._Element | None:
+    if len(content) > MAX_BYTES:
+        return None
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        huge_tree=True,
+    )
+    try:
+        root = etree.fromstring(unwrap(content) or content, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    return None if root.getroottree().docinfo.internalDTD is not None else root
+
+
+def _mapped(one: _Format, root: etree._Element) -> Iterator[tuple[URIRef, Term]]:
+    for field in one.fields:
+        try:
+            found = field.select(root)
+        except etree.XPathEvalError as error:
+            raise CrosswalkError(str(field.select), f"cannot be evaluated: {error}") from error
+        for text, language in _texts(found):
+            if text:
+                yield field.predicate, _TERMS[field.kind](text, language)
+
+
+def _texts(found: Any) -> Iterator[tuple[str, str]]:
+    """Texts and languages of what an XPath gave: nodes, or one string, number or boolean."""
+    for one in found if isinstance(found, list) else [found]:
+        if isinstance(one, etree._Element):
+            yield " ".join(text_of(one).split()), language_of(one)
+        elif not isinstance(one, bool):
+            yield " ".join(str(one).split()), ""
+
+
+def _described(name: str, content: bytes) -> Iterator[tuple[URIRef, Term]]:
+    description = describe(name, content)
+    for field, values in description.items() if description else ():
+        element = _ELEMENT_OF_FIELD[field]
+        for value in values:
+            yield DCTERMS[element], _TERMS[_KIND.get(element, "text")](value.text, value.lang)
+
+
+_ELEMENT_OF_FIELD = {field: element for element, field in FIELD_OF_ELEMENT.items()}
+_KIND = {
+    "date": "date", "type": "uri", "identifier": "plain", "source": "uri",
+    "language": "language", "relation": "uri", "rights": "uri",
+}  # fmt: skip
+
+
+# -- values → terms -----------------------------------------------------------------------
+
+
+def text(value: str, language: str = "") -> Literal:
+    """A literal in its language; a tag that is none (BCP 47) is left out."""
+    tag = language.strip().replace("_", "-")
+    return Literal(value, lang=tag) if tag and _is_language(tag) else Literal(value)
+
+
+def _plain(value: str, _language: str) -> Literal:
+    return Literal(value)
+
+
+def _uri(value: str, language: str) -> Term:
+    return URIRef(value) if _is_uri(value) else text(value, language)
+
+
+def _language(value: str, language: str) -> Literal:
+    tag = value.replace("_", "-")
+    return Literal(tag, datatype=DCTERMS.RFC5646) if _is_language(tag) else text(value, language)
+
+
+def _date(value: str, language: str) -> Literal:
+    for pattern, datatype, read in _DATES:
+        if pattern.fullmatch(value) and _reads(value, read):
+            return Literal(value, datatype=datatype, normalize=False)
+    return text(value, language)
+
+
+def _reads(value: str, read: Callable[[str], object]) -> bool:
+    try:
+        read(value)
+    except ValueError:
+        return False
+    return True
+
+
+_DATES: tuple[tuple[re.Pattern[str], URIRef, Callable[[str], object]], ...] = (
+    (re.compile(r"\d{4}", re.ASCII), XSD.gYear, lambda year: date(int(year), 1, 1)),
+    (
+        re.compile(r"\d{4}-\d\d", re.ASCII),
+        XSD.gYearMonth,
+        lambda month: date.fromisoformat(f"{month}-01"),
+    ),
+    (re.compile(r"\d{4}-\d\d-\d\d", re.ASCII), XSD.date, date.fromisoformat),
+    (
+        re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)?", re.ASCII),
+        XSD.dateTime,
+        datetime.fromisoformat,
+    ),
+)
+_TERMS: dict[str, Callable[[str, str], Term]] = {
+    "text": text, "plain": _plain, "uri": _uri, "date": _date, "language": _language,
+}  # fmt: skip
+
+_URI = re.compile(
+    r"(?:https?|ftp|urn|info|doi|hdl|mailto|tel|geo|oai|tag|ark):[!-;=?-\[\]_a-z~]+", re.IGNORECASE
+)
+
+
+def _is_uri(value: str) -> bool:
+    """Whether a value is an absolute URI; in RFC 3986's letters, else servers refuse the whole."""
+    if not _URI.fullmatch(value) or re.search(r"%(?![0-9A-Fa-f]{2})|[\[\]\\^`{|}]", value):
+        return False
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
+    return bool(parts.netloc) if parts.scheme in {"http", "https", "ftp"} else True
+
+
+def _is_language(tag: str) -> bool:
+    return bool(re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag)) and langcodes.tag_is_valid(
+        tag
+    )
+
+
+def ntriples(statements: Iterable[Statement]) -> bytes:
+    """Statements as N-Triples, sorted: the same statements are the same bytes.
+
+    Source: RDF 1.1 N-Triples, "Canonicalization".
+    """
+    return "".join(
+        sorted(" ".join(term.n3() for term in one) + " .\n" for one in statements)
+    ).encode()

@@ -1,0 +1,188 @@
+"""What Fedora's answers mean: status and body → cause; headers and time maps → values. Pure.
+
+Source: docs/fedora.md, "Status codes"; Fedora API specification, Memento (RFC 7089).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+TOMBSTONE = "hasTombstone"
+TRANSACTIONS = "http://fedora.info/definitions/v4/transaction#endpoint"
+
+
+class FedoraError(Exception):
+    """An answer that is not the one hoped for, or none.
+
+    Attributes:
+        status: Of HTTP; 0 where there was no answer.
+        url: What was asked.
+        reason: What the server said, shortened to a line.
+    """
+
+    def __init__(self, status: int, url: str, reason: str) -> None:
+        self.status, self.url, self.reason = status, url, reason
+        said = f"{status} {reason}".strip() if status else reason
+        super().__init__(f"{url}: {said}")
+
+
+class NotThere(FedoraError):
+    """404."""
+
+
+class Departed(FedoraError):
+    """410: a tombstone, or what lay below one.
+
+    Attributes:
+        tombstone: Its address, where the answer links to it; else ``""``.
+    """
+
+    def __init__(self, status: int, url: str, reason: str, tombstone: str = "") -> None:
+        super().__init__(status, url, reason)
+        self.tombstone = tombstone
+
+
+class Denied(FedoraError):
+    """401 or 403."""
+
+
+class ChangedMeanwhile(FedoraError):
+    """412."""
+
+
+class MatchWanted(FedoraError):
+    """428: the server takes no replacement without If-Match (``putRequiresIfMatch``)."""
+
+
+class Locked(FedoraError):
+    """409: another transaction holds the object."""
+
+
+class TransactionLost(FedoraError):
+    """409: the transaction failed, expired, or is unknown."""
+
+
+class ChecksumRefused(FedoraError):
+    """409: what arrived has another digest than announced."""
+
+
+class Refused(FedoraError):
+    """400, 409 and others: the same request will be refused again."""
+
+
+class NoRoom(FedoraError):
+    """507."""
+
+
+class Busy(FedoraError):
+    """429, 5xx, or no answer: it may work later.
+
+    Attributes:
+        after: Seconds, where the server said how long.
+    """
+
+    def __init__(self, status: int, url: str, reason: str, after: float | None = None) -> None:
+        super().__init__(status, url, reason)
+        self.after = after
+
+
+_BY_STATUS: dict[int, type[FedoraError]] = {
+    401: Denied, 403: Denied, 404: NotThere, 412: ChangedMeanwhile,
+    428: MatchWanted, 507: NoRoom,
+}  # fmt: skip
+_BUSY = frozenset({408, 429, 500, 502, 503, 504})
+
+
+def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> FedoraError:
+    """The error that an answer is; ``status`` is 400 or more."""
+    reason = _line(body)
+    if status in _BUSY:
+        return Busy(status, url, reason, _seconds(headers.get("Retry-After", "")))
+    if status == 410:
+        tombstones = linked(headers.get("Link", ""), TOMBSTONE)
+        return Departed(status, url, reason, tombstones[0] if tombstones else "")
+    if status == 409:
+        return _conflict(url, headers, body, reason)
+    return _BY_STATUS.get(status, Refused)(status, url, reason)
+
+
+def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> FedoraError:
+    """Tell the five kinds of 409 apart.
+
+    6.0.0 answers all as plain text; later versions answer a lock as JSON.
+    """
+    if "json" in headers.get("Content-Type", "") or "being updated by another" in body:
+        return Locked(409, url, reason)
+    if re.search(r"\btransaction\b", body, re.IGNORECASE):
+        return TransactionLost(409, url, reason)
+    if "checksum" in body.lower():
+        return ChecksumRefused(409, url, reason)
+    return Refused(409, url, reason)
+
+
+def _line(body: str) -> str:
+    """The first 200 characters of what a server says, without the mark-up of its error pages."""
+    if "<html" in body[:200].lower():
+        title = re.search(r"<title>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
+        body = title[1] if title else ""
+    return " ".join(body.split())[:200]
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+_LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w-]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)')
+_PARAMETER = re.compile(r';\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^",;\s]+))')
+
+
+def links(header: str) -> list[tuple[str, dict[str, str]]]:
+    """(target, parameters) of a Link header or of a body in ``application/link-format``."""
+    return [
+        (target, {name: quoted or plain for name, quoted, plain in _PARAMETER.findall(rest)})
+        for target, rest in _LINK.findall(header)
+    ]
+
+
+def linked(header: str, relation: str) -> tuple[str, ...]:
+    """The targets of one relation, in order."""
+    return tuple(target for target, about in links(header) if about.get("rel") == relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Memento:
+    """A version as Fedora has it; ``stamp`` is its second, ``yyyyMMddHHmmss`` in UTC."""
+
+    uri: str
+    stamp: str
+
+
+def mementos(time_map: str) -> tuple[Memento, ...]:
+    """The versions in a time map, the oldest first.
+
+    Two commits within a second are listed twice under one address (seen on 6.0.0).
+    """
+    found = [Memento(uri, stamp_in(uri)) for uri in linked(time_map, "memento")]
+    return tuple(sorted(found, key=lambda memento: memento.stamp))
+
+
+def stamp_in(memento_uri: str) -> str:
+    """``20261121221628`` of ``…/fcr:versions/20261121221628``."""
+    return memento_uri.rsplit("/", 1)[-1]
+
+
+def moment(date: str) -> datetime | None:
+    """A date of HTTP; None for what is none."""
+    try:
+        found = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def digests(header: str) -> dict[str, str]:
+    """Algorithm → value of a Digest header; Fedora writes the values in hex."""
+    pairs = (part.strip().partition("=") for part in header.split(",") if "=" in part)
+    return {name.lower(): value.lower() for name, _, value in pairs}

@@ -1,0 +1,387 @@
+"""Fedora as an export target: one record is one Archival Group, one version one memento."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from recordsilo.errors import FileNotInVersion
+from reexport.crosswalk import Crosswalk
+from reexport.errors import (
+    CannotTakeBack,
+    Conflict,
+    CredentialsRefused,
+    DepositFailed,
+    RetryLater,
+    SourceChanged,
+    TargetFull,
+    TargetUnusable,
+)
+from reexport.targets import DepositJournal
+from reexport.targets.fedora import place, sending, verifying
+from reexport.targets.fedora.answers import (
+    Busy,
+    ChangedMeanwhile,
+    ChecksumRefused,
+    Denied,
+    Departed,
+    FedoraError,
+    Locked,
+    Memento,
+    NoRoom,
+    NotThere,
+    TransactionLost,
+)
+from reexport.targets.fedora.client import NT, FedoraClient, joined
+from reexport.targets.fedora.description import (
+    KEY,
+    VERSION,
+    checksums,
+    contained,
+    description,
+    parsed,
+    value,
+    withdrawn,
+)
+from reexport.targets.fedora.names import object_segment
+from reexport.targets.fedora.objects import (
+    OWN,
+    FedoraObject,
+    await_next_second,
+    deleted_token,
+    read_object,
+    read_versions,
+    token,
+)
+from reexport.targets.fedora.transaction import Transaction, settle
+from reexport.values import (
+    Capabilities,
+    CreatedThing,
+    Deletions,
+    Deposit,
+    Deposited,
+    Difference,
+    Found,
+    FoundVersion,
+    Held,
+    UnfinishedDeposit,
+    Withdrawal,
+)
+
+_DELETED = "deleted"
+_CAN = Capabilities(
+    each_version=True,
+    deletions=frozenset({Deletions.STATUS, Deletions.DELETE, Deletions.KEEP}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What a deposit starts from.
+
+    Attributes:
+        there: None where there is nothing.
+        is_ours: Whether it is as this export left it, so its list of files is to be believed.
+    """
+
+    there: FedoraObject | None = None
+    is_ours: bool = True
+
+
+class FedoraTarget:
+    """A container of a Fedora 6 or 7, with an Archival Group for each record.
+
+    What the server can do is found out from its answers.
+
+    Args:
+        url: The container, or the repository's root; made, if not there.
+        client: How to reach it.
+        crosswalk: How descriptions are mapped.
+    """
+
+    def __init__(self, url: str, client: FedoraClient, crosswalk: Crosswalk | None = None) -> None:
+        self.shown = url
+        self._url = url.rstrip("/")
+        self._client = client
+        self._crosswalk = crosswalk or Crosswalk.default()
+        self._root = ""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    @property
+    def key(self) -> str:
+        """See `Target`: the container's address."""
+        return f"fedora {self._url}"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See `Target`."""
+        return _CAN
+
+    @property
+    def crosswalk(self) -> str:
+        """See `Target`."""
+        return self._crosswalk.id
+
+    def probe(self) -> None:
+        """See `Target`."""
+        with _usable(self.shown):
+            self._root = place.find_root(self._client, self._url)
+            place.check_container(self._client, self._root, self._url)
+
+    def prepare(self) -> None:
+        """See `Target`: the container and those above it, which else could never be made."""
+        with _usable(self.shown):
+            self._root = self._root or place.find_root(self._client, self._url)
+            place.make_containers(self._client, self._root, self._url)
+
+    def uri_of(self, identifier: str) -> str:
+        """The address of a record's object."""
+        return joined(self._url, object_segment(identifier))
+
+    # -- deposits ---------------------------------------------------------------------
+
+    def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
+        """See `Target`."""
+        uri = self.uri_of(deposit.identifier)
+        with _told(deposit.identifier):
+            if deposit.held is None and not deposit.overwrite:
+                with contextlib.suppress(ChangedMeanwhile, Departed):
+                    return self._write(deposit, uri, _Before(), journal)
+            there = read_object(self._client, uri)
+            is_ours = _is_as_left(there, deposit.held)
+            if _is_there(deposit, there, is_ours) and there is not None:
+                count = len(there.versions)
+                return Deposited(uri, there.last.uri, there.token, (), True, count)
+            if not is_ours and not deposit.overwrite:
+                raise Conflict(deposit.identifier, _what_is_there(there))
+            return self._write(deposit, uri, _Before(there, is_ours), journal)
+
+    def _write(
+        self, deposit: Deposit, uri: str, before: _Before, journal: DepositJournal
+    ) -> Deposited:
+        version = deposit.version
+        # Read before the transaction is opened: its life is short.
+        sums = {file.path: version.content.sha512(file.path) for file in version.files}
+        body = description(deposit, URIRef(uri), self._crosswalk, sums)
+        there = before.there
+        self._make_way(deposit, there)
+        is_new = there is None or bool(there.tombstone)
+        what = self._change(deposit, uri, before, sums)
+        if there is not None:
+            await_next_second(self._client, there)
+        with self._transaction(journal) as transaction:
+            if is_new:
+                sending.make_group(transaction, uri, over_tombstone=self._goes_over(there))
+            sending.send_files(transaction, uri, version, what, is_new=is_new)
+            expected = there.state if there is not None and not is_new else ""
+            state = sending.put_description(transaction, uri, body, expected)
+            journal.committing(state=state, creates=uri if there is None else "")
+            transaction.commit()
+        created = (uri,) if there is None else ()
+        return self._made(uri, state, there, created)
+
+    def _change(
+        self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
+    ) -> sending.Change:
+        files, there = deposit.version.files, before.there
+        if there is None or there.tombstone:
+            return sending.Change(files)
+        if before.is_ours:
+            return sending.change(uri, files, sums, checksums(there.graph))
+        wanted = {sending.file_uri(uri, path) for path in sums}
+        return sending.Change(files, tuple(sorted(self._files_at(uri) - wanted)))
+
+    def _files_at(self, uri: str) -> set[str]:
+        return contained(parsed(self._client.send("GET", uri, {"Accept": NT}).content))
+
+    @staticmethod
+    def _goes_over(there: FedoraObject | None) -> bool:
+        return there is not None and bool(there.tombstone)
+
+    def _make_way(self, deposit: Deposit, there: FedoraObject | None) -> None:
+        """Refuse what no overwriting can change."""
+        if there is not None and not there.tombstone and not there.is_group:
+            raise DepositFailed(
+                deposit.identifier,
+                f"{there.uri} is there and no Archival Group, and cannot be made one",
+            )
+
+    def _made(
+        self, uri: str, state: str, before: FedoraObject | None, created: tuple[str, ...] = ()
+    ) -> Deposited:
+        """What was committed: its version is the first after those that were there."""
+        versions = read_versions(self._client, uri)[: len(before.versions if before else ()) + 1]
+        memento = versions[-1].uri if versions else ""
+        return Deposited(uri, memento, token(state, versions), created, deposits=len(versions))
+
+    @contextlib.contextmanager
+    def _transaction(self, journal: DepositJournal) -> Iterator[Transaction]:
+        """A transaction that is noted before anything is sent under it.
+
+        It is taken back when anything fails, but not where a commit had no answer: then
+        it may be at work, and `recover` finds out what came of it.
+        """
+        transaction = Transaction.begin(self._client, self._root)
+        journal.opened(tx=transaction.uri)
+        try:
+            yield transaction
+        except Busy:
+            raise
+        except BaseException:
+            transaction.abandon()
+            raise
+
+    # -- withdrawals ------------------------------------------------------------------
+
+    def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
+        """See `Target`."""
+        uri = self.uri_of(withdrawal.identifier)
+        with _told(withdrawal.identifier):
+            there = read_object(self._client, uri)
+            if there is None or there.tombstone:
+                return Deposited(uri, token=deleted_token(), was_there=True, deposits=0)
+            if not _is_as_left(there, withdrawal.held) and not withdrawal.overwrite:
+                raise Conflict(withdrawal.identifier, _what_is_there(there))
+            if withdrawal.how is Deletions.DELETE:
+                return self._delete(uri, journal)
+            return self._mark(withdrawal, there, journal)
+
+    def _delete(self, uri: str, journal: DepositJournal) -> Deposited:
+        with self._transaction(journal) as transaction:
+            transaction.send("DELETE", uri, {})
+            journal.committing(state=_DELETED)
+            transaction.commit()
+        return Deposited(uri, token=deleted_token(), deposits=0)
+
+    def _mark(
+        self, withdrawal: Withdrawal, there: FedoraObject, journal: DepositJournal
+    ) -> Deposited:
+        uri = there.uri
+        body = withdrawn(there.own, URIRef(uri), withdrawal)
+        await_next_second(self._client, there)
+        with self._transaction(journal) as transaction:
+            state = sending.put_description(transaction, uri, body, there.state)
+            journal.committing(state=state)
+            transaction.commit()
+        return self._made(uri, state, there)
+
+    # -- after a crash ----------------------------------------------------------------
+
+    def recover(self, left: UnfinishedDeposit) -> Deposited | None:
+        """See `Target`."""
+        uri = self.uri_of(left.identifier)
+        with _told(left.identifier):
+            if transaction := left.facts.get("tx"):
+                settle(self._client, transaction)
+            state = left.facts.get("state")
+            there = read_object(self._client, uri) if state else None
+            if there is None or there.state != state:
+                return None
+            created = tuple(filter(None, [left.facts.get("creates")]))
+            count = len(there.versions)
+            return Deposited(uri, there.last.uri, there.token, created, deposits=count)
+
+    def find(self, identifier: str) -> Found | None:
+        """See `Target`."""
+        uri = self.uri_of(identifier)
+        with _told(identifier):
+            there = read_object(self._client, uri)
+            if there is None:
+                return None
+            versions = tuple(filter(None, map(self._found_version, there.versions)))
+            return Found(uri, there.token, versions, len(there.versions), there.is_withdrawn)
+
+    def _found_version(self, memento: Memento) -> FoundVersion | None:
+        answer = self._client.get_if_there(memento.uri, {"Accept": NT, "Prefer": OWN})
+        if answer is None:
+            return None
+        graph = parsed(answer.content)
+        version, key = value(graph, VERSION), value(graph, KEY)
+        return FoundVersion(version, key, memento.uri) if version and key else None
+
+    def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
+        """See `Target`."""
+        with _told(deposit.identifier):
+            yield from verifying.differences(
+                self._client, self._crosswalk, deposit, held, is_head=is_head
+            )
+
+    def rollback(self, created: CreatedThing, *, purge: bool) -> None:
+        """See `Target`."""
+        with _told(created.identifier):
+            there = read_object(self._client, created.uri)
+            if there is None:
+                return
+            if there.token != created.token:
+                raise CannotTakeBack(f"{created.uri} was changed since the run, and stays")
+            if not there.tombstone:
+                self._client.send("DELETE", created.uri)
+            if purge:
+                self._purge(there.tombstone or f"{created.uri}/fcr:tombstone")
+
+    def _purge(self, tombstone: str) -> None:
+        with contextlib.suppress(NotThere):
+            self._client.send("DELETE", tombstone)
+
+
+# -- decisions ----------------------------------------------------------------------------
+
+
+def _is_as_left(there: FedoraObject | None, held: Held | None) -> bool:
+    """Whether an object is what the ledger knows to be there."""
+    if held is None:
+        return there is None
+    return there is not None and there.token == held.token
+
+
+def _is_there(deposit: Deposit, there: FedoraObject | None, is_ours: bool) -> bool:
+    """Whether the object's current version is the deposit already."""
+    if there is None or there.is_withdrawn or there.key != deposit.key:
+        return False
+    return is_ours or (deposit.held is None and not deposit.overwrite)
+
+
+def _what_is_there(there: FedoraObject | None) -> str:
+    if there is None:
+        return "it is gone from Fedora, deleted and purged by somebody else"
+    if there.tombstone:
+        return f"{there.uri} was deleted, and its tombstone bars the way"
+    whose = "changed since it was exported" if there.key else "not made by an export of this kind"
+    return f"{there.uri} is there and was {whose}"
+
+
+@contextlib.contextmanager
+def _usable(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except Denied as error:
+        raise CredentialsRefused(f"{shown} refuses the credentials: {error}") from error
+    except FedoraError as error:
+        raise TargetUnusable(f"{shown} cannot be used: {error}") from error
+
+
+@contextlib.contextmanager
+def _told(identifier: str) -> Iterator[None]:
+    """What Fedora answered, as what the engine has to know."""
+    try:
+        yield
+    except Denied as error:
+        raise CredentialsRefused(f"the credentials are refused: {error}") from error
+    except NoRoom as error:
+        raise TargetFull(f"the server's disk is full: {error}") from error
+    except Busy as error:
+        raise RetryLater(identifier, str(error), error.after) from error
+    except (Locked, TransactionLost, ChecksumRefused) as error:
+        raise RetryLater(identifier, str(error)) from error
+    except (ChangedMeanwhile, Departed) as error:
+        raise Conflict(identifier, str(error)) from error
+    except (FedoraError, FileNotInVersion, ValueError) as error:
+        raise DepositFailed(identifier, str(error)) from error
+    except SourceChanged as error:
+        if error.identifier:
+            raise
+        raise SourceChanged(identifier, error.version, error.path) from error

@@ -1,0 +1,88 @@
+"""One transaction of Fedora: begun, kept alive in long uploads, committed or taken back.
+
+A write that fails in the store spoils the whole transaction, and locks are never waited
+for; so what is tried again is always the transaction (docs/fedora.md, "Transactions").
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+
+import requests
+
+from reexport.targets.fedora.answers import Departed, FedoraError, NotThere, TransactionLost, moment
+from reexport.targets.fedora.client import Body, FedoraClient
+
+_LIFE = 180.0
+"""Seconds without a request after which Fedora drops one, where it does not say."""
+_LARGE = 1 << 20
+"""Bytes of an upload from which it may last as long as that."""
+
+
+class Transaction:
+    """An open transaction.
+
+    Attributes:
+        uri: Its address; what is noted before anything is sent under it.
+    """
+
+    def __init__(self, client: FedoraClient, uri: str, life: float = _LIFE) -> None:
+        self._client, self.uri, self._life = client, uri, life
+
+    @classmethod
+    def begin(cls, client: FedoraClient, root: str) -> "Transaction":
+        """Open one at the repository's root."""
+        answer = client.send("POST", f"{root}/fcr:tx")
+        return cls(client, answer.headers["Location"], _life_in(answer.headers))
+
+    def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: Body = None
+    ) -> requests.Response:
+        """Send a request within the transaction."""
+        return self._client.send(method, url, {**headers, "Atomic-ID": self.uri}, body)
+
+    def commit(self) -> None:
+        """Make it visible: one version of each object in it."""
+        self._client.send("PUT", self.uri)
+
+    def abandon(self) -> None:
+        """Take it back; one that is gone already, or a server that is, is no matter."""
+        with contextlib.suppress(FedoraError):
+            self._client.send("DELETE", self.uri)
+
+    @contextlib.contextmanager
+    def kept_alive(self, size: int) -> Iterator[None]:
+        """While an upload of ``size`` bytes goes on, touch the transaction from time to time."""
+        if size < _LARGE:
+            yield
+            return
+        ended = threading.Event()
+        keeper = threading.Thread(target=self._touch, args=(ended,), daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            keeper.join()
+
+    def _touch(self, ended: threading.Event) -> None:
+        while not ended.wait(self._life / 3):
+            with contextlib.suppress(FedoraError):
+                self._client.send("POST", self.uri)
+
+
+def settle(client: FedoraClient, uri: str) -> None:
+    """Make sure that a transaction left by a killed process is over, one way or the other.
+
+    Raises:
+        FedoraError: It cannot be ended now; a commit may be at work in it.
+    """
+    with contextlib.suppress(NotThere, Departed, TransactionLost):
+        client.send("DELETE", uri)
+
+
+def _life_in(headers: Mapping[str, str]) -> float:
+    start, end = moment(headers.get("Date", "")), moment(headers.get("Expires", ""))
+    if start is None or end is None or end <= start:
+        return _LIFE
+    return (end - start).total_seconds()
