@@ -28,4 +28,5 @@ NAVIGATION: tuple[Entry, ...] = (
     Entry("Records", urls.RECORDS),
     Entry("Sets", urls.SETS),
     Entry("Saved", urls.SEARCHES),
+    Entry("Change many", urls.BULK),
 )

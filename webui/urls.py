@@ -16,6 +16,19 @@ SETS = "/sets"
 SEARCH = "/search"
 SEARCHES = "/searches"
 OPENAPI = "/openapi.json"
+BULK = "/bulk"
+BULK_JOBS = BULK + "/jobs"
+SHEET = BULK + "/sheet"
+ATTACH = BULK + "/attach"
+RULES = "/rules"
+CLUSTERS = "/clusters"
+UPSTREAM = "/upstream"
+QUALITY = "/quality"
+DUPLICATES = QUALITY + "/duplicates"
+SIGN_IN = "/sign-in"
+SIGN_OUT = "/sign-out"
+ACCOUNT = "/account"
+ACTIVITY = "/activity"
 
 
 def segment(text: str) -> str:
@@ -30,6 +43,11 @@ def with_query(path: str, fields: Mapping[str, object]) -> str:
     """A path and the fields that have a value."""
     given = {name: str(value) for name, value in fields.items() if value not in {None, ""}}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def sign_in(then: str) -> str:
+    """The page to sign in at, which leads on to another."""
+    return with_query(SIGN_IN, {"next": then if then != "/" else ""})
 
 
 def records(**fields: object) -> str:
@@ -53,6 +71,41 @@ def saved_search(name: str, action: str = "", **fields: object) -> str:
     """A search that was kept, or one of its actions."""
     path = f"{SEARCHES}/{segment(name)}" + (f"/{action}" if action else "")
     return with_query(path, fields)
+
+
+def with_search(path: str, search: str) -> str:
+    """A page for the records that the query of a search's address selects."""
+    return f"{path}?{search}" if search else path
+
+
+def bulk(search: str = "") -> str:
+    """Where the records that a search finds are changed."""
+    return with_search(BULK, search)
+
+
+def bulk_job(job_id: str) -> str:
+    """How far a bulk change is."""
+    return f"{BULK_JOBS}/{segment(job_id)}"
+
+
+def sheet_csv(search: str) -> str:
+    """What a search finds, as a spreadsheet to be edited."""
+    return with_search(SHEET + ".csv", search)
+
+
+def staged(token: str) -> str:
+    """A file that was sent to be previewed."""
+    return f"{BULK}/staged/{segment(token)}"
+
+
+def rule(name: str, **fields: object) -> str:
+    """A kept rule."""
+    return with_query(f"{RULES}/{segment(name)}", fields)
+
+
+def upstream(identifier: str) -> str:
+    """What is to be decided about a curated record."""
+    return f"{UPSTREAM}/{url_segment(identifier)}"
 
 
 def differences(identifier: str, before: str, after: str) -> str:

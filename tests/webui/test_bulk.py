@@ -1,0 +1,230 @@
+"""Changing many records in the page: rules, spreadsheets, attached files, undoing."""
+
+import time
+from typing import Any
+
+import pytest
+
+from curation.bulk import job_report
+from curation.rule_files import load_rules
+from recordsilo import Silo
+
+PLAIN = "oai:example.org:1"
+HTML = "text/html"
+RULE = {
+    "search": "q=Record",
+    "changes": "1",
+    "change-0-do": "replace pattern",
+    "change-0-field": "title",
+    "change-0-pattern": "^Record",
+    "change-0-by": "Item",
+}
+
+
+def content(silo: Silo, identifier: str, version: str | None = None) -> str:
+    with silo[identifier].get_stream("oai_dc", version) as file:
+        return str(file.read().decode())
+
+
+def finished(silo: Silo, job_id: str, *, undone: bool = False) -> Any:
+    """The report of a job, once it has come to its end."""
+    for _ in range(400):
+        report = job_report(silo, job_id)
+        if report.is_finished and (not undone or not report.counts.get("done")):
+            return report
+        time.sleep(0.02)
+    raise AssertionError(report.counts)
+
+
+def test_preview_counts_and_writes_nothing(client: Any, silo: Silo) -> None:
+    answer = client.post("/bulk", RULE | {"do": "preview"})
+    assert answer.status == 200
+    found = answer.json["preview"]
+    assert (found["records"], found["changed"], found["values"], found["copies"]) == (
+        55,
+        55,
+        55,
+        55,
+    )
+    sample = found["samples"][0]
+    assert sample["before"][0][1].startswith("Record 1")
+    assert sample["after"][0][1].startswith("Item 1")
+    assert silo.count(curated=True) == 0
+
+
+def test_a_rule_is_built_button_by_button(client: Any) -> None:
+    page = client.get("/bulk?q=Record")
+    assert "55 records found" in page.text
+    fields = {"search": "q=Record", "changes": "0"}
+    added = client.post(
+        "/bulk", fields | {"do": "add", "add": "map", "add-field": "type"}, accept=HTML
+    )
+    assert 'name="change-0-table"' in added.text
+    assert 'name="change-0-field" type="text" value="type"' in added.text
+    one = fields | {
+        "changes": "1",
+        "change-0-do": "map",
+        "change-0-field": "type",
+        "change-0-table": "a\tb",
+    }
+    less = client.post("/bulk", one | {"do": "remove-0"}, accept=HTML)
+    assert 'name="changes" value="0"' in less.text
+
+
+def test_applying_changes_what_was_previewed_and_undoing_restores_it(
+    client: Any, silo: Silo
+) -> None:
+    before = content(silo, "oai:example.org:100")
+    answer = client.post("/bulk", RULE | {"do": "apply", "message": "Items they are"})
+    assert answer.status == 202
+    report = finished(silo, answer.json["job"])
+    assert report.counts == {"done": 55}
+    assert "Item 100" in content(silo, "oai:example.org:100")
+    assert content(silo, "oai:example.org:100", "1") == before
+    assert silo["oai:example.org:100"].origin("workingcopy").agent == report.about["agent"]
+    page = client.get(answer.json["url"])
+    assert "Items they are" in page.text
+    assert "Undo" in page.text
+    assert answer.json["job"] in client.get("/bulk/jobs").text
+    silo["oai:example.org:101"].put_stream("note.txt", b"x", "workingcopy")
+    assert client.post(answer.json["url"] + "/undo", {}).status == 202
+    report = finished(silo, answer.json["job"], undone=True)
+    assert report.counts == {"undone": 54, "kept": 1}
+    assert "oai:example.org:101" in client.get(answer.json["url"]).text
+    assert silo["oai:example.org:100"].versions == ["1"]
+
+
+def test_only_pasted_identifiers_are_changed(client: Any, silo: Silo) -> None:
+    fields = RULE | {"search": "", "identifiers": "oai:example.org:100\r\noai:example.org:102 \r\n"}
+    answer = client.post("/bulk", fields | {"do": "apply"})
+    finished(silo, answer.json["job"])
+    assert silo.count(curated=True) == 2
+
+
+def test_what_a_rule_cannot_mean_is_a_sentence_and_the_form_is_kept(client: Any) -> None:
+    fields = RULE | {"change-0-pattern": "(", "change-0-by": "Kept as typed"}
+    page = client.post("/bulk", fields | {"do": "preview"}, accept=HTML)
+    assert page.status == 400
+    assert "is no pattern" in page.text
+    assert "Kept as typed" in page.text
+    error = client.post("/bulk", fields | {"do": "apply"}).error
+    assert error["code"] == "bad_rule"
+
+
+def test_a_catastrophic_pattern_times_out(client: Any, silo: Silo) -> None:
+    record = silo[PLAIN]
+    record.clone_version("1", "workingcopy")
+    text = content(silo, PLAIN).replace("On the keeping of records", "a" * 40 + "!")
+    record.put_stream("oai_dc", text.encode(), "workingcopy")
+    fields = RULE | {"search": "", "identifiers": PLAIN, "change-0-pattern": "(a|aa)+$"}
+    began = time.monotonic()
+    error = client.post("/bulk", fields | {"do": "preview"}).error
+    assert "takes too long" in error["message"]
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"changes": "1", "change-0-do": "burn"}, {"changes": "x"}, {"changes": "0", "do": "fly"},
+     {"search": "nothing=1"}],
+)  # fmt: skip
+def test_a_form_of_somebody_elses_making_is_a_sentence(client: Any, fields: dict[str, str]) -> None:
+    answer = client.post("/bulk", fields)
+    assert (answer.status, answer.error["code"]) == (400, "bad_request")
+
+
+def test_a_rule_is_kept_looked_at_tested_applied_and_deleted(client: Any, silo: Silo) -> None:
+    kept = client.post(
+        "/bulk", RULE | {"do": "keep", "name": "items", "keep": "yes", "title": "Items"}
+    )
+    assert kept.status == 201
+    rule_set = load_rules(silo.path, "items")
+    assert rule_set.keep
+    assert rule_set.select.query == "Record"
+    assert "items" in client.get("/rules").text
+    assert "^Record" in client.get("/rules/items").text
+    assert 'value="^Record"' in client.get("/bulk?rule=items").text
+    assert client.post("/rules/items", {"do": "test"}).json["preview"]["changed"] == 55
+    answer = client.post("/rules/items", {"do": "apply"})
+    assert finished(silo, answer.json["job"]).about["rule"] == "items"
+    assert client.post("/rules/items/delete", {}, accept=HTML).status == 303
+    assert client.json("/rules")["rules"] == []
+
+
+@pytest.mark.parametrize("name", ["../../x", "..%2F..%2Fx", "a.toml", "%2Fetc%2Fpasswd"])
+def test_no_name_of_a_rule_leads_out_of_the_silo(client: Any, name: str) -> None:
+    assert client.get(f"/bulk?rule={name}", accept="application/json").status == 400
+    assert client.get(f"/rules/{name}", accept="application/json").status in {400, 404}
+    fields = RULE | {"do": "keep", "name": name.replace("%2F", "/")}
+    assert client.post("/bulk", fields).status == 400
+
+
+# -- spreadsheets -----------------------------------------------------------------------
+
+
+def test_a_spreadsheet_is_exported_edited_previewed_and_applied(client: Any, silo: Silo) -> None:
+    sheet = client.get("/bulk/sheet.csv?q=Record")
+    assert sheet.headers["Content-Type"].startswith("text/csv")
+    edited = sheet.body.replace(b"Record 100", b"Leaf 100")
+    assert edited != sheet.body
+    answer = client.upload("/bulk/sheet", [("part", "records.csv", edited)], accept=HTML)
+    assert answer.status == 303
+    url = answer.headers["Location"]
+    page = client.get(url)
+    assert "Leaf 100" in page.text
+    assert client.json(url)["preview"]["changed"] == 1
+    assert silo.count(curated=True) == 0
+    applied = client.post(url, {"message": "By hand"})
+    assert applied.status == 202
+    assert finished(silo, applied.json["job"]).counts["done"] == 1
+    assert "Leaf 100" in content(silo, "oai:example.org:100")
+    assert client.get(url).status == 404
+
+
+def test_a_record_changed_since_the_export_is_a_conflict_and_stays(client: Any, silo: Silo) -> None:
+    edited = client.get("/bulk/sheet.csv?q=Record").body.replace(b"Record 100", b"Leaf 100")
+    record = silo["oai:example.org:100"]
+    record.clone_version("1", "workingcopy")
+    other = content(silo, "oai:example.org:100").replace("Record 100", "Branch 100")
+    record.put_stream("oai_dc", other.encode(), "workingcopy")
+    answer = client.upload("/bulk/sheet", [("part", "records.csv", edited)])
+    skipped = client.json(answer.json["url"])["preview"]["skipped"]
+    assert skipped == {"was changed since the spreadsheet was made": 1}
+
+
+def test_a_spreadsheet_that_means_nothing_is_a_sentence(client: Any) -> None:
+    answer = client.upload("/bulk/sheet", [("part", "x.csv", b"\xff\xfe")])
+    assert "UTF-8" in answer.error["message"]
+    assert client.upload("/bulk/sheet", [("part", "x.csv", b"a,b\n1,2\n")]).status == 400
+
+
+@pytest.mark.parametrize("token", ["0" * 32, "x", "..%2F..%2Fpersisted_state"])
+def test_a_token_nobody_was_given_leads_nowhere(client: Any, token: str) -> None:
+    assert client.get(f"/bulk/staged/{token}", accept="application/json").status == 404
+
+
+# -- files ------------------------------------------------------------------------------
+
+
+def test_a_licence_is_attached_to_each(client: Any, silo: Silo) -> None:
+    parts = [("search", None, b"q=Record"), ("part", "licence.txt", b"CC BY 4.0")]
+    answer = client.upload("/bulk/attach", parts)
+    assert answer.status == 201
+    assert client.json(answer.json["url"])["preview"]["changed"] == 55
+    applied = client.post(answer.json["url"], {})
+    assert finished(silo, applied.json["job"]).counts == {"done": 55}
+    assert silo["oai:example.org:100"].paths("workingcopy") == ["oai_dc", "licence.txt"]
+
+
+def test_a_premis_record_is_made_of_each(client: Any, silo: Silo) -> None:
+    parts = [("search", None, b"q=Record"), ("premis", None, b"yes")]
+    answer = client.upload("/bulk/attach", parts)
+    applied = client.post(answer.json["url"], {})
+    finished(silo, applied.json["job"])
+    with silo["oai:example.org:100"].get_stream("premis.xml", "workingcopy") as file:
+        assert b"premis" in file.read()
+
+
+def test_a_file_cannot_be_attached_outside_the_version(client: Any) -> None:
+    parts = [("path", None, b"../../x"), ("part", "x.txt", b"x")]
+    assert client.upload("/bulk/attach", parts).status == 400

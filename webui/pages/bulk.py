@@ -1,0 +1,141 @@
+"""Changing many records by a rule: built, previewed, applied as a job, or kept."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from curation.bulk import Preview, create_job, preview
+from curation.errors import CurationError
+from curation.job_specs import JobSpec, rules_job
+from curation.rule_files import RuleSet, load_rules, save_rules, to_table
+from recordsilo.manifest import STATES
+from webui import urls
+from webui.bulk_jobs import start_bulk_job
+from webui.edit_form import DUBLIN_CORE
+from webui.errors import BadRequest
+from webui.http_values import Response, redirect
+from webui.pages.edit import field_label
+from webui.pages.selecting import Chosen, from_address, search_of, selected
+from webui.rendering import View, json_answer
+from webui.rule_form import BY_NAME, CASES, KINDS, RuleForm
+from webui.search_request import SearchRequest
+from webui.site import Call
+
+
+def show(call: Call) -> View:
+    """The form of a rule, for what the address selects, or of a kept rule (``rule``)."""
+    if name := call.request.query.get("rule", ""):
+        return _view(call, form_of_rule(load_rules(call.site.silo.path, rule_name(name)), name))
+    chosen = from_address(call)
+    return _view(call, RuleForm(search=chosen.search))
+
+
+def form_of_rule(rule_set: RuleSet, name: str = "") -> RuleForm:
+    """The form of a rule that is there."""
+    request = SearchRequest.of_selection(rule_set.select)
+    return RuleForm.of_rule(rule_set, name, search_of(request.asked))
+
+
+def rule_name(name: str) -> str:
+    """A name of a rule in this Silo; never a path.
+
+    Raises:
+        BadRequest: It is a path.
+    """
+    if "/" in name or name.endswith(".toml"):
+        raise BadRequest("A rule is named as it is in the list of rules.")
+    return name
+
+
+def act(call: Call) -> View | Response:
+    """What a button of the form says: add or remove a change, preview, apply, keep."""
+    form = RuleForm.of(call.form.fields)
+    action = call.field("do") or "preview"
+    if action == "add":
+        return _view(call, form.added(call.field("add"), call.field("add-field") or "subject"))
+    if action.startswith("remove-"):
+        return _view(call, form.without(action.removeprefix("remove-")))
+    try:
+        rule_set = form.rule_set(selected(call.site, form.search).select)
+        return _done(call, form, action, rule_set)
+    except CurationError as error:
+        if call.wants_json:
+            raise
+        return _view(call, form, fault=str(error), status=400)
+
+
+def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | Response:
+    if action == "preview":
+        found = preview(call.site.silo, rules_job(rule_set, form.name))
+        return _view(call, form, found=found)
+    if action == "apply":
+        return apply(call, rules_job(rule_set, form.name))
+    if action == "keep":
+        save_rules(call.site.silo.path, rule_name(form.name), rule_set)
+        location = urls.rule(form.name, done="kept")
+        if call.wants_json:
+            return json_answer(
+                {"name": form.name, **to_table(rule_set)}, 201, {"Location": location}
+            )
+        return redirect(location)
+    raise BadRequest("The button (field do) is add, remove-0, preview, apply or keep.")
+
+
+def apply(call: Call, spec: JobSpec) -> Response:
+    """Make a job of a change, start it, and lead to where it is watched."""
+    job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
+    start_bulk_job(call, job_id)
+    location = urls.bulk_job(job_id)
+    if call.wants_json:
+        return json_answer({"job": job_id, "url": location}, 202, {"Location": location})
+    return redirect(location)
+
+
+def preview_json(found: Preview) -> dict[str, Any]:
+    """A preview as JSON values."""
+    return {
+        "records": found.records,
+        "changed": found.changed,
+        "values": found.values,
+        "copies": found.copies,
+        "skipped": found.skipped,
+        "samples": [
+            {
+                "identifier": one.identifier,
+                "before": [list(value) for value in one.before],
+                "after": [list(value) for value in one.after],
+                "state": one.state,
+            }
+            for one in found.samples
+        ],
+    }
+
+
+def _view(
+    call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
+) -> View:
+    chosen = selected(call.site, form.search, form.named)
+    data: Mapping[str, Any] = {
+        "form": form,
+        "chosen": chosen,
+        "kinds": KINDS,
+        "by_name": BY_NAME,
+        "cases": CASES,
+        "states": STATES,
+        "fields": DUBLIN_CORE,
+        "field_label": field_label,
+        "found": found,
+        "fault": fault,
+        "message": call.field("message"),
+    }
+    twin = _as_json(chosen, form, found)
+    return View("bulk.mako", data, twin, urls.bulk(form.search), status)
+
+
+def _as_json(chosen: Chosen, form: RuleForm, found: Preview | None) -> dict[str, Any]:
+    return {
+        "search": form.search,
+        "records": chosen.count,
+        "changes": [dict(change) for change in form.changes],
+        "kinds": {kind.do: [one.name for one in kind.inputs] for kind in KINDS},
+        "preview": None if found is None else preview_json(found),
+    }

@@ -1,0 +1,80 @@
+"""The records a bulk change is for: a search by its address, a kept one, or a list."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from curation.searches import load_search
+from curation.selection import Selection
+from recordsilo.index import PageRequest
+from webui import urls
+from webui.http_values import parse_pairs
+from webui.search_request import Pair, SearchRequest
+from webui.site import Call, Site
+from webui.texts import counted
+from webui.texts import text as _
+
+_OWN = ("saved", "rule", "done", "path", "token")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A selection and how the page speaks of it.
+
+    Attributes:
+        search: The query of its search's address.
+        count: How many records it finds now.
+        url: Where they are listed; empty for a list of identifiers.
+    """
+
+    select: Selection
+    search: str
+    count: int
+    url: str
+
+    @property
+    def said(self) -> str:
+        """What is selected, in words."""
+        if self.select.is_everything:
+            return _("All records of this Silo: {n}", n=f"{self.count:,}")
+        if self.select.identifiers and not self.url:
+            return counted("{n} record of a list", "{n} records of a list", self.count)
+        return counted("{n} record found", "{n} records found", self.count)
+
+
+def search_of(pairs: Iterable[Pair]) -> str:
+    """The fields of an address that select records, as a query."""
+    kept = [(name, value) for name, value in pairs if value and name not in {"rule", "done"}]
+    return urls.search(kept).partition("?")[2]
+
+
+def selected(site: Site, search: str, identifiers: tuple[str, ...] = ()) -> Chosen:
+    """What a query of a search's address selects, and only these identifiers of it.
+
+    Raises:
+        BadRequest: The query means nothing.
+        SearchNotFound, SearchUnreadable: The kept search it names is none.
+    """
+    pairs = parse_pairs(search.removeprefix("?"))
+    request = SearchRequest.of(pairs, also=_OWN)
+    select = request.selection
+    saved = dict(pairs).get("saved")
+    if saved and select.is_everything:
+        select = load_search(site.silo.path, saved).select
+    if identifiers:
+        select = replace(select, identifiers=identifiers)
+    return Chosen(select, search, _count(site, select), _url(select))
+
+
+def _count(site: Site, select: Selection) -> int:
+    if select.identifiers:
+        return len(select.identifiers)
+    return site.silo.search(select.query, select.filters, page=PageRequest(limit=1)).total
+
+
+def _url(select: Selection) -> str:
+    return "" if select.identifiers else SearchRequest.of_selection(select).url()
+
+
+def from_address(call: Call) -> Chosen:
+    """What the address of the request selects."""
+    return selected(call.site, search_of(call.request.pairs))

@@ -1,0 +1,127 @@
+"""Records as a spreadsheet, and files attached to many: sent, previewed, applied as a job."""
+
+import io
+import tempfile
+from typing import BinaryIO
+
+from curation.attach import MAX_BYTES as ATTACHED_BYTES
+from curation.attach import PREMIS, Attachment
+from curation.bulk import preview
+from curation.job_specs import JobSpec, attach_job, sheet_job
+from curation.spreadsheet import MAX_BYTES, read_csv, write_csv
+from webui import staged, urls
+from webui.bodies import human_size
+from webui.errors import BadRequest, TooLarge
+from webui.http_values import Response, redirect
+from webui.pages.bulk import apply, preview_json
+from webui.pages.files import FileBody, path_of, uploaded
+from webui.pages.selecting import from_address, selected
+from webui.rendering import View, json_answer
+from webui.site import Call
+from webui.texts import text as _
+
+
+def export(call: Call) -> Response:
+    """What the address selects, as CSV to be edited and imported again."""
+    chosen = from_address(call)
+    identifiers = chosen.select.find(call.site.silo)
+    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed by whoever sends it
+    try:
+        out = io.TextIOWrapper(file, "utf-8-sig", newline="")
+        write_csv(call.site.silo, identifiers, out)
+        out.flush()
+        out.detach()
+        size = file.tell()
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
+    headers = {"Content-Disposition": 'attachment; filename="records.csv"'}
+    return Response(200, FileBody(b"", file), "text/csv; charset=utf-8", headers, size)
+
+
+def show(call: Call) -> View:
+    """Export what the address selects, or import an edited spreadsheet."""
+    chosen = from_address(call)
+    data = {"chosen": chosen, "limit": human_size(MAX_BYTES)}
+    twin = {"records": chosen.count, "csv": urls.sheet_csv(chosen.search)}
+    return View("sheet.mako", data, twin, urls.with_search(urls.SHEET, chosen.search))
+
+
+def send(call: Call) -> Response:
+    """Take an edited spreadsheet in; nothing is changed before it was previewed."""
+    content = _content(call, MAX_BYTES)
+    rows = read_csv(content)
+    about = {"kind": "sheet", "title": call.field("title")}
+    return _kept(call, about, content, {"rows": len(rows)})
+
+
+def ask_attach(call: Call) -> View:
+    """Attach a file to each record that the address selects."""
+    chosen = from_address(call)
+    data = {"chosen": chosen, "limit": human_size(ATTACHED_BYTES), "premis": PREMIS}
+    twin = {"records": chosen.count}
+    return View("attach.mako", data, twin, urls.with_search(urls.ATTACH, chosen.search))
+
+
+def send_attachment(call: Call) -> Response:
+    """Take a file in that is to be attached; nothing is changed before it was previewed."""
+    is_premis = bool(call.field("premis"))
+    path = call.field("path") or PREMIS if is_premis else path_of(call, uploaded(call))
+    content = b"" if is_premis else _content(call, ATTACHED_BYTES)
+    Attachment(path, None if is_premis else content)
+    selected(call.site, call.field("search"))
+    about = {
+        "kind": "premis" if is_premis else "file",
+        "path": path,
+        "search": call.field("search"),
+    }
+    return _kept(call, about, content, {"path": path})
+
+
+def _content(call: Call, limit: int) -> bytes:
+    content = uploaded(call).content
+    content.seek(0)
+    found = content.read(limit + 1)
+    if len(found) > limit:
+        raise TooLarge(f"This file is larger than the {human_size(limit)} allowed here.")
+    return found
+
+
+def _kept(call: Call, about: dict[str, str], content: bytes, told: dict[str, object]) -> Response:
+    token = staged.keep(call.site, about, content)
+    location = urls.staged(token)
+    if call.wants_json:
+        return json_answer({**told, "url": location}, 201, {"Location": location})
+    return redirect(location)
+
+
+def show_staged(call: Call) -> View:
+    """What the file that was sent would change."""
+    token = call.params["token"]
+    spec, back = _spec(call)
+    found = preview(call.site.silo, spec)
+    url = urls.staged(token)
+    data = {"found": found, "title": spec.title, "url": url, "back": back}
+    return View("staged.mako", data, {"title": spec.title, "preview": preview_json(found)}, url)
+
+
+def apply_staged(call: Call) -> Response:
+    """Do what was previewed."""
+    spec, _back = _spec(call)
+    answer = apply(call, spec)
+    staged.forget(call.site, call.params["token"])
+    return answer
+
+
+def _spec(call: Call) -> tuple[JobSpec, str]:
+    about, content = staged.load(call.site, call.params["token"])
+    if about["kind"] == "sheet":
+        return sheet_job(
+            read_csv(content), about["title"] or _("Edited in a spreadsheet")
+        ), urls.SHEET
+    if about["kind"] not in {"premis", "file"}:
+        raise BadRequest("This file was not sent to be attached.")
+    select = selected(call.site, about["search"]).select
+    attachment = Attachment(about["path"], None if about["kind"] == "premis" else content)
+    return attach_job(select, attachment), urls.with_search(urls.ATTACH, about["search"])

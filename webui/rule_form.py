@@ -1,0 +1,208 @@
+"""The form of a rule: its changes with their inputs ↔ the table of a rule file (pure)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from curation.rule_files import RuleSet, from_table, to_table
+from curation.rules import Case
+from curation.selection import Selection, selection_table
+from webui.errors import BadRequest
+
+MAX_CHANGES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a change is told; labels and hints are English texts of the catalogue."""
+
+    name: str
+    label: str
+    kind: Literal["text", "lines", "table", "tick", "case"] = "text"
+    required: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of change, and what it is told beside the field."""
+
+    do: str
+    label: str
+    inputs: tuple[Input, ...]
+
+
+_LANG = Input("lang", "Language", hint="A tag such as en; empty: none.")
+_ONLY_VALUE = Input("value", "Only this value", hint="Empty: every value.")
+_ONLY_PATTERN = Input("pattern", "Only what this pattern finds something in")
+
+KINDS: tuple[Kind, ...] = (
+    Kind("set", "Set the values", (
+        Input("values", "Values", "lines", hint="One on each line."), _LANG)),
+    Kind("add", "Add a value", (Input("value", "Value", required=True), _LANG)),
+    Kind("replace", "Replace a value", (
+        Input("value", "Value", required=True), Input("by", "Becomes"))),
+    Kind("replace pattern", "Replace by pattern", (
+        Input("pattern", "Pattern", required=True, hint="A regular expression."),
+        Input("by", "Becomes", hint="\\1 is the first group."),
+        Input("ignore_case", "Capitals do not count", "tick"))),
+    Kind("remove", "Remove values", (_ONLY_VALUE, _ONLY_PATTERN)),
+    Kind("split", "Split values", (Input("separator", "At each", required=True),)),
+    Kind("trim", "Trim values", (
+        Input("characters", "Take these off both ends too", hint="Such as .,;"),)),
+    Kind("case", "Change the case", (Input("case", "Letters", "case", required=True),)),
+    Kind("map", "Map values", (
+        Input("table", "Old and new", "table", required=True,
+              hint="A pair on each line, tab or => between; nothing behind: the value goes."),)),
+    Kind("language", "Set the language", (_LANG, Input("only", "Only values in this language"))),
+    Kind("move", "Move to another field", (
+        Input("to", "To the field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
+)  # fmt: skip
+BY_NAME: Mapping[str, Kind] = {kind.do: kind for kind in KINDS}
+CASES = tuple(one.value for one in Case)
+_KEPT_EMPTY = {("replace", "by"), ("replace pattern", "by"), ("language", "lang")}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleForm:
+    """A rule while it is built.
+
+    Attributes:
+        search: The query of a search's address; the records it concerns.
+        identifiers: Only these: one on each line.
+        changes: Each as its ``do``, its ``field`` and its inputs, as texts.
+        name: Of the rule file it is from, or is to be kept as.
+    """
+
+    title: str = ""
+    search: str = ""
+    identifiers: str = ""
+    changes: tuple[Mapping[str, str], ...] = ()
+    file: str = ""
+    state: str = ""
+    keep: bool = False
+    name: str = ""
+    fresh: int | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> "RuleForm":
+        """Read a form that came back.
+
+        Raises:
+            BadRequest: It has very many changes, or one of a kind there is not.
+        """
+        count = values.get("changes", "0")
+        if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_CHANGES:
+            raise BadRequest(f"A rule has {MAX_CHANGES} changes at most (field changes).")
+        return cls(
+            title=values.get("title", "").strip(),
+            search=values.get("search", "").strip().removeprefix("?"),
+            identifiers=values.get("identifiers", ""),
+            changes=tuple(_change(values, n) for n in range(int(count))),
+            file=values.get("file", "").strip(),
+            state=values.get("state", "").strip(),
+            keep=bool(values.get("keep")),
+            name=values.get("name", "").strip(),
+        )
+
+    @classmethod
+    def of_rule(cls, rule_set: RuleSet, name: str, search: str) -> "RuleForm":
+        """The form of a rule that is there."""
+        changes = tuple(_as_texts(change) for change in to_table(rule_set).get("change", []))
+        return cls(
+            rule_set.title, search, "\n".join(rule_set.select.identifiers), changes,
+            rule_set.file, rule_set.state or "", rule_set.keep, name,
+        )  # fmt: skip
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The identifiers that were pasted."""
+        return tuple(dict.fromkeys(self.identifiers.split()))
+
+    def rule_set(self, select: Selection) -> RuleSet:
+        """The rule.
+
+        Args:
+            select: What `search` means; the identifiers are put in here.
+
+        Raises:
+            RuleRefused: It means nothing.
+        """
+        if self.named:
+            select = replace(select, identifiers=self.named)
+        table: dict[str, Any] = {
+            "title": self.title,
+            "keep": self.keep,
+            "file": self.file,
+            "select": selection_table(select),
+            "change": [_table(change) for change in self.changes],
+        }
+        if self.state:
+            table["state"] = self.state
+        return from_table(table)
+
+    def added(self, do: str, name: str) -> "RuleForm":
+        """With a further change of a kind.
+
+        Raises:
+            BadRequest: There is no such kind.
+        """
+        if do not in BY_NAME:
+            raise BadRequest(f"A change is one of {', '.join(BY_NAME)} (field add).")
+        return replace(
+            self, changes=(*self.changes, {"do": do, "field": name}), fresh=len(self.changes)
+        )
+
+    def without(self, number: str) -> "RuleForm":
+        """Without one of its changes."""
+        kept = (change for n, change in enumerate(self.changes) if str(n) != number)
+        return replace(self, changes=tuple(kept))
+
+
+def _change(values: Mapping[str, str], number: int) -> dict[str, str]:
+    begin = f"change-{number}-"
+    given = {
+        name.removeprefix(begin): text for name, text in values.items() if name.startswith(begin)
+    }
+    if given.get("do") not in BY_NAME:
+        raise BadRequest(f"Change {number + 1} is one of {', '.join(BY_NAME)} (field {begin}do).")
+    return {name: text.replace("\r\n", "\n") for name, text in given.items()}
+
+
+def _table(change: Mapping[str, str]) -> dict[str, Any]:
+    do = change["do"]
+    table: dict[str, Any] = {"do": do, "field": change.get("field", "").strip()}
+    for one in BY_NAME[do].inputs:
+        text = change.get(one.name, "")
+        if one.kind == "lines":
+            table[one.name] = [line.strip() for line in text.split("\n") if line.strip()]
+        elif one.kind == "table":
+            table[one.name] = dict(_pairs(text))
+        elif one.kind == "tick":
+            table[one.name] = bool(text)
+        elif text or (do, one.name) in _KEPT_EMPTY:
+            table[one.name] = text
+    return table
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    found = []
+    for line in text.split("\n"):
+        if line.strip():
+            old, _, new = line.partition("\t" if "\t" in line else "=>")
+            found.append((old.strip(), new.strip()))
+    return found
+
+
+def _as_texts(change: Mapping[str, Any]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for name, value in change.items():
+        if isinstance(value, dict):
+            texts[name] = "\n".join(f"{old}\t{new}" for old, new in value.items())
+        elif isinstance(value, list):
+            texts[name] = "\n".join(value)
+        elif value is True:
+            texts[name] = "yes"
+        else:
+            texts[name] = str(value)
+    return texts

@@ -1,0 +1,35 @@
+<%inherit file="base.mako"/>
+<%namespace name="previews" file="preview.mako"/>
+<%def name="title()">${_("Attach a file to each")}</%def>
+<p class="crumbs"><a href="${urls.with_search(urls.BULK, chosen.search)}">← ${_("Change many records")}</a></p>
+<div class="heading"><h1>${_("Attach a file to each")}</h1></div>
+${previews.chosen(chosen)}
+<section class="card" aria-labelledby="file-of-mine">
+  <h2 id="file-of-mine">${_("The same file")}</h2>
+  <form action="${urls.ATTACH}" method="post" enctype="multipart/form-data">
+    <input type="hidden" name="search" value="${chosen.search}">
+    <p>
+      <label for="path">${_("Name")}</label>
+      <input id="path" name="path" type="text" autocomplete="off" spellcheck="false" aria-describedby="path-hint">
+      <small id="path-hint">${_("Empty: the file’s own name.")}</small>
+    </p>
+    <p>
+      <label for="part">${_("File")}</label>
+      <input id="part" name="part" type="file" required aria-describedby="part-hint">
+      <small id="part-hint">${_("A licence, a note; up to {limit}.", limit=limit)}</small>
+    </p>
+    <p class="act"><button type="submit">${_("Preview")}</button></p>
+  </form>
+</section>
+<section class="card" aria-labelledby="premis-heading">
+  <h2 id="premis-heading">${_("A PREMIS record of each one’s history")}</h2>
+  <form action="${urls.ATTACH}" method="post" enctype="multipart/form-data">
+    <input type="hidden" name="search" value="${chosen.search}">
+    <input type="hidden" name="premis" value="yes">
+    <p>
+      <label for="premis-path">${_("Name")}</label>
+      <input id="premis-path" name="path" type="text" value="${premis}" autocomplete="off" spellcheck="false">
+    </p>
+    <p class="act"><button type="submit">${_("Preview the PREMIS records")}</button></p>
+  </form>
+</section>

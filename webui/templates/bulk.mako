@@ -1,0 +1,149 @@
+<%inherit file="base.mako"/>
+<%namespace name="previews" file="preview.mako"/>
+<%def name="title()">${_("Change many records")}</%def>
+<div class="heading">
+  <h1>${_("Change many records")}</h1>
+  <p class="count"><a href="${urls.RULES}">${_("Kept rules")}</a> · <a href="${urls.BULK_JOBS}">${_("Changes made")}</a></p>
+</div>
+<p class="hint">${_("Working copies are written only: what was harvested stays, and every change can be undone.")}
+<a href="${urls.with_search(urls.SHEET, form.search)}">${_("Edit in a spreadsheet instead")}</a> ·
+<a href="${urls.with_search(urls.ATTACH, form.search)}">${_("Attach a file to each")}</a></p>
+% if fault:
+<p class="note fault" role="alert" dir="auto">${fault}</p>
+% endif
+% if found:
+${previews.preview(found)}
+% endif
+<form class="edit" action="${urls.BULK}" method="post">
+  <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
+  <input type="hidden" name="search" value="${form.search}">
+  <input type="hidden" name="changes" value="${len(form.changes)}">
+  <fieldset class="card">
+    <legend>${_("Records")}</legend>
+${previews.chosen(chosen)}
+    <details${" open" if form.identifiers else ""}>
+      <summary>${_("Only these identifiers")}</summary>
+      <p>
+        <label for="identifiers">${_("Identifiers, one on each line")}</label>
+        <textarea id="identifiers" name="identifiers" rows="5" dir="ltr" spellcheck="false">
+${form.identifiers}</textarea>
+      </p>
+    </details>
+  </fieldset>
+% for number, change in enumerate(form.changes):
+${one_change(number, change)}
+% endfor
+  <fieldset class="card">
+    <legend>${_("Add a change")}</legend>
+    <p class="side">
+      <label for="add">${_("What")}</label>
+      <select id="add" name="add">
+% for kind in kinds:
+        <option value="${kind.do}">${_(kind.label)}</option>
+% endfor
+      </select>
+      <label for="add-field">${_("of the field")}</label>
+      <select id="add-field" name="add-field">
+% for name in fields:
+        <option value="${name}">${field_label(name)}</option>
+% endfor
+      </select>
+      <button class="quiet" name="do" value="add">${_("Add")}</button>
+    </p>
+  </fieldset>
+  <fieldset class="card">
+    <legend>${_("State, file, and keeping")}</legend>
+    <p>
+      <label for="state">${_("The working copies become")}</label>
+      <select id="state" name="state">
+        <option value="">${_("what they are")}</option>
+% for one in states:
+        <option value="${one}"${" selected" if one == form.state else ""}>${one}</option>
+% endfor
+      </select>
+    </p>
+    <p>
+      <label for="file">${_("Metadata file")}</label>
+      <input id="file" name="file" type="text" value="${form.file}" autocomplete="off" spellcheck="false" aria-describedby="file-hint">
+      <small id="file-hint">${_("Empty: oai_dc, else the first with flat fields.")}</small>
+    </p>
+    <p>
+      <label for="title">${_("What this is for")}</label>
+      <input id="title" name="title" type="text" value="${form.title}" autocomplete="off" dir="auto">
+    </p>
+    <p>
+      <label for="name">${_("Keep as rule, named")}</label>
+      <input id="name" name="name" type="text" value="${form.name}" autocomplete="off" spellcheck="false">
+    </p>
+    <p class="tick">
+      <input id="keep" name="keep" type="checkbox" value="yes"${" checked" if form.keep else ""}>
+      <label for="keep">${_("Apply it to what later harvests bring, too")}</label>
+    </p>
+    <p class="act"><button class="quiet" name="do" value="keep">${_("Keep the rule")}</button></p>
+  </fieldset>
+  <fieldset class="card save">
+    <legend>${_("Do it")}</legend>
+    <p>
+      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
+    </p>
+    <p class="act"><button name="do" value="preview">${_("Preview")}</button>
+% if found and found.changed:
+      <button name="do" value="apply">${counted("Change {n} record", "Change {n} records", found.changed)}</button>
+% endif
+    </p>
+  </fieldset>
+</form>
+
+<%def name="one_change(number, change)">
+<% kind = by_name[change["do"]] %>
+  <fieldset class="card">
+    <legend>${number + 1}. ${_(kind.label)}</legend>
+    <input type="hidden" name="change-${number}-do" value="${kind.do}">
+    <p>
+      <label for="change-${number}-field">${_("Field")}</label>
+      <input id="change-${number}-field" name="change-${number}-field" type="text" value="${change.get('field', '')}" list="fields" autocomplete="off" spellcheck="false" required>
+    </p>
+% for one in kind.inputs:
+${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number)}
+% endfor
+    <p class="act"><button class="quiet" name="do" value="remove-${number}" formnovalidate>${_("Take this change out")}<span class="unseen"> (${number + 1})</span></button></p>
+  </fieldset>
+</%def>
+<%def name="one_input(id, one, value, number)">
+% if one.kind == "tick":
+    <p class="tick">
+      <input id="${id}" name="${id}" type="checkbox" value="yes"${" checked" if value else ""}>
+      <label for="${id}">${_(one.label)}</label>
+    </p>
+% else:
+    <p>
+      <label for="${id}">${_(one.label)}</label>
+% if one.kind in ("lines", "table"):
+      <textarea id="${id}" name="${id}" rows="${min(20, 4 + value.count(chr(10)))}" dir="auto"${hinted(id, one)}>
+${value}</textarea>
+% elif one.kind == "case":
+      <select id="${id}" name="${id}">
+% for case in cases:
+        <option value="${case}"${" selected" if case == value else ""}>${case}</option>
+% endfor
+      </select>
+% else:
+      <input id="${id}" name="${id}" type="text" value="${value}" dir="auto" autocomplete="off" spellcheck="false"${hinted(id, one)}>
+% endif
+% if one.hint:
+      <small id="${id}-hint">${_(one.hint)}</small>
+% endif
+    </p>
+% endif
+</%def>
+<%def name="hinted(id, one)">\
+% if one.hint:
+ aria-describedby="${id}-hint"\
+% endif
+</%def>
+<datalist id="fields">
+% for name in fields:
+  <option value="${name}"></option>
+% endfor
+</datalist>

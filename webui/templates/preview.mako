@@ -1,0 +1,67 @@
+## What a bulk change would do, and the records it is for; shared by the pages of bulk changes.
+
+<%def name="preview(found)">
+<section class="card" aria-labelledby="preview">
+  <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
+  <p role="status">${_("Nothing is written yet.")}</p>
+  <ul class="figures">
+    <li><strong>${f"{found.records:,}"}</strong> ${_("looked at")}</li>
+    <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>
+    <li><strong>${f"{found.values:,}"}</strong> ${_("values change")}</li>
+    <li><strong>${f"{found.copies:,}"}</strong> ${_("working copies are made")}</li>
+  </ul>
+% if found.skipped:
+  <h3>${_("Passed over")}</h3>
+  <ul class="plain">
+% for reason, number in found.skipped.items():
+    <li>${counted("{n} record", "{n} records", number)}: ${reason}</li>
+% endfor
+  </ul>
+% endif
+% if found.samples:
+  <h3>${_("Some of the changes")}</h3>
+  <div class="scroll" tabindex="0" role="region" aria-label="${_('Some of the changes')}">
+  <table class="three">
+    <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th></tr></thead>
+    <tbody>
+% for one in found.samples:
+      <tr>
+        <th scope="row"><a class="id" href="${urls.record(one.identifier)}">${one.identifier}</a></th>
+        <td>${values(one.before, one.after, "del")}</td>
+        <td>${values(one.after, one.before, "ins")}\
+% if one.state:
+<p>${_("State: {state}", state=one.state)}</p>\
+% endif
+</td>
+      </tr>
+% endfor
+    </tbody>
+  </table>
+  </div>
+% elif not found.changed:
+  <p class="empty-line">${_("Nothing would change.")}</p>
+% endif
+</section>
+</%def>
+
+<%def name="values(these, others, mark)">
+% for name, text, lang in these:
+<p dir="auto"><small>${name}${f" [{lang}]" if lang else ""}</small>
+% if (name, text, lang) in others:
+${text}\
+% elif mark == "del":
+<del>${text}</del>\
+% else:
+<ins>${text}</ins>\
+% endif
+</p>
+% endfor
+</%def>
+
+<%def name="chosen(found)">
+<p class="chosen-records">${found.said}.
+% if found.url:
+<a href="${found.url}">${_("Look at them")}</a>
+% endif
+</p>
+</%def>

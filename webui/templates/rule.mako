@@ -1,0 +1,27 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%namespace name="previews" file="preview.mako"/>
+<%def name="title()">${name}</%def>
+<p class="crumbs"><a href="${urls.RULES}">← ${_("Kept rules")}</a></p>
+% if done:
+${parts.done(_("The rule is kept."))}
+% endif
+<div class="heading"><h1 dir="auto">${rule_set.title or name}</h1><p class="count id">curation/rules/${name}.toml</p></div>
+% if found:
+${previews.preview(found)}
+% endif
+<pre tabindex="0" dir="ltr" aria-label="${_('The rule')}"><code>${toml}</code></pre>
+<form action="${urls.rule(name)}" method="post">
+  <p>
+    <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+    <input id="message" name="message" type="text" autocomplete="off" dir="auto">
+  </p>
+  <p class="act"><button name="do" value="test">${_("Preview")}</button>
+% if found and found.changed:
+    <button name="do" value="apply">${counted("Change {n} record", "Change {n} records", found.changed)}</button>
+% endif
+    <a class="button" href="${urls.with_query(urls.BULK, {'rule': name})}">${_("Edit the rule")}</a></p>
+</form>
+<form action="${urls.rule(name)}/delete" method="post">
+  <p class="act danger"><button type="submit">${_("Delete the rule")}</button></p>
+</form>
