@@ -6,7 +6,7 @@ whatever begins with a fixed segment of this table never reaches the interface o
 GET answers HEAD too; no other method than those listed gets anywhere.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from urllib.parse import unquote
@@ -22,6 +22,7 @@ from webui.pages import (
     edit_xml,
     facet_values,
     files,
+    openapi,
     record,
     records,
     results,
@@ -146,6 +147,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    _VERSION + "/delete-file",       files.ask_delete),
     Route("POST",   _VERSION + "/delete-file",       files.delete,         Body.FIELDS),
 
+    Route("GET",    "/openapi.json",                 openapi.show),
     Route("GET",    "/static/{path...}",             static.show,          Body.NONE,   ANYONE),
     Route("GET",    "/favicon.ico",                  static.favicon,       Body.NONE,   ANYONE),
     Route("GET",    "/robots.txt",                   static.robots,        Body.NONE,   ANYONE),
@@ -209,6 +211,13 @@ def _addresses() -> tuple[_Address, ...]:
 
 
 _ADDRESSES = _addresses()
+
+
+def documented() -> Iterator[tuple[Route, bool]]:
+    """The lines of the page's own part of the table, each with whether it has a twin."""
+    for address in _ADDRESSES:
+        if not address.is_of_2010:
+            yield from ((route, address.has_twin) for route in address.methods.values())
 
 
 def find(method: str, raw_path: str) -> Found:

@@ -1,0 +1,91 @@
+"""The interface for programs is what its OpenAPI document says, also for requests nobody means."""
+
+import re
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from webui.api.document import document
+from webui.api.schemas import SCHEMAS
+from webui.routes import documented
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+OPERATIONS = [(path, method) for path, methods in document()["paths"].items() for method in methods]
+REAL = {
+    "record": "oai+example,org+1",
+    "version": "1",
+    "path": "oai_dc",
+    "name": "kept",
+}
+
+
+def test_every_line_of_the_table_is_documented() -> None:
+    own = {"/", "/favicon.ico", "/robots.txt", "/openapi.json", "/static/{path...}"}
+    lines = [route for route, _twin in documented() if route.pattern not in own]
+    assert len(OPERATIONS) == len(lines) > 30
+    names = [
+        operation["operationId"]
+        for methods in document()["paths"].values()
+        for operation in methods.values()
+    ]
+    assert len(names) == len(set(names))
+    for methods in document()["paths"].values():
+        for operation in methods.values():
+            assert operation["summary"], operation["operationId"]
+
+
+def test_every_component_is_used_and_every_reference_leads_somewhere() -> None:
+    used = set(re.findall(r"#/components/schemas/(\w+)", str(document())))
+    assert used == set(SCHEMAS)
+
+
+def test_the_document_is_served(client: Any) -> None:
+    answer = client.get("/openapi.json")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json["openapi"] == "3.1.0"
+    assert answer.json["paths"].keys() == document()["paths"].keys()
+
+
+def loaded(client: Any) -> Any:
+    return schemathesis.openapi.from_url(f"http://127.0.0.1:{client.port}/openapi.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "method"), OPERATIONS, ids=[f"{method} {path}" for path, method in OPERATIONS]
+)
+def test_answers_are_as_documented(client: Any, path: str, method: str) -> None:
+    """Every parameter is invented, but records and versions are now and then real ones."""
+    operation = loaded(client)[path][method.upper()]
+    client.post("/searches", {"search": "q=keeping", "title": "kept"})
+    client.post("/records/oai+example,org+1/versions", {"name": "w", "clone_of": "1"})
+
+    @settings(
+        max_examples=5,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    @given(case=operation.as_strategy())
+    def ask(case: Any) -> None:
+        for real in ({}, REAL, REAL | {"version": "w"}):
+            case.path_parameters = {
+                name: real.get(name, value) for name, value in (case.path_parameters or {}).items()
+            }
+            case.call_and_validate(checks=CHECKS, headers={"Accept": "application/json"})
+
+    ask()

@@ -1,0 +1,169 @@
+"""The route table → an OpenAPI 3.1 document: every page's JSON twin (pure).
+
+Source: OpenAPI 3.1.1.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from webui import routes
+from webui.api.operations import OPERATIONS, Operation, Query
+from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
+from webui.routes import Body, Route
+from webui.urls import TWIN
+
+_OWN = frozenset({"/", "/favicon.ico", "/robots.txt", "/openapi.json", "/static/{path...}"})
+_BRACES = re.compile(r"\{(\w+)(\.\.\.)?\}")
+_PATH_TEXTS: Mapping[str, str] = {
+    "record": "The record: its cleaned pairtree form; a full or short identifier, encoded, too.",
+    "version": "Name of a version.",
+    "path": "A file's path; each of its segments percent-encoded.",
+    "name": "Of a kept search.",
+}
+_FORM = "application/x-www-form-urlencoded"
+
+
+@cache
+def document() -> Mapping[str, Any]:
+    """The whole document."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Silo",
+            "version": version("recordsilo"),
+            "description": "Records that were harvested, and what was made of them. A list is "
+            "walked by `next`, which is null at its end; an ETag of a record is its revision, "
+            "and If-Match makes a change at that revision only.",
+        },
+        "paths": _paths(routes.documented()),
+        "components": {
+            "schemas": dict(SCHEMAS),
+            "responses": {"Error": _json(ref("Error"), "Refused; `code` says why.")},
+        },
+    }
+
+
+def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for route, has_twin in table:
+        if route.pattern in _OWN:
+            continue
+        operation = OPERATIONS.get(route.handler) or _untold(route)
+        is_twin = has_twin and "/" not in operation.answer
+        address = _BRACES.sub(r"{\1}", route.pattern) + (TWIN if is_twin else "")
+        paths.setdefault(address, {})[route.method.lower()] = _operation(route, operation)
+    return paths
+
+
+def _untold(route: Route) -> Operation:
+    """Of a handler that no table tells of: some object, or a file where its name says so."""
+    return Operation("*/*" if "." in route.parts[-1].strip("{.}") else "")
+
+
+def _operation(route: Route, operation: Operation) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "operationId": _name(route),
+        "summary": (route.handler.__doc__ or "").strip().partition("\n")[0].rstrip("."),
+        "parameters": [*_path_parameters(route), *map(_query, operation.query), *_if_match(route)],
+        "responses": {
+            **{status: _answer(operation) for status in _statuses(route, operation)},
+            **({"304": {"description": "Unchanged."}} if operation.answer == "*/*" else {}),
+            **({"303": {"description": "Leads to the page."}} if not operation.answer else {}),
+            **({"303": _leads()} if any(q.name == "find" for q in operation.query) else {}),
+            "4XX": {"$ref": "#/components/responses/Error"},
+            "5XX": {"$ref": "#/components/responses/Error"},
+        },
+    }
+    body = _body(route, operation)
+    return told | ({"requestBody": body} if body else {})
+
+
+def _statuses(route: Route, operation: Operation) -> tuple[str, ...]:
+    """A file is made or replaced; of a handler that is not told of, any success is one."""
+    if not operation.answer:
+        return ("2XX",)
+    return ("200", "201") if route.body in {Body.FILE, Body.RAW} else (str(operation.status),)
+
+
+def _leads() -> dict[str, Any]:
+    return {"description": "`find` names a record: leads to it."}
+
+
+def _name(route: Route) -> str:
+    """A name of its own for every line of the table."""
+    words = re.findall(r"\w+", route.pattern)
+    return "_".join([route.method.lower(), *words]).replace("-", "_")
+
+
+def _path_parameters(route: Route) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "minLength": 1},
+            "description": _PATH_TEXTS.get(name, ""),
+        }
+        for name, _rest in _BRACES.findall(route.pattern)
+    ]
+
+
+def _query(query: Query) -> dict[str, Any]:
+    told = {"name": query.name, "in": "query", "schema": query.schema, "required": query.required}
+    return told | ({"description": query.text} if query.text else {})
+
+
+def _if_match(route: Route) -> list[dict[str, Any]]:
+    if route.method == "GET" or "{record}" not in route.pattern:
+        return []
+    told = "The revision the change is made for, in quotation marks."
+    text = {"type": "string", "pattern": r'^("[0-9]{1,9}"|\*)$'}
+    return [{"name": "If-Match", "in": "header", "schema": text, "description": told}]
+
+
+def _answer(operation: Operation) -> dict[str, Any]:
+    if "/" in operation.answer:
+        return {"description": "The content.", "content": {operation.answer: {}}}
+    return _json(ref(operation.answer) if operation.answer else ANY_OBJECT, "Done.")
+
+
+def _json(schema: Mapping[str, Any], text: str) -> dict[str, Any]:
+    return {"description": text, "content": {"application/json": {"schema": schema}}}
+
+
+def _body(route: Route, operation: Operation) -> dict[str, Any] | None:
+    if route.body is Body.NONE:
+        return None
+    if route.body is Body.RAW:
+        return {"content": {"application/octet-stream": {}}, "required": True}
+    if route.body is Body.FILE:
+        return {"content": {"multipart/form-data": {"schema": _upload()}}, "required": True}
+    fields = operation.fields or {}
+    schema = {
+        "type": "object",
+        "properties": {
+            name: {"type": "string", "description": text} for name, text in fields.items()
+        },
+        "required": list(operation.needed),
+        "additionalProperties": {"type": "string"},
+    }
+    content = {kind: {"schema": schema} for kind in (_FORM, "application/json")}
+    return {"content": content, "required": bool(operation.needed)}
+
+
+def _upload() -> dict[str, Any]:
+    text = {"type": "string"}
+    return {
+        "type": "object",
+        "properties": {
+            "part": {"type": "string", "contentMediaType": "application/octet-stream"},
+            "path": text,
+            "metadata": text,
+            "replace": text,
+            "message": text,
+        },
+        "required": ["part"],
+    }

@@ -1,0 +1,145 @@
+"""What each handler takes and gives, beyond what the route table says.
+
+A handler that is not here takes no query, any fields, and gives some object.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
+from recordsilo.index.search import FACETS, SORTS
+from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
+from webui.pages import (
+    differences,
+    facet_values,
+    files,
+    record,
+    records,
+    results,
+    search,
+    searches,
+    sets,
+    source,
+    versions,
+)
+from webui.search_request import MAX_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A field of an address; `explode` means that it may be repeated."""
+
+    name: str
+    schema: Schema = field(default_factory=lambda: TEXT)
+    text: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a handler takes and gives.
+
+    Attributes:
+        answer: A component of `schemas`, or a media type that is no JSON.
+        fields: Name → what it is, of a form; those needed are in `needed`.
+    """
+
+    answer: str
+    query: tuple[Query, ...] = ()
+    fields: Mapping[str, str] | None = None
+    needed: tuple[str, ...] = ()
+    status: int = 200
+
+
+_YES_NO = one_of("", "yes", "no")
+_LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_SIZE}
+_TRUTH = one_of("true", "false")
+_MESSAGE = {"message": "Why; kept with the change.", "if_match": "The revision it is made for."}
+_SEARCH: tuple[Query, ...] = (
+    Query("q", text="Words; any text is a query."),
+    *(Query(name, several(TEXT), "One of these values is needed.") for name in SMALL_FIELDS),
+    *(Query(name, several(TEXT), "One of these values is needed.") for name in LARGE_FIELDS),
+    *(Query(name, _TRUTH) for name in FLAGS),
+    Query("since", text="Datestamp from which on: a day or a moment, UTC."),
+    Query("until", text="Datestamp up to which."),
+    Query("sort", one_of(*SORTS)),
+    Query("limit", _LIMIT),
+)
+_AFTER = Query("after", text="The cursor `after` of the page before.")
+_OPEN = Query("open", several(one_of(*LARGE_FIELDS)), "Facets to count beyond the small ones.")
+_PATH = Query("path", text="A file of the version.", required=True)
+_RECORD_CHANGED = Operation("Record", fields=_MESSAGE)
+
+OPERATIONS: Mapping[Callable[..., Any], Operation] = {
+    records.show: Operation(
+        "Records",
+        (
+            Query("limit", _LIMIT),
+            Query("after"),
+            Query("before"),
+            Query("from", text="An identifier to begin at."),
+            Query("find", text="An identifier to go to."),
+            Query("set"),
+            Query("deleted", _YES_NO),
+            Query("curated", _YES_NO),
+            Query("newer", _YES_NO),
+        ),
+    ),
+    records.create: Operation(
+        "Record", fields={"id": "Its identifier.", **_MESSAGE}, needed=("id",), status=201
+    ),
+    sets.show: Operation("Sets"),
+    search.show: Operation("Found", (*_SEARCH, _AFTER, _OPEN)),
+    facet_values.show: Operation(
+        "FacetValues",
+        (Query("field", one_of(*FACETS), required=True), Query("match"), *_SEARCH),
+    ),
+    results.as_csv: Operation("text/csv", _SEARCH),
+    results.as_json_lines: Operation("application/jsonl", _SEARCH),
+    searches.show: Operation("SavedSearches"),
+    searches.create: Operation(
+        "SavedSearch",
+        fields={
+            "title": "For people; names the address.",
+            "search": "The query of a search's address.",
+            "identifiers": "Apart by white space.",
+        },
+        status=201,
+    ),
+    searches.show_one: Operation(
+        "SavedSearchFound", (Query("start", COUNT), Query("limit", _LIMIT))
+    ),
+    searches.delete: Operation("Deleted"),
+    record.show: Operation("Record"),
+    record.show_version: Operation("RecordVersion"),
+    record.delete: Operation("Deleted", fields=_MESSAGE),
+    record.ask_delete: Operation("Question"),
+    differences.show: Operation("Differences", (Query("before"), Query("after"))),
+    source.show: Operation("Source"),
+    versions.ask_create: Operation("Question"),
+    versions.create: Operation(
+        "Record",
+        fields={"name": "Of the version.", "clone_of": "The version to copy.", **_MESSAGE},
+        needed=("name",),
+        status=201,
+    ),
+    versions.ask_delete: Operation("Question"),
+    versions.delete: _RECORD_CHANGED,
+    versions.ask_rename: Operation("Question"),
+    versions.rename: Operation(
+        "Record", fields={"name": "The new name.", **_MESSAGE}, needed=("name",)
+    ),
+    files.ask_add: Operation("Question"),
+    files.add: Operation("Record", status=201),
+    files.put: Operation("Record", status=201),
+    files.download: Operation("*/*"),
+    files.delete: _RECORD_CHANGED,
+    files.ask_rename: Operation("Question", (_PATH,)),
+    files.rename: Operation(
+        "Record",
+        fields={"path": "The file.", "new_path": "Its new name.", **_MESSAGE},
+        needed=("path", "new_path"),
+    ),
+    files.ask_delete: Operation("Question", (_PATH,)),
+}

@@ -1,0 +1,219 @@
+"""What the JSON twins look like: the components of the OpenAPI document (pure).
+
+Source: OpenAPI 3.1.1, "Schema Object"; JSON Schema 2020-12.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+TRUTH: Schema = {"type": "boolean"}
+ANY_OBJECT: Schema = {"type": "object"}
+
+
+def ref(name: str) -> Schema:
+    """A component by its name."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def members(**properties: Schema) -> Schema:
+    """An object with exactly these members."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def several(schema: Schema) -> Schema:
+    """An array."""
+    return {"type": "array", "items": schema}
+
+
+def table(schema: Schema) -> Schema:
+    """An object whose names are data."""
+    return {"type": "object", "additionalProperties": schema}
+
+
+def or_null(schema: Schema) -> Schema:
+    """The value, or null where there is none."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def one_of(*texts: str) -> Schema:
+    """One of some texts."""
+    return {"type": "string", "enum": list(texts)}
+
+
+_NULL_TEXT = or_null(TEXT)
+_SET = members(spec=TEXT, name=TEXT)
+_ROW = members(
+    identifier=TEXT,
+    url=TEXT,
+    title=TEXT,
+    datestamp=TEXT,
+    sets=several(_SET),
+    deleted=TRUTH,
+    curated=TRUTH,
+    upstream_newer=TRUTH,
+    current_version=TEXT,
+    versions=COUNT,
+    revision=COUNT,
+)
+_FILE: Schema = {
+    "type": "object",
+    "properties": {
+        "path": TEXT,
+        "url": TEXT,
+        "size": or_null(COUNT),
+        "sha256": _NULL_TEXT,
+        "metadata": TRUTH,
+        "type": _NULL_TEXT,
+        "fault": {**TEXT, "description": "Why the file cannot be read; absent where it can be."},
+    },
+    "required": ["path", "url", "size", "sha256", "metadata", "type"],
+    "additionalProperties": False,
+}
+_ORIGIN = members(
+    kind=TEXT, of=_NULL_TEXT, prefixes=table(TEXT), agent=TEXT, message=TEXT, date=TEXT
+)
+_VERSION = {
+    "name": TEXT,
+    "url": TEXT,
+    "date": TEXT,
+    "read_only": TRUTH,
+    "state": _NULL_TEXT,
+    "origin": _ORIGIN,
+    "log": several(TEXT),
+    "files": several(ref("File")),
+}
+_SAID: Schema = {
+    "type": "object",
+    "properties": {"text": TEXT, "lang": TEXT},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+_SELECT = {
+    **ANY_OBJECT,
+    "description": "Words, filters and identifiers; what asks nothing is absent.",
+}
+_SAVED = {
+    "name": TEXT,
+    "url": TEXT,
+    "title": TEXT,
+    "agent": TEXT,
+    "date": TEXT,
+    "select": _SELECT,
+}
+_VALUE = or_null(members(text=TEXT, lang=TEXT))
+_DIGEST = or_null(members(size=COUNT, sha256=TEXT))
+_FILE_DIFFERENCE = members(
+    path=TEXT,
+    change=one_of("added", "removed", "changed"),
+    form=or_null(one_of("xml", "text", "binary", "large")),
+    before=_DIGEST,
+    after=_DIGEST,
+    fields=table(
+        several(
+            members(
+                change=one_of("same", "moved", "changed", "added", "removed"),
+                before=_VALUE,
+                after=_VALUE,
+            )
+        )
+    ),
+    lines=several(TEXT),
+)
+
+SCHEMAS: Mapping[str, Schema] = {
+    "Error": members(
+        error=members(
+            status={"type": "integer", "minimum": 400, "maximum": 599}, code=TEXT, message=TEXT
+        )
+    ),
+    "Row": _ROW,
+    "File": _FILE,
+    "Version": members(**_VERSION),
+    "RecordVersion": members(identifier=TEXT, revision=COUNT, **_VERSION),
+    "Records": members(
+        records=several(ref("Row")),
+        total=COUNT,
+        limit=COUNT,
+        filters=table(TEXT),
+        after=_NULL_TEXT,
+        next=_NULL_TEXT,
+        previous=_NULL_TEXT,
+    ),
+    "Sets": members(sets=several(members(spec=TEXT, name=TEXT, records=COUNT, url=TEXT))),
+    "Found": members(
+        total=COUNT,
+        sort=TEXT,
+        limit=COUNT,
+        records=several(ref("Row")),
+        facets=table(several(ref("FacetValue"))),
+        after=_NULL_TEXT,
+        next=_NULL_TEXT,
+    ),
+    "FacetValue": members(value=TEXT, count=COUNT),
+    "FacetValues": members(
+        field=TEXT, match=TEXT, values=several(ref("FacetValue")), complete=TRUTH
+    ),
+    "SavedSearch": members(**_SAVED),
+    "SavedSearches": members(
+        searches=several({"anyOf": [ref("SavedSearch"), members(name=TEXT, url=TEXT, fault=TEXT)]})
+    ),
+    "SavedSearchFound": members(
+        **_SAVED, records=several(ref("Row")), missing=several(TEXT), next=_NULL_TEXT
+    ),
+    "Record": members(
+        identifier=TEXT,
+        url=TEXT,
+        revision=COUNT,
+        title=TEXT,
+        deleted=TRUTH,
+        curated=TRUTH,
+        upstream_newer=TRUTH,
+        current_version=TEXT,
+        version=TEXT,
+        description=table(several(_SAID)),
+        sets=several(_SET),
+        metadata=ANY_OBJECT,
+        versions=several(ref("Version")),
+    ),
+    "Differences": members(
+        identifier=TEXT, revision=COUNT, before=TEXT, after=TEXT, files=several(_FILE_DIFFERENCE)
+    ),
+    "Source": members(
+        identifier=TEXT,
+        version=TEXT,
+        harvest=or_null(
+            members(
+                id=TEXT,
+                state=TEXT,
+                base_url=_NULL_TEXT,
+                started=_NULL_TEXT,
+                ended=_NULL_TEXT,
+                files=several(TEXT),
+            )
+        ),
+        response=or_null(
+            members(where=TEXT, request=TEXT, status=COUNT, received=TEXT, size=COUNT, record=TEXT)
+        ),
+        complete=TRUTH,
+    ),
+    "Question": members(
+        title=TEXT,
+        text=TEXT,
+        method=TEXT,
+        action=TEXT,
+        identifier=TEXT,
+        revision=COUNT,
+        fields=several(members(name=TEXT, kind=TEXT, value=TEXT, required=TRUTH)),
+    ),
+    "Deleted": members(deleted=TEXT),
+}
+"""Component → its schema; every object of the page's own is told whole."""
