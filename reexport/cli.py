@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 from recordsilo import Silo
-from recordsilo.audit.sampling import share_of
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.options import as_json, directory
 from reexport import options
 from reexport.engine import Export
 from reexport.errors import TargetUnusable
-from reexport.plan import Policy, Versions
+from reexport.fedora_cli import fedora
+from reexport.plan import Versions
+from reexport.running import run_to, share, shown_of
 from reexport.showing import (
-    Shown,
     show_reconciliation,
     show_rollback,
     show_run,
@@ -25,9 +25,8 @@ from reexport.tables_cli import table_commands
 from reexport.targets.bag import BagTarget
 from reexport.targets.directory import DirectoryTarget, marked, read_marker
 from reexport.targets.files import FilesTarget
-from reexport.values import Deletions, OnConflict
 
-_HELP = """Export records out of a Silo: to plain files, bags, tables, a zip, a list of links.
+_HELP = """Export records out of a Silo: to Fedora, files, bags, tables, a zip, a list of links.
 
 \b
 Exit codes beyond those of every command:
@@ -97,43 +96,6 @@ def _run(silo_dir: str, target: DirectoryTarget, given: dict[str, Any]) -> int:
         return run_to(silo, target, given)
 
 
-def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
-    """Export as the options say (`options.selecting`, `what_goes`, `how_run`, `jobs`, `showing`).
-
-    Args:
-        target: A `reexport.targets.Target`.
-    """
-    selection = options.selection_of(
-        silo, given["set_spec"], given["query"], given["items"], given["state"]
-    )
-    options.check_not_empty(silo, selection)
-    export = Export(silo, target, policy_of(given))
-    return show_run(
-        shown_of(given),
-        lambda watch, stop: export.run(
-            selection,
-            dry_run=given["dry_run"],
-            jobs=given["jobs"],
-            limit=given["limit"],
-            on_conflict=OnConflict(given["on_conflict"]),
-            watch=watch,
-            stop=stop,
-        ),
-    )
-
-
-def policy_of(given: dict[str, Any]) -> Policy:
-    """What `options.what_goes` asks for."""
-    return Policy(
-        Versions(given["versions"]), not given["no_unwrap"], Deletions(given["deletions"])
-    )
-
-
-def shown_of(given: dict[str, Any]) -> Shown:
-    """What `options.showing` asks for."""
-    return Shown(given.get("report_path"), given.get("as_json", False), given.get("quiet", False))
-
-
 def _check_outside(silo: Silo, out: str) -> None:
     if f"{os.path.abspath(out)}/".startswith(f"{silo.path}/"):
         fail(f"{out} is within the Silo {silo.storage_dir}; name a directory outside of it")
@@ -201,14 +163,6 @@ def verify(silo_dir: str, out: str, **given: Any) -> int:
         return show_verification(export, selection, share(given["sample"]), shown_of(given))
 
 
-def share(text: str) -> float:
-    """What `options.sample` asks for; ends the command where it is no share."""
-    try:
-        return share_of(text)
-    except ValueError:
-        fail(f"{text!r} is no share; write 10% or 0.1")
-
-
 @export.command(epilog=example("silo export reconcile myrepo out"))
 @directory
 @to_directory
@@ -236,6 +190,7 @@ def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) ->
         return show_rollback(export, run_id, shown_of(given), purge=purge)
 
 
+export.add_command(fedora)
 for _command in table_commands:
     export.add_command(_command)
 
