@@ -17,10 +17,10 @@ from oaipmhscraper.errors import (
     ScraperError,
     TokenLoopError,
 )
-from oaipmhscraper.http_rules import Answer
-from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
 
 __all__ = [
     "Answer",

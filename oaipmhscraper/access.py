@@ -9,13 +9,13 @@ from oaipmhprotocol import Identify
 from oaipmhscraper.client import Client
 from oaipmhscraper.errors import RetryLater
 from oaipmhscraper.fetchers import Lane, Lent
-from oaipmhscraper.http_rules import Answer, BaseURL
-from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
 from oaipmhscraper.identified import granularity_in
 from oaipmhscraper.identifying import ask_identify
 from oaipmhscraper.job import Source
 from oaipmhscraper.journal import Journal, journal_path
-from oaipmhscraper.pace import Pace
+from oaipmhscraper.transport.http_rules import Answer, BaseURL
+from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.transport.pace import Pace
 
 
 class Access:

@@ -13,12 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oaipmhprotocol import BadArgument, Header, OAIError, Record
-from oaipmhscraper.endpoint_checks import check_alive
 from oaipmhscraper.errors import EndpointError, RetryLater
-from oaipmhscraper.http_rules import Answer
-from oaipmhscraper.listed_pages import HEADERS, ListedPage
 from oaipmhscraper.marks import ListJob
-from oaipmhscraper.page_facts import headers_of
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.repair import read_record_mended
 from oaipmhscraper.requests_and_pages import (
@@ -28,7 +24,11 @@ from oaipmhscraper.requests_and_pages import (
     get_record_request,
     identify_request,
 )
-from oaipmhscraper.walk_values import GiveUp, Position, SingleList, WalkPage, WindowBroken
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.walk.endpoint_checks import check_alive
+from oaipmhscraper.walk.listed_pages import HEADERS, ListedPage
+from oaipmhscraper.walk.page_facts import headers_of
+from oaipmhscraper.walk.values import GiveUp, Position, SingleList, WalkPage, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
 from oaipmhscraper.windows import Window
 

@@ -13,18 +13,18 @@ import click
 from oaipmhprotocol import NoSetHierarchy, OAIError
 from oaipmhscraper.client import Client
 from oaipmhscraper.command_reports import Report, print_json, sentences
+from oaipmhscraper.documents.command import fetch_files_command
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.fetch_command import fetch_files_command
 from oaipmhscraper.harvest_options import harvest_options
 from oaipmhscraper.harvests_command import harvests
-from oaipmhscraper.http_settings import HttpSettings
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.job import HarvestOptions
-from oaipmhscraper.options import http_options
-from oaipmhscraper.probe_command import probe
+from oaipmhscraper.probe.command import probe
 from oaipmhscraper.progress import display
-from oaipmhscraper.replay import replay
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_settings import HttpSettings
+from oaipmhscraper.transport.options import http_options
+from oaipmhscraper.warc.replay import replay
 from recordsilo.cli import example
 
 ALL = "all"

@@ -23,9 +23,6 @@ from oaipmhprotocol import (
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.by_identifier import pages_by_identifier
 from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
-from oaipmhscraper.http_rules import Answer, Traffic
-from oaipmhscraper.http_transport import HttpSettings, HttpTransport, Transport
-from oaipmhscraper.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.repair import read_mended
@@ -43,7 +40,10 @@ from oaipmhscraper.requests_and_pages import (
     read_sets,
     resume_request,
 )
-from oaipmhscraper.walk_values import WindowBroken
+from oaipmhscraper.transport.http_rules import Answer, Traffic
+from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
+from oaipmhscraper.walk.values import WindowBroken
 from oaipmhscraper.whole_lists import OneByOne, whole_list
 from oaipmhscraper.windows import Window
 

@@ -18,7 +18,7 @@ from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.journal_rows import COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.list_walk import walk_window
-from oaipmhscraper.listed_pages import ListCutShort
+from oaipmhscraper.mending.undated import dated
 from oaipmhscraper.quarantine import Origin
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import ListReceipt
@@ -26,8 +26,8 @@ from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.tempo import Tempo
-from oaipmhscraper.undated import dated
-from oaipmhscraper.walk_values import WalkPage, WindowBroken
+from oaipmhscraper.walk.listed_pages import ListCutShort
+from oaipmhscraper.walk.values import WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.windows import Sight
 

@@ -12,7 +12,7 @@ import click
 from oaipmhscraper.command_reports import print_json, sentences
 from oaipmhscraper.job import RECEIPTS
 from oaipmhscraper.journal import Journal, journal_path
-from oaipmhscraper.warc_files import warc_names
+from oaipmhscraper.warc.files import warc_names
 from recordsilo.cli import ExitCode, example, fail, open_silo
 
 _RECEIPT = "-receipt.json"

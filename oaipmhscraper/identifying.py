@@ -5,9 +5,9 @@ import logging
 from oaipmhprotocol import Identify, OAIError
 from oaipmhscraper.client import Client
 from oaipmhscraper.errors import HTTPStatusError, PageUnreadable
-from oaipmhscraper.http_rules import Answer
 from oaipmhscraper.repair import read_mended
 from oaipmhscraper.requests_and_pages import identify_request, read_identify
+from oaipmhscraper.transport.http_rules import Answer
 
 logger = logging.getLogger("OAIPMH Harvester")
 

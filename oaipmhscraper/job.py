@@ -20,23 +20,23 @@ from oaipmhscraper.client import Client
 from oaipmhscraper.errors import EndpointUnreachable, HarvestRunning, RetryLater
 from oaipmhscraper.fetchers import Fetchers, Lane
 from oaipmhscraper.harvest import Endpoint, ListEnd, ListHarvest, Progress
-from oaipmhscraper.http_rules import Traffic
-from oaipmhscraper.http_transport import Transport
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job, ListRow
-from oaipmhscraper.light_pages import read_lightly
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quarantine import Origin, Quarantine
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import SetAside
-from oaipmhscraper.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.sweep import sweep
 from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.tempo import Tempo
+from oaipmhscraper.transport.http_rules import Traffic
+from oaipmhscraper.transport.http_transport import Transport
+from oaipmhscraper.warc.light_pages import read_lightly
+from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.window_changes import Place
 from oaipmhscraper.windows import span
 from recordsilo import Silo

@@ -9,7 +9,7 @@ from typing import Any
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.receipt import Counts
 from oaipmhscraper.requests_and_pages import SetAside
-from oaipmhscraper.walk_values import Position
+from oaipmhscraper.walk.values import Position
 from oaipmhscraper.windows import Window
 
 

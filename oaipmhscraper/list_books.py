@@ -13,7 +13,7 @@ from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, t
 from oaipmhscraper.recovery import Rung
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.silo_writer import PageOutcome
-from oaipmhscraper.walk_values import WalkPage
+from oaipmhscraper.walk.values import WalkPage
 from oaipmhscraper.window_changes import Change, Place, joined_row, planned
 from oaipmhscraper.windows import Window
 

@@ -11,33 +11,13 @@ from typing import TYPE_CHECKING, Generic, NoReturn
 
 from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.endpoint_checks import check_alive, set_has_vanished
 from oaipmhscraper.errors import (
     EndpointError,
     RetryLater,
     TokenLoopError,
 )
-from oaipmhscraper.http_rules import Answer
 from oaipmhscraper.identifier_set import IdentifierSet
-from oaipmhscraper.listed_pages import (
-    Item,
-    ListCutShort,
-    ListedPage,
-    Reading,
-)
 from oaipmhscraper.marks import ListJob
-from oaipmhscraper.narrowing import LASTING, narrowed
-from oaipmhscraper.page_facts import (
-    are_outside,
-    begins_before,
-    digest_of,
-    earliest_days,
-    headers_of,
-    is_remembered,
-    remembering,
-    safe_date,
-)
-from oaipmhscraper.page_judgement import Expectation, judged
 from oaipmhscraper.quirks import Companions, Quirks
 from oaipmhscraper.recovery import (
     DOUBTS,
@@ -57,15 +37,35 @@ from oaipmhscraper.requests_and_pages import (
     Request,
     list_request,
 )
-from oaipmhscraper.walk_values import (
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.walk.endpoint_checks import check_alive, set_has_vanished
+from oaipmhscraper.walk.listed_pages import (
+    Item,
+    ListCutShort,
+    ListedPage,
+    Reading,
+)
+from oaipmhscraper.walk.narrowing import LASTING, narrowed
+from oaipmhscraper.walk.page_facts import (
+    are_outside,
+    begins_before,
+    digest_of,
+    earliest_days,
+    headers_of,
+    is_remembered,
+    remembering,
+    safe_date,
+)
+from oaipmhscraper.walk.page_judgement import Expectation, judged
+from oaipmhscraper.walk.values import (
     Position,
     Remedy,
     Split,
     WalkPage,
     WindowBroken,
 )
+from oaipmhscraper.walk.wire_windows import as_sent, other_granularity
 from oaipmhscraper.windows import Window
-from oaipmhscraper.wire_windows import as_sent, other_granularity
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client

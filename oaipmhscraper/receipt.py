@@ -15,9 +15,9 @@ from typing import Any
 
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
-from oaipmhscraper.http_rules import Traffic
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.sweep_rules import SweepReceipt
+from oaipmhscraper.transport.http_rules import Traffic
 
 
 class Outcome(StrEnum):

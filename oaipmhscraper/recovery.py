@@ -25,7 +25,7 @@ from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.errors import EndpointError, HTTPStatusError, PageUnreadable
 from oaipmhscraper.quirks import Companions, Quirks, Spelling
 from oaipmhscraper.requests_and_pages import Verbatim, query_string
-from oaipmhscraper.walk_values import (
+from oaipmhscraper.walk.values import (
     ByIdentifier,
     GiveUp,
     Position,

@@ -18,20 +18,13 @@ from html import unescape
 from typing import Generic, TypeVar
 
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.encodings import NotText, text_of, without_wrong_declaration
 from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.mending import mend
-from oaipmhscraper.prolog import Opened
-from oaipmhscraper.references import EntityRefused
-from oaipmhscraper.repairs import Repair, Repairs
-from oaipmhscraper.requests_and_pages import (
-    ListPage,
-    SetAside,
-    read_headers,
-    read_record_page,
-    read_records,
-)
-from oaipmhscraper.salvage import (
+from oaipmhscraper.mending.encodings import NotText, text_of, without_wrong_declaration
+from oaipmhscraper.mending.pieces import mend
+from oaipmhscraper.mending.prolog import Opened
+from oaipmhscraper.mending.references import EntityRefused
+from oaipmhscraper.mending.repairs import Repair, Repairs
+from oaipmhscraper.mending.salvage import (
     DECLARED_PREFIX,
     HEADERS,
     ONE_RECORD,
@@ -44,6 +37,13 @@ from oaipmhscraper.salvage import (
     parted,
     take_apart,
     without_junk,
+)
+from oaipmhscraper.requests_and_pages import (
+    ListPage,
+    SetAside,
+    read_headers,
+    read_record_page,
+    read_records,
 )
 
 Item = TypeVar("Item")

@@ -32,8 +32,6 @@ from oaipmhscraper.errors import (
     RequestRefused,
 )
 from oaipmhscraper.harvest import ListEnd, Progress
-from oaipmhscraper.http_rules import BaseURL
-from oaipmhscraper.http_transport import HttpSettings, Transport
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
 from oaipmhscraper.job import (
     LISTS,
@@ -58,7 +56,6 @@ from oaipmhscraper.marks import (
     with_begun,
     with_receipt,
 )
-from oaipmhscraper.pages_only import PageCounter
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.receipt import ListReceipt, Receipt
@@ -67,9 +64,12 @@ from oaipmhscraper.requests_and_pages import (
     identify_request,
     list_request,
 )
-from oaipmhscraper.responses import ResponseRecorder
 from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.transport.http_rules import BaseURL
+from oaipmhscraper.transport.http_transport import HttpSettings, Transport
+from oaipmhscraper.warc.pages_only import PageCounter
+from oaipmhscraper.warc.responses import ResponseRecorder
 from recordsilo import PersistentState, Silo
 from recordsilo.locks import Locks
 from recordsilo.manifest import now_text

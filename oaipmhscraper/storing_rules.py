@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from oaipmhprotocol import Header, Record
+from oaipmhscraper.mending.repairs import Repair
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.repairs import Repair
 from oaipmhscraper.sweep_rules import MISSING_SINCE
 from oaipmhscraper.xml_pages import same_content
 from recordsilo.manifest import Json, Manifest, Origin, Version, next_version_number

@@ -31,7 +31,7 @@ from oaipmhscraper.sweep_rules import (
     knowledge_from,
     most_missing,
 )
-from oaipmhscraper.walk_values import WindowBroken
+from oaipmhscraper.walk.values import WindowBroken
 from oaipmhscraper.windows import Window
 from recordsilo import PersistentState, Silo
 

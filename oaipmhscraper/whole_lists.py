@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from oaipmhprotocol import Granularity
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.list_walk import walk_list
-from oaipmhscraper.listed_pages import Item, ListCutShort, ListedPage, Reading
 from oaipmhscraper.marks import ListJob
-from oaipmhscraper.page_facts import headers_of
 from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.walk_values import ByIdentifier, RestartFrom, SingleList, Split, WindowBroken
+from oaipmhscraper.walk.listed_pages import Item, ListCutShort, ListedPage, Reading
+from oaipmhscraper.walk.page_facts import headers_of
+from oaipmhscraper.walk.values import ByIdentifier, RestartFrom, SingleList, Split, WindowBroken
 from oaipmhscraper.windows import Window, cut_at, halves, span
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from oaipmhprotocol import Granularity
 from oaipmhscraper.journal_rows import IDENTIFIERS, LIST, WindowRow
 from oaipmhscraper.marks import ListJob
-from oaipmhscraper.walk_values import (
+from oaipmhscraper.walk.values import (
     ByIdentifier,
     GiveUp,
     Remedy,

@@ -20,7 +20,7 @@ from lxml import etree
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests_command import PastHarvest, harvests_of
 from oaipmhscraper.requests_and_pages import query_string
-from oaipmhscraper.warc_reading import Recorded, read_warc
+from oaipmhscraper.warc.reading import Recorded, read_warc
 from recordsilo.manifest import Origin
 
 SECONDS = 5.0

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.http_rules import Answer
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_rules import Answer
 from recordsilo import Silo
 
 ENVELOPE = (

@@ -8,10 +8,10 @@ from oaipmhscraper.by_identifier import pages_by_identifier, settle
 from oaipmhscraper.client import Client
 from oaipmhscraper.completeness import ListedSoFar, reason_to_count
 from oaipmhscraper.errors import HTTPStatusError
-from oaipmhscraper.listed_pages import RECORDS
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.walk_values import GiveUp, WindowBroken
+from oaipmhscraper.walk.listed_pages import RECORDS
+from oaipmhscraper.walk.values import GiveUp, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
 from oaipmhscraper.windows import Window
 

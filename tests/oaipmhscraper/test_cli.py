@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from oaipmhprovider.server import SampleServer
 from oaipmhscraper.cli import commands
-from oaipmhscraper.http_transport import HttpSettings
+from oaipmhscraper.transport.http_transport import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 

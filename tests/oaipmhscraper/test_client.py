@@ -8,7 +8,7 @@ import pytest
 from oaipmhprotocol import BadResumptionToken, IdDoesNotExist, NoRecordsMatch, NoSetHierarchy
 from oaipmhscraper.client import Client
 from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
-from oaipmhscraper.listed_pages import ListCutShort
+from oaipmhscraper.walk.listed_pages import ListCutShort
 
 
 def fill(repository, count):

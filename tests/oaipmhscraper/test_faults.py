@@ -28,10 +28,10 @@ from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import NOW
 
 from oaipmhscraper.errors import HarvestStopped, RetryLater
-from oaipmhscraper.http_settings import HttpSettings
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 

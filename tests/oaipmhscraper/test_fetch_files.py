@@ -12,15 +12,15 @@ from click.testing import CliRunner
 from files_server import PDF, FilesServer, Reply, files_server
 
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.fetch_command import fetch_files_command
-from oaipmhscraper.fetch_files import Into, Wish, fetch_files
-from oaipmhscraper.file_notes import FAILED, FETCHED, Failed, Fetched, Notes
-from oaipmhscraper.file_transport import FileRules, FileTransport
-from oaipmhscraper.http_settings import HttpSettings
-from oaipmhscraper.link_rules import LinkRule
+from oaipmhscraper.documents.command import fetch_files_command
+from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
+from oaipmhscraper.documents.file_notes import FAILED, FETCHED, Failed, Fetched, Notes
+from oaipmhscraper.documents.file_transport import FileRules, FileTransport
+from oaipmhscraper.documents.link_rules import LinkRule
 from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.transport.http_settings import HttpSettings
 from recordsilo import Silo
 
 DC = (
@@ -247,8 +247,8 @@ def test_a_large_file_is_never_held_in_memory(tmp_path, server):
     program = f"""
 import resource
 from recordsilo import Silo
-from oaipmhscraper.fetch_files import fetch_files
-from oaipmhscraper.file_transport import FileTransport, FileRules
+from oaipmhscraper.documents.fetch_files import fetch_files
+from oaipmhscraper.documents.file_transport import FileTransport, FileRules
 with Silo({str(tmp_path / "myrepo")!r}) as silo, FileTransport({server.url!r}) as transport:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(fetch_files(silo, transport).received)
@@ -279,7 +279,7 @@ def test_a_run_killed_within_a_file_leaves_nothing_of_it_and_goes_on(
     for name in ("a", "b", "c"):
         harvested(silo, f"oai:x:{name}", f"{server.url}/{name}.pdf")
     program = (
-        "from oaipmhscraper.fetch_command import fetch_files_command;"
+        "from oaipmhscraper.documents.command import fetch_files_command;"
         f"fetch_files_command.main([{silo.path!r}, '--delay', '0', '--quiet'])"
     )
     process = subprocess.Popen([sys.executable, "-c", program])

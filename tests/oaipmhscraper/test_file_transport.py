@@ -9,8 +9,7 @@ from files_server import PDF, FilesServer, Reply, files_server
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oaipmhscraper.errors import RetryLater
-from oaipmhscraper.file_transport import (
+from oaipmhscraper.documents.file_transport import (
     FileHead,
     FileRefused,
     FileRules,
@@ -19,9 +18,10 @@ from oaipmhscraper.file_transport import (
     Known,
     NotChanged,
 )
-from oaipmhscraper.http_settings import HttpSettings
-from oaipmhscraper.public_hosts import is_public
-from oaipmhscraper.robots import Robots
+from oaipmhscraper.documents.public_hosts import is_public
+from oaipmhscraper.documents.robots import Robots
+from oaipmhscraper.errors import RetryLater
+from oaipmhscraper.transport.http_settings import HttpSettings
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oaipmhscraper.errors import RequestRefused, ResponseTooLarge
-from oaipmhscraper.http_rules import (
+from oaipmhscraper.transport.http_rules import (
     Answer,
     BaseURL,
     CodingBroken,

@@ -16,9 +16,9 @@ import urllib3
 from click.testing import CliRunner
 
 from oaipmhscraper.errors import EndpointUnreachable, RequestRefused
-from oaipmhscraper.http_settings import HttpSettings
-from oaipmhscraper.http_transport import HttpTransport
-from oaipmhscraper.options import http_options, settings_from
+from oaipmhscraper.transport.http_settings import HttpSettings
+from oaipmhscraper.transport.http_transport import HttpTransport
+from oaipmhscraper.transport.options import http_options, settings_from
 
 OAI = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><Identify/></OAI-PMH>'
 IDENTIFY = {"verb": "Identify"}

@@ -22,10 +22,10 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
-from oaipmhscraper.http_rules import Exchange
-from oaipmhscraper.http_transport import HttpSettings, HttpTransport
-from oaipmhscraper.pace import Pace
 from oaipmhscraper.requests_and_pages import Verbatim
+from oaipmhscraper.transport.http_rules import Exchange
+from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport
+from oaipmhscraper.transport.pace import Pace
 
 OAI = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><Identify/></OAI-PMH>'
 IDENTIFY = {"verb": "Identify"}

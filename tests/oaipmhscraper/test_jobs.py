@@ -17,10 +17,10 @@ from misbehaving import SIZE, misbehaving
 from oaipmhscraper.client import Client
 from oaipmhscraper.errors import HarvestInterrupted, HarvestRunning, HarvestStopped, RetryLater
 from oaipmhscraper.fetchers import Fetchers
-from oaipmhscraper.http_transport import HttpTransport
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_transport import HttpTransport
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 

@@ -14,7 +14,7 @@ from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Companions, Quirks, Spelling
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.requests_and_pages import SetAside
-from oaipmhscraper.walk_values import Position
+from oaipmhscraper.walk.values import Position
 from oaipmhscraper.windows import Window
 
 URL = "http://repo.example/oai"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oaipmhscraper import light_pages
 from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.light_pages import read_lightly
 from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage, read_records
+from oaipmhscraper.warc import light_pages
+from oaipmhscraper.warc.light_pages import read_lightly
 
 NAMESPACE = 'xmlns="http://www.openarchives.org/OAI/2.0/"'
 DC = "<metadata><dc:dc xmlns:dc='d'><dc:title>A</dc:title></dc:dc></metadata>"

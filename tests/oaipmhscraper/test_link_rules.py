@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oaipmhscraper.documents.file_types import SNIFFED, file_name, media_type, objection, sniff
+from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types, looks_like_file
 from oaipmhscraper.errors import RequestRefused
-from oaipmhscraper.file_types import SNIFFED, file_name, media_type, objection, sniff
-from oaipmhscraper.link_rules import LinkRule, chosen, expected_types, looks_like_file
 from recordsilo.description import Link
 from recordsilo.names import check_path
 

@@ -12,10 +12,10 @@ from oaipmhprotocol import BadResumptionToken, CannotDisseminateFormat, Granular
 from oaipmhscraper.client import Client
 from oaipmhscraper.errors import HTTPStatusError, RequestRefused, TokenLoopError
 from oaipmhscraper.list_walk import walk_list, walk_window
-from oaipmhscraper.listed_pages import HEADERS, ListCutShort, OneIdentifier, OutsideWindow
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Companions, Quirks, Spelling
-from oaipmhscraper.walk_values import (
+from oaipmhscraper.walk.listed_pages import HEADERS, ListCutShort, OneIdentifier, OutsideWindow
+from oaipmhscraper.walk.values import (
     ByIdentifier,
     GiveUp,
     Position,

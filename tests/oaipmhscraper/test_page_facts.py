@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oaipmhprotocol import Granularity, Header, Record
-from oaipmhscraper.page_facts import (
+from oaipmhscraper.requests_and_pages import ListPage
+from oaipmhscraper.walk.page_facts import (
     are_outside,
     begins_before,
     earliest_days,
@@ -15,7 +16,6 @@ from oaipmhscraper.page_facts import (
     safe_date,
     share_one_identifier,
 )
-from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.windows import Window
 
 

@@ -15,13 +15,13 @@ from click.testing import CliRunner, Result
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import SampleServer
 from oaipmhprovider.wsgi import ProviderApp
-from oaipmhscraper.answer_schema import invalidities
-from oaipmhscraper.http_settings import HttpSettings
-from oaipmhscraper.probe import MOST_REQUESTS
-from oaipmhscraper.probe_checks import CHECKS
-from oaipmhscraper.probe_command import is_loopback, polite_settings
-from oaipmhscraper.probe_report import Report
-from oaipmhscraper.probe_values import TOPICS, Asked, Evidence
+from oaipmhscraper.probe.answer_schema import invalidities
+from oaipmhscraper.probe.asking import MOST_REQUESTS
+from oaipmhscraper.probe.checks import CHECKS
+from oaipmhscraper.probe.command import is_loopback, polite_settings
+from oaipmhscraper.probe.report import Report
+from oaipmhscraper.probe.values import TOPICS, Asked, Evidence
+from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.xml_pages import parse_page
 from recordsilo.cli import silo_command
 

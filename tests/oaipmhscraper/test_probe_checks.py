@@ -23,12 +23,12 @@ from oaipmhscraper.errors import (
     PageUnreadable,
     RetryLater,
 )
-from oaipmhscraper.http_rules import Answer, Exchange, Outcome
-from oaipmhscraper.probe import MOST_REQUESTS, Probe
-from oaipmhscraper.probe_checks import CHECKS
-from oaipmhscraper.probe_report import Report
-from oaipmhscraper.probe_values import Evidence, Severity
+from oaipmhscraper.probe.asking import MOST_REQUESTS, Probe
+from oaipmhscraper.probe.checks import CHECKS
+from oaipmhscraper.probe.report import Report
+from oaipmhscraper.probe.values import Evidence, Severity
 from oaipmhscraper.requests_and_pages import Verbatim
+from oaipmhscraper.transport.http_rules import Answer, Exchange, Outcome
 
 URL = "http://repo.example/oai"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,8 +10,8 @@ import pytest
 from lxml import etree
 from real_servers.running import QUERIES, TITLES, NotInstalled, running
 
-from oaipmhscraper.http_settings import HttpSettings
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_settings import HttpSettings
 
 pytestmark = pytest.mark.timeout(120)
 

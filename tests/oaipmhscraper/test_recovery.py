@@ -23,7 +23,7 @@ from oaipmhscraper.recovery import (
     spell,
 )
 from oaipmhscraper.requests_and_pages import query_string
-from oaipmhscraper.walk_values import GiveUp, Position, RestartFrom, Split
+from oaipmhscraper.walk.values import GiveUp, Position, RestartFrom, Split
 from oaipmhscraper.windows import Window
 
 YEAR = Window("2010-01-01", "2010-12-31")

@@ -9,13 +9,13 @@ from lxml import etree
 
 from oaipmhprotocol import NoRecordsMatch
 from oaipmhscraper.errors import PageUnreadable
+from oaipmhscraper.mending.repairs import Repair
 from oaipmhscraper.repair import (
     read_headers_mended,
     read_mended,
     read_record_mended,
     read_records_mended,
 )
-from oaipmhscraper.repairs import Repair
 from oaipmhscraper.requests_and_pages import read_identify, read_records, read_sets
 
 DC = "http://purl.org/dc/elements/1.1/"

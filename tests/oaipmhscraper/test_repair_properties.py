@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from oaipmhscraper.doctypes import Doctype
-from oaipmhscraper.encodings import NotText, text_of
 from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.mending import mend
-from oaipmhscraper.references import EntityRefused
+from oaipmhscraper.mending.doctypes import Doctype
+from oaipmhscraper.mending.encodings import NotText, text_of
+from oaipmhscraper.mending.pieces import mend
+from oaipmhscraper.mending.references import EntityRefused
 from oaipmhscraper.repair import read_headers_mended, read_record_mended, read_records_mended
 from oaipmhscraper.requests_and_pages import read_records
 

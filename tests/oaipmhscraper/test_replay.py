@@ -10,14 +10,14 @@ from misbehaving import FunctionTransport, repository_with
 
 from oaipmhscraper.cli import harvest as harvest_command
 from oaipmhscraper.errors import HarvestInterrupted, RequestRefused, WarcUnreadable
-from oaipmhscraper.http_rules import Answer
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.recorded_lists import ListName, RecordedLists
-from oaipmhscraper.replay import REPLAYING, replay
-from oaipmhscraper.responses import ResponseRecorder
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.warc_reading import Recorded, read_warc
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.warc.reading import Recorded, read_warc
+from oaipmhscraper.warc.recorded_lists import ListName, RecordedLists
+from oaipmhscraper.warc.replay import REPLAYING, replay
+from oaipmhscraper.warc.responses import ResponseRecorder
 from recordsilo import Silo
 
 URL = "http://repo.example/oai"

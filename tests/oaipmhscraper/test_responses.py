@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from oaipmhscraper.http_rules import Answer
-from oaipmhscraper.http_transport import HttpSettings
-from oaipmhscraper.responses import RecordingTransport, ResponseRecorder
-from oaipmhscraper.warc_files import GzipMember, WarcName, warc_names, whole_length
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.transport.http_transport import HttpSettings
+from oaipmhscraper.warc.files import GzipMember, WarcName, warc_names, whole_length
+from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 
 HARVEST = "20261121T211331.123456Z"
 PARAMS = {"verb": "ListRecords", "resumptionToken": "a+b c|d"}
@@ -267,8 +267,8 @@ def test_a_long_last_record_is_found_behind_its_end():
 
 WRITER = """
 import os, sys
-from oaipmhscraper.http_rules import Answer
-from oaipmhscraper.responses import ResponseRecorder
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.warc.responses import ResponseRecorder
 recorder = ResponseRecorder(sys.argv[1], sys.argv[2])
 for number in range(10**9):
     recorder.record({"verb": "x", "n": str(number)}, Answer(os.urandom(400_000), "http://r.example/"))

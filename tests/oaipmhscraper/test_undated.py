@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from oaipmhprotocol import Header, Record
+from oaipmhscraper.mending.undated import dated
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.undated import dated
 from recordsilo import Silo
 
 ANSWERED = datetime(2012, 5, 31, 8, 30, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from oaipmhscraper.errors import WarcUnreadable
-from oaipmhscraper.http_rules import Answer
-from oaipmhscraper.responses import ResponseRecorder
-from oaipmhscraper.warc_reading import About, Damaged, Recorded, read_warc, warc_paths
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
+from oaipmhscraper.warc.responses import ResponseRecorder
 
 HARVEST = "20261121T211331.123456Z"
 URL = "https://repo.example/oai"

@@ -10,8 +10,15 @@ from http.client import responses
 
 from misbehaving.repository import Reply, Repository
 from oaipmhscraper.errors import EndpointError, EndpointUnreachable, HTTPStatusError, RetryLater
-from oaipmhscraper.http_rules import Answer, CodingBroken, Verdict, judge, retry_after, unpack
 from oaipmhscraper.requests_and_pages import query_string
+from oaipmhscraper.transport.http_rules import (
+    Answer,
+    CodingBroken,
+    Verdict,
+    judge,
+    retry_after,
+    unpack,
+)
 
 
 class MisbehavingServer(socketserver.ThreadingTCPServer):

@@ -1,0 +1,158 @@
+"""The command `silo fetch-files`.
+
+Exit codes: 0 every link has its file; 1 some failed; 2 usage; 75 stopped early, or hosts
+left for another time; 130 interrupted.
+"""
+
+import json
+
+import click
+
+from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
+from oaipmhscraper.documents.file_transport import FileRules, FileTransport
+from oaipmhscraper.documents.files_receipt import FilesReceipt
+from oaipmhscraper.documents.link_rules import LinkRule
+from oaipmhscraper.errors import RequestRefused
+from oaipmhscraper.transport.http_settings import HttpSettings
+from oaipmhscraper.transport.options import http_options, read_size
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, example, fail
+from recordsilo.progress import counting
+
+USUAL_DELAY = 1.0
+"""Seconds between two requests to one host, unless the user says otherwise."""
+
+
+@click.command(
+    "fetch-files",
+    epilog=example(
+        r"silo fetch-files myrepo --rule 'dc:identifier=~https://repo\.example/.*\.pdf'"
+    ),
+)
+@click.argument("directory", type=click.Path(file_okay=False))
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="FIELD[=~PATTERN]",
+    help="Fetch the links of this field of the metadata (dc:*, eprints:file, jats:self-uri …)"
+    " that match the pattern as a whole; may be given several times.  [default: links to files"
+    " in the fields where repositories put them]",
+)
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="TYPE",
+    help="Take files of this media type only, as application/pdf or image/*; may be given several"
+    " times.  [default: what each link promises; a web page is no file]",
+)
+@click.option(
+    "--into",
+    type=click.Choice([one.value for one in Into]),
+    default=Into.VERSION.value,
+    show_default=True,
+    help="Put files into the version whose metadata has the link, beside what was harvested;"
+    " or into a new version, a clone, which then is a curated one.",
+)
+@click.option("--set", "set_spec", metavar="SPEC", help="Only records of this set.")
+@click.option("--item", "items", multiple=True, metavar="ID", help="Only this record; repeatable.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="End after so many files.")
+@click.option(
+    "--max-size",
+    callback=read_size,
+    default="2G",
+    show_default=True,
+    metavar="SIZE",
+    help="Largest file taken.",
+)
+@click.option("--retry-failed", is_flag=True, help="Try again what failed for good.")
+@click.option("--ignore-robots", is_flag=True, help="Fetch what robots.txt closes to robots.")
+@click.option(
+    "--private-links",
+    is_flag=True,
+    help="Follow links to addresses that are not public, beside the repository's own.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+@click.option(
+    "--quiet", is_flag=True, help="Say nothing when all is well, one line when it is not."
+)
+@http_options
+@click.pass_context
+def fetch_files_command(
+    ctx: click.Context,
+    *,
+    settings: HttpSettings,
+    directory: str,
+    rules: tuple[str, ...],
+    accepted: tuple[str, ...],
+    into: str,
+    set_spec: str | None,
+    items: tuple[str, ...],
+    limit: int | None,
+    max_size: int,
+    retry_failed: bool,
+    ignore_robots: bool,
+    private_links: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Download the files that records in the Silo DIRECTORY link to.
+
+    Files go under files/ in a version of their record, with a note where they came from. Run
+    again, it fetches what is missing; a link that gives no file is noted in its record with
+    the reason. One request a second and host is sent, and robots.txt heeded.
+    """
+    delayed = ctx.get_parameter_source("delay") is not click.core.ParameterSource.DEFAULT
+    file_rules = FileRules(
+        max_size, settings.delay if delayed else USUAL_DELAY, not ignore_robots, private_links
+    )
+    wish = Wish(_parsed(rules), accepted, Into(into), retry_failed)
+    with Silo(directory, create=False) as silo:
+        repository_url = str(silo.state.get("base_oai_url") or "")
+        identifiers = [silo.resolve(item) for item in items] or None
+        total = len(identifiers) if identifiers else silo.count(set_spec=set_spec, deleted=False)
+        with (
+            FileTransport(repository_url, settings, file_rules) as transport,
+            counting("fetching files", total, quiet=quiet) as show,
+        ):
+            receipt = fetch_files(
+                silo,
+                transport,
+                wish,
+                identifiers=identifiers,
+                set_spec=set_spec,
+                limit=limit,
+                progress=lambda receipt: show(receipt.records),
+            )
+    _report(receipt, as_json=as_json, quiet=quiet)
+
+
+def _parsed(rules: tuple[str, ...]) -> tuple[LinkRule, ...]:
+    try:
+        return tuple(LinkRule.parse(text) for text in rules)
+    except RequestRefused as error:
+        fail(str(error), ExitCode.USAGE)
+
+
+def _report(receipt: FilesReceipt, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
+    elif not quiet:
+        click.echo(receipt.text())
+    if receipt.interrupted:
+        fail("interrupted; the same command goes on", ExitCode.INTERRUPTED)
+    if receipt.postponed:
+        hosts = ", ".join(receipt.hosts)
+        fail(
+            f"{receipt.postponed:,} files of {hosts} are left for another time;"
+            " the same command goes on",
+            ExitCode.STOPPED,
+        )
+    if receipt.failed:
+        if quiet:
+            fail(f"{receipt.failed:,} links gave no file: {receipt.failures[0]}", ExitCode.LOSSES)
+        click.get_current_context().exit(ExitCode.LOSSES)
+
+
+commands: list[click.Command] = [fetch_files_command]

@@ -1,0 +1,380 @@
+"""Fetch files over HTTP: streamed, bounded, polite to every host, and only from public ones.
+
+Source: RFC 9110, sections 8.8 (validators), 10.2.3 (Retry-After), 13.1 (conditions) and 15.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.client import responses as status_phrases
+from typing import Generic, TypeVar
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+import requests
+
+from oaipmhscraper.documents.file_types import media_type
+from oaipmhscraper.documents.public_hosts import PrivateAddress, guarded, is_public
+from oaipmhscraper.documents.robots import Robots
+from oaipmhscraper.errors import RetryLater, ScraperError
+from oaipmhscraper.transport.http_failures import BROKEN, is_final, reason_of
+from oaipmhscraper.transport.http_rules import BaseURL, backoff, retry_after, without_credentials
+from oaipmhscraper.transport.http_settings import HttpSettings
+from oaipmhscraper.transport.http_transport import PlainSession
+from oaipmhscraper.transport.pace import Pace
+
+T = TypeVar("T")
+_PIECE = 65536
+_LARGEST_ROBOTS = 512_000
+_SECONDS_FOR_A_FILE = 4 * 3600.0
+
+
+class FileRefused(ScraperError):
+    """A file cannot be had, however often it is asked for.
+
+    Attributes:
+        url: Its address, without credentials.
+        reason: Why, in words after "it".
+    """
+
+    def __init__(self, url: str, reason: str) -> None:
+        self.url = without_credentials(url)
+        self.reason = reason
+        super().__init__(f"{self.url} {reason}")
+
+
+class FileUnavailable(FileRefused):
+    """A file could not be had now; another time it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileHead:
+    """What a server says of a file before its content.
+
+    Attributes:
+        url: Where it came from in the end.
+        type: Its media type, in lower case, or ``""``.
+        disposition: The Content-Disposition header.
+        length: Bytes announced, as far as they tell the length of what comes out.
+        etag: For asking again whether it changed.
+        last_modified: Likewise.
+    """
+
+    url: str
+    type: str = ""
+    disposition: str = ""
+    length: int | None = None
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a file fetched before; asks for it only if it changed since."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The headers that say so."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in headers.items() if value}
+
+
+class NotChanged(Exception):
+    """The file is what it was (304); not an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """What is fetched, and how politely.
+
+    Attributes:
+        max_size: Bytes of one file.
+        delay: Least seconds between two requests to one host.
+        robots: Whether to heed robots.txt.
+        private: Whether to follow links to addresses that are not public; those of the
+            repository's own host and port are always followed.
+    """
+
+    max_size: int = 2 * 1024**3
+    delay: float = 1.0
+    robots: bool = True
+    private: bool = False
+
+
+Store = Callable[[FileHead, Iterator[bytes]], T]
+"""Takes a file's head and its content, piece by piece; raises `FileRefused` to leave it."""
+
+
+class _Passing(Exception):
+    """An attempt failed in a way that may pass; ``wait``: seconds the server asks for."""
+
+    def __init__(self, reason: str, wait: float | None = None, status: int = 0) -> None:
+        self.reason = reason
+        self.wait = wait
+        self.status = status
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order(Generic[T]):
+    """One file to be fetched."""
+
+    url: str
+    store: Store[T]
+    max_size: int
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    robots: bool = False
+
+
+@dataclass(slots=True)
+class _Hosts:
+    """The pace of every host met."""
+
+    least: float
+    paces: dict[str, Pace] = field(default_factory=dict)
+
+    def pace(self, url: str, asked: float = 0.0) -> Pace:
+        host = urlsplit(url).netloc
+        pace = self.paces.setdefault(host, Pace(self.least))
+        pace.interval = max(self.least, asked)
+        return pace
+
+
+class FileTransport:
+    """Fetches files, one at a time. Not to be shared by threads.
+
+    Args:
+        repository_url: The repository's base URL: its host gets the credentials in it, and
+            those of ``settings``, and may be at a private address.
+        settings: How to send; its limit on size and its delay are for answers of OAI-PMH.
+        rules: See there.
+    """
+
+    def __init__(
+        self,
+        repository_url: str = "",
+        settings: HttpSettings | None = None,
+        rules: FileRules | None = None,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._base = BaseURL.parse(repository_url) if repository_url else None
+        self._settings = settings or HttpSettings()
+        self._rules = rules or FileRules()
+        self._sleep = sleep
+        self._monotonic = monotonic
+        seconds = max(self._settings.total_timeout, _SECONDS_FOR_A_FILE)
+        self._session = guarded(PlainSession(), seconds, self._is_allowed)
+        self._hosts = _Hosts(self._rules.delay)
+        self._robots = Robots(self._robots_text)
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._session.close()
+
+    def __enter__(self) -> "FileTransport":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def fetch(self, url: str, store: Store[T], known: Known | None = None) -> T:
+        """Fetch a file and hand it to ``store`` as it comes; return what that returns.
+
+        ``store`` may be called again after a connection broke; it has to drop what it had.
+
+        Raises:
+            NotChanged: It is what ``known`` says.
+            FileRefused: It cannot be had.
+            FileUnavailable: Not now.
+            RetryLater: The host asks for a longer pause than one waits for.
+        """
+        conditions = known.conditions if known is not None else {}
+        rules = self._rules
+        return self._ordered(_Order(url, store, rules.max_size, conditions, rules.robots))
+
+    # ------------------------------------------------------------------ attempts
+
+    def _ordered(self, order: _Order[T]) -> T:
+        for attempt in range(1, self._settings.attempts + 1):
+            try:
+                return self._attempt(order)
+            except _Passing as failure:
+                if attempt == self._settings.attempts:
+                    raise self._given_up(order.url, failure) from failure
+                self._sleep(self._pause(order.url, failure, attempt))
+        raise AssertionError("HttpSettings refuses less than one attempt")
+
+    def _attempt(self, order: _Order[T]) -> T:
+        target = _checked(order.url)
+        for _ in range(self._settings.max_redirects + 1):
+            if order.robots:
+                self._check_robots(target)
+            with closing(self._get(target, order)) as response:
+                if response.status_code not in {301, 302, 303, 307, 308}:
+                    return self._taken(response, target, order)
+                location = response.headers.get("location") or ""
+            target = _checked(location, target)
+        raise FileRefused(order.url, f"redirects more than {self._settings.max_redirects} times")
+
+    def _check_robots(self, url: str) -> None:
+        if not self._robots.answered(url):
+            raise FileUnavailable(url, "is not fetched: its host gives no robots.txt, nor says no")
+        if not self._robots.allows(url):
+            raise FileRefused(url, "is closed to robots by its host's robots.txt")
+
+    def _get(self, url: str, order: _Order[T]) -> requests.Response:
+        settings = self._settings
+        self._sleep(self._hosts.pace(url, self._robots.delay(url) if order.robots else 0).reserve())
+        headers = {**settings.headers, "Accept": "*/*", "Accept-Encoding": "identity"}
+        headers |= order.conditions
+        auth: tuple[str, str] | Callable[[_Prepared], _Prepared] | None = _as_it_is
+        if self._base is not None and self._base.shares_credentials_with(url):
+            headers |= dict(settings.secret_headers)
+            told = any(name.lower() == "authorization" for name in headers)
+            auth = _as_it_is if told else self._base.auth or settings.auth
+        try:
+            return self._session.request(
+                "GET",
+                url,
+                headers=headers,
+                auth=auth,
+                timeout=(settings.connect_timeout, settings.read_timeout),
+                allow_redirects=False,
+                stream=True,
+                verify=settings.verify,
+                proxies=settings.proxies,
+            )
+        except PrivateAddress as error:
+            raise FileRefused(url, f"is not fetched: {error}") from error
+        except BROKEN as error:
+            raise self._failed(url, error) from error
+
+    def _taken(self, response: requests.Response, url: str, order: _Order[T]) -> T:
+        status = response.status_code
+        if status == 304:
+            raise NotChanged
+        if status in {408, 429} or status >= 500:
+            wait = retry_after(response.headers.get("retry-after"), datetime.now(UTC))
+            raise _Passing(f"HTTP {status} {status_phrases.get(status, '')}".rstrip(), wait, status)
+        if status != 200:
+            phrase = f"HTTP {status} {status_phrases.get(status, '')}".rstrip()
+            raise FileRefused(url, f"is answered by {phrase}")
+        head = _head(response, url)
+        if head.length is not None and head.length > order.max_size:
+            raise _too_large(url, order.max_size)
+        return order.store(head, self._content(response, head, order.max_size))
+
+    def _content(self, response: requests.Response, head: FileHead, limit: int) -> Iterator[bytes]:
+        size = 0
+        try:
+            for piece in response.raw.stream(_PIECE, decode_content=True):
+                size += len(piece)
+                if size > limit:
+                    raise _too_large(head.url, limit)
+                yield piece
+        except BROKEN as error:
+            raise self._failed(head.url, error) from error
+        if head.length is not None and size != head.length:
+            raise _Passing(f"the file was cut short after {size:,} bytes")
+
+    def _failed(self, url: str, error: Exception) -> Exception:
+        reason = reason_of(error, self._settings)
+        if is_final(error, has_answered=False):
+            return FileUnavailable(url, f"cannot be fetched: {reason}")
+        return _Passing(reason)
+
+    def _given_up(self, url: str, failure: _Passing) -> ScraperError:
+        if failure.wait is not None:
+            return self._later(url, failure)
+        tried = self._settings.attempts
+        times = f" after {tried} attempts" if tried > 1 else ""
+        return FileUnavailable(url, f"cannot be fetched{times}: {failure.reason}")
+
+    def _pause(self, url: str, failure: _Passing, attempt: int) -> float:
+        settings = self._settings
+        if failure.wait is not None and failure.wait > settings.longest_pause:
+            raise self._later(url, failure)
+        pause = backoff(attempt, settings.first_pause, settings.longest_pause, random.random)
+        return pause if failure.wait is None else failure.wait
+
+    def _later(self, url: str, failure: _Passing) -> RetryLater:
+        seconds = min(failure.wait or 0.0, timedelta(days=3650).total_seconds())
+        deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+        return RetryLater(without_credentials(url), failure.status, deadline)
+
+    # ------------------------------------------------------------------ hosts
+
+    def _is_allowed(self, host: str, port: int, address: str) -> bool:
+        if self._rules.private or is_public(address):
+            return True
+        return self._base is not None and _place(self._base.url) == (host.lower(), port)
+
+    def _robots_text(self, url: str) -> str | None:
+        """A host's robots.txt; "" where it has none (RFC 9309, section 2.3.1.3)."""
+        try:
+            return self._ordered(_Order(url, _text, _LARGEST_ROBOTS))
+        except (FileUnavailable, RetryLater):
+            return None
+        except FileRefused:
+            return ""
+
+
+_Prepared = requests.PreparedRequest
+
+
+def _as_it_is(request: _Prepared) -> _Prepared:
+    """No credentials: requests would look for some of the link's host in ``~/.netrc``."""
+    return request
+
+
+def _text(head: FileHead, content: Iterator[bytes]) -> str:
+    del head
+    return b"".join(content).decode("utf-8", "replace")
+
+
+def _too_large(url: str, limit: int) -> FileRefused:
+    return FileRefused(url, f"is larger than the {limit:,} bytes allowed")
+
+
+def _checked(url: str, base: str = "") -> str:
+    """An address, as seen from another one, without fragment and credentials.
+
+    Raises:
+        FileRefused: It is no http or https address.
+    """
+    try:
+        parts = urlsplit(urljoin(base, url.strip()))
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        sound = sound and (parts.port is None or parts.port > 0)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise FileRefused(url, "is no http or https address")
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
+
+
+def _place(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _head(response: requests.Response, url: str) -> FileHead:
+    said = response.headers
+    length = said.get("content-length", "")
+    is_plain = said.get("content-encoding", "identity").lower() in {"", "identity"}
+    return FileHead(
+        url,
+        media_type(said.get("content-type", "")),
+        said.get("content-disposition", ""),
+        int(length) if is_plain and length.isascii() and length.isdigit() else None,
+        said.get("etag", ""),
+        said.get("last-modified", ""),
+    )

@@ -1,0 +1,105 @@
+"""Connections to public addresses only: links come from a server, and may point inwards.
+
+A record that links to ``http://169.254.169.254/`` or ``http://localhost:6379/`` would
+have this machine ask what only this machine can reach. The address that a connection
+was made to is looked at before anything is sent on it, so that a name which changes
+its address in between gains nothing. Where a proxy is used, it decides.
+"""
+
+import ipaddress
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import requests
+import urllib3
+from urllib3.connection import HTTPConnection
+
+from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.transport.http_connection import BoundedAdapter
+
+IsAllowed = Callable[[str, int, str], bool]
+"""(host as in the URL, port, address connected to) → whether to go on."""
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class PrivateAddress(ScraperError):
+    """A host is at an address that is not public.
+
+    Attributes:
+        host: As in the URL.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        super().__init__(f"{host} is at an address that is not public")
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one that anybody can reach; of IPv6, what it stands for too."""
+    try:
+        found: _Address = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return all(one.is_global and not one.is_multicast for one in (found, *_embedded(found)))
+
+
+def _embedded(address: _Address) -> list[ipaddress.IPv4Address]:
+    if not isinstance(address, ipaddress.IPv6Address):
+        return []
+    found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _TRANSLATED:
+        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return [one for one in found if one is not None]
+
+
+class GuardedAdapter(BoundedAdapter):
+    """Refuses connections to addresses that are not allowed, before anything is sent.
+
+    Args:
+        seconds: For an answer, see `BoundedAdapter`.
+        is_allowed: Asked for each connection made, with the address of its other end.
+    """
+
+    def __init__(self, seconds: float, is_allowed: IsAllowed) -> None:
+        self._is_allowed = is_allowed
+        super().__init__(seconds)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """As requests does; connections to proxies are not concerned."""
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _guarded_pools(
+            self.poolmanager.pool_classes_by_scheme, self._is_allowed
+        )
+
+
+def guarded(session: requests.Session, seconds: float, is_allowed: IsAllowed) -> requests.Session:
+    """Let a session connect to allowed addresses only; return the session."""
+    adapter = GuardedAdapter(seconds, is_allowed)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
+
+
+def _guarded_pools(
+    pools: Mapping[str, type[urllib3.HTTPConnectionPool]], is_allowed: IsAllowed
+) -> dict[str, type[urllib3.HTTPConnectionPool]]:
+    return {
+        scheme: type(
+            f"Guarded{pool.__name__}",
+            (pool,),
+            {"ConnectionCls": _guarded_connection(pool.ConnectionCls, is_allowed)},
+        )
+        for scheme, pool in pools.items()
+    }
+
+
+def _guarded_connection(connection: Any, is_allowed: IsAllowed) -> Any:
+    def connect(self: HTTPConnection) -> Any:
+        sock = connection._new_conn(self)
+        if not is_allowed(self.host, self.port, sock.getpeername()[0]):
+            sock.close()
+            raise PrivateAddress(self.host)
+        return sock
+
+    return type(f"Guarded{connection.__name__}", (connection,), {"_new_conn": connect})

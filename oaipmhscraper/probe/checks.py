@@ -1,0 +1,16 @@
+"""Every check of a probe, in the order of its report (pure). Documented in docs/probe.md."""
+
+from oaipmhscraper.probe import (
+    answer_checks,
+    date_checks,
+    identity_checks,
+    list_checks,
+)
+from oaipmhscraper.probe.values import Check
+
+CHECKS: tuple[Check, ...] = (
+    *identity_checks.CHECKS,
+    *list_checks.CHECKS,
+    *date_checks.CHECKS,
+    *answer_checks.CHECKS,
+)

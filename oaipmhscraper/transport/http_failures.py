@@ -1,0 +1,76 @@
+"""An exchange that failed: what it means, in words that carry no address (pure)."""
+
+import requests
+import urllib3
+
+from oaipmhscraper.transport.http_settings import HttpSettings
+
+BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+"""What requests, urllib3 and the sockets under them raise for an exchange that fails."""
+
+
+def is_final(error: BaseException, *, has_answered: bool) -> bool:
+    """Whether another attempt is vain.
+
+    A certificate does not become sound by waiting, nor an address; a host that
+    refuses, or does not exist, and never answered is most likely a wrong one.
+    """
+    if isinstance(error, requests.exceptions.SSLError):
+        return True
+    if isinstance(error, ValueError) and not isinstance(error, OSError):
+        return True
+    unconnected = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
+        error, requests.exceptions.Timeout
+    )
+    return unconnected and not has_answered and _never_connected(error)
+
+
+def is_timeout(error: BaseException) -> bool:
+    """Whether the server was silent, rather than gone."""
+    kinds = (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
+    refused = urllib3.exceptions.NewConnectionError
+    causes = _causes(error)
+    return any(isinstance(one, kinds) and not isinstance(one, refused) for one in causes)
+
+
+def reason_of(error: BaseException, settings: HttpSettings) -> str:
+    """A transport's exception in words that carry no URL, and so no credentials."""
+    causes = _causes(error)
+    kinds: list[tuple[type[BaseException], str]] = [
+        (requests.exceptions.ConnectTimeout, f"no connection in {settings.connect_timeout:g} s"),
+        (requests.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
+        (urllib3.exceptions.NameResolutionError, "the host's name is not known"),
+        (ConnectionRefusedError, "the connection was refused"),
+        (requests.exceptions.ReadTimeout, "the server kept silent too long"),
+        (urllib3.exceptions.ReadTimeoutError, "the server kept silent too long"),
+        (TimeoutError, "the server kept silent too long"),
+        (urllib3.exceptions.IncompleteRead, "the answer was cut short"),
+        (requests.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
+    ]
+    for kind, words in kinds:
+        if any(isinstance(cause, kind) for cause in causes):
+            return words
+    return f"the connection broke ({_innermost(causes)})"
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error and what lies under it, outermost first."""
+    found: list[BaseException] = []
+    queue: list[object] = [error]
+    while queue:
+        one = queue.pop(0)
+        if isinstance(one, BaseException) and one not in found:
+            found.append(one)
+            queue += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
+    return found
+
+
+def _never_connected(error: BaseException) -> bool:
+    refused = (ConnectionRefusedError, urllib3.exceptions.NewConnectionError)
+    return any(isinstance(cause, refused) for cause in _causes(error))
+
+
+def _innermost(causes: list[BaseException]) -> str:
+    last = next((cause for cause in reversed(causes) if isinstance(cause, OSError)), causes[-1])
+    strerror = getattr(last, "strerror", None)
+    return str(strerror) if strerror else type(last).__name__

@@ -1,0 +1,65 @@
+"""What is walked, and what a walk yields: lists of records and of headers alike."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from oaipmhprotocol import Header, Record, Verb
+from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.repair import read_headers_mended, read_records_mended
+from oaipmhscraper.requests_and_pages import ListPage, Request
+from oaipmhscraper.transport.http_rules import Answer
+from oaipmhscraper.walk.values import Position
+
+Item = TypeVar("Item", bound=Record | Header)
+
+
+class ListCutShort(ScraperError):
+    """A list ended, and less came than the repository promised."""
+
+    def __init__(self, promised: int, listed: int) -> None:
+        super().__init__(
+            f"the list ended after {listed:,} records, and the repository promised {promised:,}"
+        )
+
+
+class OneIdentifier(ScraperError):
+    """Different records of a page have all the same identifier."""
+
+
+class OutsideWindow(ScraperError):
+    """Most records of a page have datestamps outside the window asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Item]):
+    """Which list is walked: of records or of headers.
+
+    Attributes:
+        verb: ListRecords or ListIdentifiers.
+        read: Bytes → page.
+    """
+
+    verb: Verb
+    read: Callable[[bytes], ListPage[Item]]
+
+
+RECORDS: Reading[Record] = Reading(Verb.LIST_RECORDS, read_records_mended)
+HEADERS: Reading[Header] = Reading(Verb.LIST_IDENTIFIERS, read_headers_mended)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage(Generic[Item]):
+    """A page of either kind; see `WalkPage`.
+
+    Attributes:
+        doubt: Where the list was taken to be at its end on weak grounds: what spoke
+            against it.
+    """
+
+    page: ListPage[Item]
+    request: Request
+    answer: Answer
+    position: Position
+    steps: tuple[str, ...] = ()
+    doubt: Exception | None = None

@@ -1,0 +1,216 @@
+"""Exchanges out of WARC files, in the order they were recorded.
+
+Our own files say which format a page belongs to; in those of others a page has that of
+its request, or of the page whose token asked for it. The digest of every record is
+held against its content.
+
+Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+from urllib.parse import parse_qsl, urlsplit
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import ChunkedDataReader
+from warcio.exceptions import ArchiveLoadFailed
+
+from oaipmhscraper.errors import ResponseTooLarge, WarcUnreadable
+from oaipmhscraper.transport.http_rules import Answer, CodingBroken, unpack
+from oaipmhscraper.warc.files import whole_length
+from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
+
+MAX_RESPONSE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One answer as recorded.
+
+    Attributes:
+        params: What was asked, as wire parameters.
+        answer: What came.
+        where: File and place of the record in it, for messages.
+        harvest_id: Of which harvest; empty where nothing says so.
+        metadata_prefix: Of which format; empty where nothing says so.
+    """
+
+    params: Mapping[str, str]
+    answer: Answer
+    where: str
+    harvest_id: str = ""
+    metadata_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """Something in a file that cannot be used.
+
+    Attributes:
+        where: File and place.
+        reason: What is wrong, in words.
+        is_end: Whether the file just ends too early, as a killed process leaves it.
+    """
+
+    where: str
+    reason: str
+    is_end: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.where} {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file says of itself: the fields of its ``warcinfo``, names in lower case."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def warc_paths(sources: Iterable[str]) -> list[str]:
+    """The files meant by paths of files and of directories; those of a directory by name.
+
+    Our names sort in the order written.
+
+    Raises:
+        WarcUnreadable: A path that is not there, or a directory without such files.
+    """
+    found: list[str] = []
+    for source in sources:
+        if not os.path.isdir(source):
+            found.append(source)
+            continue
+        inside = sorted(name for name in os.listdir(source) if name.endswith((".warc", ".warc.gz")))
+        if not inside:
+            raise WarcUnreadable(source, "holds no .warc or .warc.gz file")
+        found += [os.path.join(source, name) for name in inside]
+    for path in found:
+        if not os.path.isfile(path):
+            raise WarcUnreadable(path, "is not there")
+    return found
+
+
+def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damaged | About]:
+    """Read one file; answers to anything but OAI-PMH are passed over.
+
+    Args:
+        path: A file, packed record by record or not at all.
+        limit: Bytes of one answer.
+
+    Yields:
+        Each answer when its content was read whole; what is damaged, in its place, and
+        reading ends there where nothing says how it goes on.
+
+    Raises:
+        WarcUnreadable: The file cannot be opened, or is no WARC file.
+    """
+    name = os.path.basename(path)
+    try:
+        with open(path, "rb") as file:
+            yield from _records(file, name, limit)
+    except OSError as error:
+        raise WarcUnreadable(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def _records(file: BinaryIO, name: str, limit: int) -> Iterator[Recorded | Damaged | About]:
+    records = ArchiveIterator(file, check_digests=True)
+    number = 0
+    try:
+        for record in records:
+            number += 1
+            found = _read(record, f"record {number} of {name}", limit)
+            if found is not None:
+                yield found
+    except (ArchiveLoadFailed, zlib.error, EOFError, UnicodeDecodeError, ValueError) as error:
+        if number == 0:
+            raise WarcUnreadable(file.name, "is no WARC file") from error
+        yield Damaged(f"what follows record {number} of {name}", f"cannot be read ({error})")
+        return
+    if number == 0:
+        yield Damaged(name, "is empty", is_end=True)
+    elif name.endswith(".gz") and whole_length(file) < os.fstat(file.fileno()).st_size:
+        yield Damaged(name, "ends in a half-written record", is_end=True)
+
+
+def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | None:
+    """Read one record; None for one that is nothing to us."""
+    if record.rec_type == "warcinfo":
+        return About(_fields(record.content_stream().read()))
+    if record.rec_type != "response" or record.http_headers is None:
+        return None
+    said = record.rec_headers.get_header
+    params = _params(said(REQUEST), said("WARC-Target-URI") or "")
+    if "verb" not in params:
+        return None
+    raw = _content(record, limit)
+    if len(raw) > limit:
+        return Damaged(where, f"is longer than {limit:,} bytes")
+    if record.raw_stream.limit > 0:
+        return None  # half-written: told of once, for the file
+    if record.digest_checker.passed is False:
+        return Damaged(where, "is not what was recorded: its digest differs")
+    try:
+        answer = _answer(record, raw, limit)
+    except ResponseTooLarge:
+        return Damaged(where, f"unpacks to more than {limit:,} bytes")
+    return Recorded(params, answer, where, said(HARVEST) or "", said(PREFIX) or "")
+
+
+def _fields(content: bytes) -> dict[str, str]:
+    lines = content.decode("utf-8", "replace").splitlines()
+    parts = (line.partition(":") for line in lines)
+    return {name.strip().lower(): value.strip() for name, colon, value in parts if colon}
+
+
+def _params(asked: str | None, url: str) -> dict[str, str]:
+    query = urlsplit(url).query if asked is None else asked
+    return dict(parse_qsl(query, keep_blank_values=True))
+
+
+def _content(record: Any, limit: int) -> bytes:
+    """The content as sent, or the first bytes beyond the limit; kept chunks are joined."""
+    coding = record.http_headers.get_header("transfer-encoding") or ""
+    chunked = coding.lower() == "chunked"
+    stream = ChunkedDataReader(record.raw_stream) if chunked else record.raw_stream
+    pieces = []
+    size = 0
+    while size <= limit and (piece := stream.read(1 << 20)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
+
+
+def _answer(record: Any, raw: bytes, limit: int) -> Answer:
+    said = record.rec_headers.get_header
+    headers: dict[str, str] = {}
+    for name, value in record.http_headers.headers:
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    url, cut = said("WARC-Target-URI") or "", said(CUT) or ""
+    try:
+        body = unpack(raw, headers.get("content-encoding", ""), limit, url)
+    except CodingBroken as broken:
+        body, cut = broken.got, cut or str(broken)
+    packed = None if body is raw else raw
+    status = record.http_headers.get_statuscode()
+    return Answer(
+        body,
+        url,
+        int(status) if status.isdigit() else 200,
+        headers,
+        packed,
+        _moment(said("WARC-Date")),
+        cut,
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,155 @@
+"""Which list each recorded answer belongs to, and which answers were not the last word (pure).
+
+A page that came twice (the process was killed before it was stored, it was cut short and
+asked for again) was stored as it came last. It is known by this: the same request was
+sent again before anybody asked for what comes after the page.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from oaipmhprotocol import Verb
+from oaipmhprotocol.words import Argument
+from oaipmhscraper.errors import PageUnreadable
+from oaipmhscraper.requests_and_pages import query_string
+from oaipmhscraper.warc.light_pages import read_lightly
+from oaipmhscraper.warc.reading import Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class ListName:
+    """A list: of one harvest, one format and one set.
+
+    Attributes:
+        harvest_id: Empty in files of other tools.
+        metadata_prefix: Empty where nothing tells it.
+        set_spec: None: everything.
+    """
+
+    harvest_id: str
+    metadata_prefix: str
+    set_spec: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a recorded answer was asked for.
+
+    Attributes:
+        name: The list.
+        from_: The window's beginning, as sent with the request that opened it.
+        until: Its end.
+        opens: Whether the request opened a list or a window.
+    """
+
+    name: ListName
+    from_: str | None = None
+    until: str | None = None
+    opens: bool = True
+
+
+@dataclass(slots=True)
+class RecordedList:
+    """What the answers of one list tell of it.
+
+    Attributes:
+        from_: The bounds of its first window.
+        until: Likewise.
+        response_date: The server's clock at the first answer.
+        promised: The latest completeListSize of a window with those bounds.
+        unfollowed: Tokens that were handed out and never used.
+    """
+
+    from_: str | None
+    until: str | None
+    response_date: datetime | None = None
+    promised: int | None = None
+    unfollowed: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The last answer to a request: its number, and the token that leads on from it."""
+
+    number: int
+    token: str | None
+
+
+class RecordedLists:
+    """An overview of recorded answers, made by looking at all of them once, in order.
+
+    Attributes:
+        lists: By name, in the order begun.
+        superseded: Numbers of answers that are not to be stored.
+    """
+
+    def __init__(self) -> None:
+        self.lists: dict[ListName, RecordedList] = {}
+        self.superseded: set[int] = set()
+        self._asked: dict[int, Asked] = {}
+        self._by_token: dict[tuple[str, str], Asked] = {}
+        self._last: dict[tuple[str, str], _Page] = {}
+        self._used: dict[tuple[str, str], int] = {}
+        self._count = 0
+
+    def asked(self, number: int) -> Asked:
+        """What the answer of a number was asked for."""
+        return self._asked[number]
+
+    def add(self, recorded: Recorded) -> None:
+        """Look at the next answer."""
+        number, self._count = self._count, self._count + 1
+        asked = self._what(recorded)
+        self._asked[number] = asked
+        if recorded.params.get("verb") == Verb.LIST_RECORDS:
+            self._add_page(number, recorded, asked)
+
+    def _what(self, recorded: Recorded) -> Asked:
+        params = recorded.params
+        token = params.get(Argument.RESUMPTION_TOKEN)
+        before = None if token is None else self._by_token.get((recorded.harvest_id, token))
+        prefix = recorded.metadata_prefix or params.get(Argument.METADATA_PREFIX, "")
+        if before is not None:
+            prefix = prefix or before.name.metadata_prefix
+            name = ListName(recorded.harvest_id, prefix, before.name.set_spec)
+            return Asked(name, before.from_, before.until, opens=False)
+        name = ListName(recorded.harvest_id, prefix, params.get(Argument.SET))
+        bounds = (params.get(Argument.FROM), params.get(Argument.UNTIL))
+        return Asked(name, *bounds, opens=token is None)
+
+    def _add_page(self, number: int, recorded: Recorded, asked: Asked) -> None:
+        harvest, sent = recorded.harvest_id, recorded.params.get(Argument.RESUMPTION_TOKEN)
+        known = self.lists.setdefault(asked.name, RecordedList(asked.from_, asked.until))
+        if sent is not None:
+            self._used[harvest, sent] = number
+            known.unfollowed.discard(sent)
+        try:
+            page = read_lightly(recorded.answer.body)
+        except PageUnreadable:
+            return
+        self._supersede(number, recorded, page.next_token)
+        if known.response_date is None:
+            known.response_date = page.response_date
+        size = page.token.complete_list_size if page.token is not None else None
+        if size is not None and (asked.from_, asked.until) == (known.from_, known.until):
+            known.promised = size
+        if page.next_token is not None:
+            self._by_token[harvest, page.next_token] = asked
+            if (harvest, page.next_token) not in self._used:
+                known.unfollowed.add(page.next_token)
+
+    def _supersede(self, number: int, recorded: Recorded, token: str | None) -> None:
+        key = (recorded.harvest_id, _canonical(recorded.params))
+        before = self._last.get(key)
+        if before is not None and not self._was_followed(recorded.harvest_id, before):
+            self.superseded.add(before.number)
+        self._last[key] = _Page(number, token)
+
+    def _was_followed(self, harvest_id: str, page: _Page) -> bool:
+        used = self._used.get((harvest_id, page.token)) if page.token is not None else None
+        return used is not None and used > page.number
+
+
+def _canonical(params: Mapping[str, str]) -> str:
+    return query_string(dict(sorted(params.items())))

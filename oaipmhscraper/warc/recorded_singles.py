@@ -1,0 +1,110 @@
+"""Records that a harvest got one by one, put together again as it stored them (pure).
+
+A harvest stores them by `by_identifier.AT_ONCE`, all with the date of the last answer
+that belongs to them; records that are listed as deleted are taken from their headers.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from oaipmhprotocol import Header, Record
+from oaipmhprotocol.words import Argument
+from oaipmhscraper.by_identifier import AT_ONCE
+from oaipmhscraper.requests_and_pages import ListPage
+from oaipmhscraper.walk.page_facts import headers_of
+from oaipmhscraper.warc.reading import Recorded
+
+
+@dataclass(slots=True)
+class Singles:
+    """The answers to GetRecord for one list, and to the ListIdentifiers before them.
+
+    Attributes:
+        is_known: Whether a record needed not be got.
+    """
+
+    is_known: Callable[[str], bool]
+    _last: Recorded | None = None
+    _headers: deque[Header] = field(default_factory=deque)
+    _pages: list[ListPage[Record]] = field(default_factory=list)
+    _count: int = 0
+
+    def listed(self, recorded: Recorded, headers: tuple[Header, ...]) -> Iterator["Batch"]:
+        """A page of ListIdentifiers came; one that opens a list ends what was before."""
+        yield from self._passed(None)
+        if Argument.RESUMPTION_TOKEN not in recorded.params:
+            yield from self._flushed()
+        self._last = recorded
+        self._headers.extend(headers)
+
+    def got(self, recorded: Recorded, page: ListPage[Record]) -> Iterator["Batch"]:
+        """An answer to GetRecord came; of another record than asked for it is none."""
+        wanted = recorded.params.get(Argument.IDENTIFIER, "")
+        yield from self._passed(wanted)
+        self._last = recorded
+        self._count += 1
+        if all(one.identifier == wanted for one in headers_of(page)):
+            self._pages.append(page)
+        yield from self._full()
+
+    def rest(self) -> Iterator["Batch"]:
+        """What is left when nothing more comes."""
+        yield from self._passed(None)
+        yield from self._flushed()
+
+    def _passed(self, wanted: str | None) -> Iterator["Batch"]:
+        """Take the deleted records that were listed before the one wanted; all for None."""
+        while self._headers:
+            header = self._headers.popleft()
+            if header.identifier == wanted:
+                return
+            if header.deleted and not self.is_known(header.identifier):
+                self._count += 1
+                self._pages.append(ListPage((Record(header),)))
+                yield from self._full()
+
+    def _full(self) -> Iterator["Batch"]:
+        if self._count >= AT_ONCE:
+            yield from self._flushed()
+
+    def _flushed(self) -> Iterator["Batch"]:
+        if self._last is not None and self._pages:
+            yield Batch(joined(self._pages), self._last)
+        self._pages = []
+        self._count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records to be stored together.
+
+    Attributes:
+        page: All of them.
+        recorded: The answer whose date they have.
+    """
+
+    page: ListPage[Record]
+    recorded: Recorded
+
+    @property
+    def received(self) -> datetime | None:
+        """When the last of them came."""
+        return self.recorded.answer.received
+
+
+def joined(pages: list[ListPage[Record]]) -> ListPage[Record]:
+    """One page of several; what was mended and set aside stays told."""
+    items: list[Record] = []
+    mended: dict[int, tuple[str, ...]] = {}
+    repairs: dict[str, int] = {}
+    for page in pages:
+        mended |= {len(items) + place: kinds for place, kinds in page.mended.items()}
+        items += page.items
+        for kind, count in page.repairs.items():
+            repairs[kind] = repairs.get(kind, 0) + count
+    set_aside = tuple(one for page in pages for one in page.set_aside)
+    return replace(
+        pages[-1], items=tuple(items), set_aside=set_aside, repairs=repairs, mended=mended
+    )

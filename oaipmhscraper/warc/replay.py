@@ -1,0 +1,395 @@
+"""A Silo out of recorded responses, without the repository: the same records, the same dates.
+
+The files are read twice: to see what belongs together, and to store page by page what
+the harvest stored.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from oaipmhprotocol import Identify, OAIError, Record, Verb
+from oaipmhscraper.errors import HarvestInterrupted, PageUnreadable, RequestRefused, WarcUnreadable
+from oaipmhscraper.identified import identifier_prefix, state_of
+from oaipmhscraper.interrupts import interrupt_deferred
+from oaipmhscraper.job import RECEIPTS, keep_receipt
+from oaipmhscraper.ledger import Ledger
+from oaipmhscraper.marks import HARVESTED, ListJob, with_begun, with_receipt
+from oaipmhscraper.mending.undated import dated
+from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
+from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
+from oaipmhscraper.repair import (
+    read_headers_mended,
+    read_mended,
+    read_record_mended,
+    read_records_mended,
+)
+from oaipmhscraper.requests_and_pages import (
+    ListPage,
+    SetAside,
+    checked_prefix,
+    query_string,
+    read_identify,
+)
+from oaipmhscraper.scraper import STATE_FILE
+from oaipmhscraper.silo_writer import BeforeStore, SiloWriter
+from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.transport.http_rules import without_credentials
+from oaipmhscraper.walk.page_facts import are_outside, headers_of, share_one_identifier
+from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
+from oaipmhscraper.warc.recorded_lists import Asked, ListName, RecordedList, RecordedLists
+from oaipmhscraper.warc.recorded_singles import Batch, Singles
+from oaipmhscraper.windows import Window
+from recordsilo import PersistentState, Silo
+
+REPLAYING = "replaying"
+"""State key, there while a replay is not finished: it may be begun again."""
+REPLAYED = "replayed"
+"""In the place of a harvest's id, where nothing tells it."""
+
+Progress = Callable[[ListReceipt], None]
+
+
+def replay(
+    directory: str,
+    sources: Sequence[str],
+    *,
+    before_store: BeforeStore | None = None,
+    progress: Progress | None = None,
+) -> Receipt:
+    """Make a Silo of recorded responses.
+
+    What a harvest stored is stored again, with the dates it was stored with, the agent
+    and the message. The receipt counts what is in the files; beside our own files their
+    harvest's receipt tells whether a list was whole, in other files it is whole if every
+    page that was promised is there. Where an update of the Silo goes on is noted likewise.
+
+    Args:
+        directory: A new Silo; or one that an interrupted replay began.
+        sources: WARC files, or directories of them, the oldest first.
+        before_store: May change a record, or leave it out.
+        progress: Told after every page.
+
+    Raises:
+        WarcUnreadable: A file cannot be read, or holds no answer to an OAI-PMH request.
+        RequestRefused: The directory holds records already.
+        HarvestInterrupted: Ctrl-C; the same call goes on.
+        RecordSiloError, OSError: The store failed.
+    """
+    started = datetime.now(UTC)
+    paths = warc_paths(sources)
+    scene = _survey(paths)
+    with _opened(directory, scene) as silo:
+        state = PersistentState(silo.path, STATE_FILE, create=False)
+        if len(silo) and not state.get(REPLAYING):
+            raise RequestRefused(
+                f"{directory} holds records already; replay into a directory that is new"
+            )
+        _keep(state, {REPLAYING: True})
+        run = _Run(silo, scene, before_store, progress or (lambda _: None))
+        interrupted = False
+        try:
+            run.store(paths)
+        except KeyboardInterrupt:
+            interrupted = True
+        receipts = tuple(run.receipt(name) for name in scene.overview.lists)
+        receipt = Receipt(
+            scene.base_url, started, datetime.now(UTC), receipts, interrupted=interrupted
+        )
+        if interrupted:
+            raise HarvestInterrupted(receipt)
+        _note_marks(state, scene, receipts)
+        _finish(state, scene)
+        keep_receipt(silo.path, receipt)
+    return receipt
+
+
+# --------------------------------------------------------------------------- looking
+
+
+@dataclass(slots=True)
+class _Scene:
+    """What all files together tell before anything is stored.
+
+    Attributes:
+        overview: Which answer belongs where.
+        about: What the first file says of itself.
+        receipts: The lists in the receipts beside the files.
+        identify: The last Identify, if one was recorded, and when it came.
+        damaged: What cannot be used of the files.
+    """
+
+    overview: RecordedLists = field(default_factory=RecordedLists)
+    about: dict[str, str] = field(default_factory=dict)
+    receipts: dict[ListName, dict[str, Any]] = field(default_factory=dict)
+    identify: Identify | None = None
+    identified: datetime | None = None
+    damaged: list[Damaged] = field(default_factory=list)
+    first_url: str = ""
+
+    @property
+    def base_url(self) -> str:
+        return self.about.get("base-url") or self.first_url.partition("?")[0]
+
+
+def _survey(paths: Sequence[str]) -> _Scene:
+    scene = _Scene()
+    for path in paths:
+        for found in read_warc(path):
+            if isinstance(found, About):
+                scene.about = scene.about or dict(found.fields)
+            elif isinstance(found, Damaged):
+                scene.damaged.append(found)
+            else:
+                scene.first_url = scene.first_url or without_credentials(found.answer.url)
+                scene.overview.add(found)
+                _look_at_identify(scene, found)
+    if not scene.first_url:
+        raise WarcUnreadable(" ".join(paths), "hold no answer to an OAI-PMH request")
+    for directory in dict.fromkeys(os.path.dirname(path) for path in paths):
+        scene.receipts |= _receipts_in(directory)
+    return scene
+
+
+def _look_at_identify(scene: _Scene, found: Recorded) -> None:
+    if found.params.get("verb") == Verb.IDENTIFY:
+        try:
+            scene.identify, _ = read_mended(found.answer.body, read_identify)
+        except (PageUnreadable, OAIError):
+            return
+        scene.identified = found.answer.received
+
+
+def _receipts_in(directory: str) -> dict[ListName, dict[str, Any]]:
+    """The lists in the receipts of a directory; what is no receipt is passed over."""
+    found: dict[ListName, dict[str, Any]] = {}
+    for name in sorted(os.listdir(directory or ".")):
+        if not name.endswith("-receipt.json"):
+            continue
+        try:
+            with open(os.path.join(directory, name), encoding="utf-8") as file:
+                lists = json.load(file)["lists"]
+            for one in lists:
+                key = ListName(
+                    name.removesuffix("-receipt.json"), one["metadata_prefix"], one["set"]
+                )
+                found[key] = one
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def _opened(directory: str, scene: _Scene) -> Silo:
+    known = scene.identify
+    prefix = scene.about.get("identifier-uri-prefix") or (known and identifier_prefix(known))
+    return Silo(
+        directory,
+        uri_base=scene.base_url,
+        identifier_uri_prefix=prefix or None,
+        base_oai_url=scene.base_url,
+    )
+
+
+# --------------------------------------------------------------------------- storing
+
+
+class _Run:
+    """Stores what was recorded, and counts."""
+
+    def __init__(
+        self, silo: Silo, scene: _Scene, before_store: BeforeStore | None, progress: Progress
+    ) -> None:
+        self._silo = silo
+        self._scene = scene
+        self._before_store = before_store
+        self._progress = progress
+        self._ledgers: dict[ListName, Ledger] = {}
+        self._counts: dict[ListName, Counts] = {}
+        self._repairs: dict[ListName, dict[str, int]] = {}
+        self._singles: dict[ListName, Singles] = {}
+        self._quarantines: dict[str, Quarantine] = {}
+        self._about: dict[str, str] = {}
+
+    def store(self, paths: Sequence[str]) -> None:
+        for number, recorded in enumerate(self._recorded(paths)):
+            asked = self._scene.overview.asked(number)
+            if number in self._scene.overview.superseded or not asked.name.metadata_prefix:
+                continue
+            for name, batch in self._batches(recorded, asked):
+                self._take(name, batch)
+        for name, singles in self._singles.items():
+            for batch in singles.rest():
+                self._take(name, batch)
+
+    def _recorded(self, paths: Sequence[str]) -> Iterator[Recorded]:
+        for path in paths:
+            self._about = {}
+            for found in read_warc(path):
+                if isinstance(found, About):
+                    self._about = dict(found.fields)
+                elif isinstance(found, Recorded):
+                    yield found
+
+    def _batches(self, recorded: Recorded, asked: Asked) -> Iterator[tuple[ListName, Batch]]:
+        """What is to be stored after an answer, and of which list."""
+        name = replace(asked.name, set_spec=self._set_of(asked))
+        singles = self._singles.setdefault(name, Singles(self._silo.__contains__))
+        body = recorded.answer.body
+        found: Iterator[Batch] = iter(())
+        with suppress(PageUnreadable):
+            match recorded.params.get("verb"):
+                case Verb.LIST_RECORDS:
+                    page = read_records_mended(body)
+                    kept = () if self._was_refused(page, asked) else (Batch(page, recorded),)
+                    found = chain(singles.rest(), kept)
+                case Verb.GET_RECORD:
+                    found = singles.got(recorded, read_record_mended(body))
+                case Verb.LIST_IDENTIFIERS:
+                    found = singles.listed(recorded, read_headers_mended(body).items)
+        for batch in found:
+            yield name, batch
+
+    def _was_refused(self, page: ListPage[Record], asked: Asked) -> bool:
+        """Whether the harvest did not believe the page (see `page_judgement`)."""
+        if share_one_identifier(page):
+            return True
+        known = self._scene.overview.lists[asked.name]
+        if (asked.from_, asked.until) == self._bounds(asked.name, known):
+            return False
+        return are_outside(headers_of(page), Window(asked.from_, asked.until))
+
+    def _take(self, name: ListName, batch: Batch) -> None:
+        if batch.page.items or batch.page.set_aside:
+            with interrupt_deferred():
+                self._store(name, batch)
+
+    def _store(self, name: ListName, batch: Batch) -> None:
+        recorded = batch.recorded
+        page = dated(batch.page, batch.received)
+        self._scene.overview.lists.setdefault(name, RecordedList(None, None))
+        outcome = self._writer(name).store(page, batch.received)
+        self._set_aside(recorded, name, (*page.set_aside, *outcome.quarantined))
+        where = f"{recorded.where}, {{}}"
+        named = replace(
+            page,
+            set_aside=tuple(replace(one, where=where.format(one.where)) for one in page.set_aside),
+        )
+        tally = self._ledgers.setdefault(name, Ledger()).count(named, outcome, relists=True)
+        counts = self._counts.get(name, Counts())
+        self._counts[name] = counts.plus(tally.outcomes, outcome.written)
+        repairs = self._repairs.setdefault(name, {})
+        for kind, times in page.repairs.items():
+            repairs[kind] = repairs.get(kind, 0) + times
+        self._progress(self.receipt(name, ended=False))
+
+    def _set_aside(self, recorded: Recorded, name: ListName, lost: Sequence[SetAside]) -> None:
+        """Keep the bytes of what cannot be stored, as the harvest did."""
+        directory = quarantine_of(
+            os.path.join(self._silo.path, RECEIPTS), name.harvest_id or REPLAYED
+        )
+        quarantine = self._quarantines.setdefault(directory, Quarantine(directory))
+        request = query_string(recorded.params)
+        quarantine.keep(lost, Origin(request, name.metadata_prefix, recorded.answer.received))
+
+    def _set_of(self, asked: Asked) -> str | None:
+        """The set of a record got by itself is that of the list it was missing from."""
+        lists = self._scene.overview.lists
+        if asked.name in lists:
+            return asked.name.set_spec
+        same = (asked.name.harvest_id, asked.name.metadata_prefix)
+        sets = [one.set_spec for one in lists if (one.harvest_id, one.metadata_prefix) == same]
+        return sets[0] if sets else None
+
+    def _writer(self, name: ListName) -> SiloWriter:
+        base_url = self._about.get("base-url", self._scene.base_url)
+        listing = Listing(
+            name.metadata_prefix,
+            self._about.get("agent", "silo harvest"),
+            self._about.get("message", f"harvested from {base_url}"),
+        )
+        return SiloWriter(self._silo, listing, before_store=self._before_store)
+
+    # ------------------------------------------------------------------ telling
+
+    def receipt(self, name: ListName, *, ended: bool = True) -> ListReceipt:
+        """What was got of a list; ``ended`` False: so far."""
+        known = self._scene.overview.lists[name]
+        from_, until = self._bounds(name, known)
+        ledger = self._ledgers.get(name, Ledger())
+        told = self._scene.receipts.get(name)
+        promised = known.promised if told is None else told["counts"]["promised"]
+        counts = replace(self._counts.get(name, Counts()), promised=promised)
+        stopped = self._stopped(name, known, counts) if ended else ""
+        return ListReceipt(
+            name.metadata_prefix,
+            name.set_spec,
+            from_,
+            until,
+            counts=counts,
+            response_date=known.response_date,
+            ended=ended and not stopped,
+            stopped=stopped,
+            quarantined=_lost(ledger, Outcome.QUARANTINED),
+            settled=None if told is None else told.get("settled"),
+            repairs=self._repairs.get(name, {}),
+            remarks=tuple(str(one) for one in self._scene.damaged if one.is_end),
+        )
+
+    def _bounds(self, name: ListName, known: RecordedList) -> tuple[str | None, str | None]:
+        told = self._scene.receipts.get(name)
+        return (known.from_, known.until) if told is None else (told["from"], told["until"])
+
+    def _stopped(self, name: ListName, known: RecordedList, counts: Counts) -> str:
+        """Why a list is not all there, in words; empty where it is."""
+        damaged = [str(one) for one in self._scene.damaged if not one.is_end]
+        if damaged:
+            return f"the recorded answers are damaged: {damaged[0]}"
+        told = self._scene.receipts.get(name)
+        if told is not None:
+            return str(told.get("stopped") or "")
+        if known.promised is not None and counts.distinct >= known.promised:
+            return ""
+        if known.unfollowed:
+            return f"{len(known.unfollowed)} pages were recorded without the one after them"
+        return ""
+
+
+def _lost(ledger: Ledger, kind: Outcome) -> tuple[SetAside, ...]:
+    return tuple(loss.what for loss in ledger.losses if loss.kind is kind)
+
+
+# --------------------------------------------------------------------------- the state
+
+
+def _note_marks(state: PersistentState, scene: _Scene, receipts: Sequence[ListReceipt]) -> None:
+    """Note where an update goes on, as the harvests did."""
+    for name, receipt in zip(scene.overview.lists, receipts, strict=True):
+        if not name.metadata_prefix:
+            continue
+        job = ListJob(
+            checked_prefix(name.metadata_prefix), name.set_spec, receipt.from_, receipt.until
+        )
+        if receipt.counts.listed:
+            state[HARVESTED] = with_begun(state, job)
+        state[HARVESTED] = with_receipt(state, job, receipt) or state.get(HARVESTED, {})
+
+
+def _finish(state: PersistentState, scene: _Scene) -> None:
+    known: dict[str, Any] = {}
+    if scene.identify is not None:
+        known["identify"] = state_of(scene.identify)
+    if scene.identified is not None:
+        known["lastidentified"] = scene.identified.replace(tzinfo=None).isoformat()
+    del state[REPLAYING]
+    _keep(state, known)
+
+
+def _keep(state: PersistentState, values: dict[str, Any]) -> None:
+    for key, value in values.items():
+        state[key] = value
+    state.sync()
