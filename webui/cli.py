@@ -19,12 +19,13 @@ import click
 from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import HarvestInterrupted, NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
-from recordsilo import Silo
+from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.security import LOOPBACK_NAMES, Policy, is_loopback
 from webui.server import CannotListen, PageServer, PortTaken
+from webui.shelf import Shelf, is_directory_of_silos
 from webui.site import Settings
 
 DEFAULT_PORT = 8080
@@ -58,12 +59,33 @@ def serve(
 ) -> None:
     """Show the Silo DIR in the browser: look at its records and curate them.
 
+    DIR may also be a directory of Silos; each is then under /silos/NAME/.
+
     The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ is as good.
     It can be started beside a harvest, and shows records as they arrive.
     """
+    is_shelf = is_directory_of_silos(silo_dir)
+    if is_shelf and not is_loopback(host):
+        fail(
+            f"{silo_dir} is a directory of Silos, and such a one is shown on this machine only; "
+            "serve a Silo of it by itself"
+        )
     policy = _policy(host, allow_remote=allow_remote, names=names)
+    if is_shelf:
+        _serve_shelf(silo_dir, host, port, policy)
+        return
     with open_silo(silo_dir) as silo:
         _serve(silo, host, port, policy)
+
+
+def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy) -> None:
+    """Show a directory of Silos, each under a path of its own."""
+    settings = Settings(agent=_user(), policy=policy)
+    shelf = Shelf(Granary(directory, create=False), lambda silo: create_app(silo, settings), policy)
+    try:
+        _run(shelf, directory, host, port)
+    finally:
+        shelf.close()
 
 
 def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
@@ -83,10 +105,13 @@ def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
 
 def _serve(silo: Silo, host: str, port: int | None, policy: Policy) -> None:
     """Show the Silo until somebody asks to stop."""
-    app = create_app(silo, Settings(agent=_user(), policy=policy))
+    _run(create_app(silo, Settings(agent=_user(), policy=policy)), silo.storage_dir, host, port)
+
+
+def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:
     try:
         with _until_stopped() as wait, _start(app, host, port) as server:
-            click.echo(f"{silo.storage_dir} is at {server.url} (stop with Ctrl-C)")
+            click.echo(f"{name} is at {server.url} (stop with Ctrl-C)")
             sys.stdout.flush()
             wait()
     except (PortTaken, CannotListen) as error:

@@ -38,6 +38,7 @@ def document() -> Mapping[str, Any]:
             "walked by `next`, which is null at its end; an ETag of a record is its revision, "
             "and If-Match makes a change at that revision only.",
         },
+        "servers": [{"url": "/"}],
         "paths": _paths(routes.documented()),
         "components": {
             "schemas": dict(SCHEMAS),

@@ -17,7 +17,7 @@ for (const form of document.querySelectorAll("form.typed")) {
       const fields = target.searchParams;
       fields.append(fields.get("field"), one.value);
       fields.delete("field");
-      link.href = "/search?" + fields.toString();
+      link.href = target.pathname.replace(/\/values$/, "") + "?" + fields.toString();
       const label = document.createElement("span");
       label.dir = "auto";
       label.textContent = one.value;

@@ -1,0 +1,152 @@
+"""A directory of Silos as one page: a list of them, and each under ``/silos/<name>/``."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, unquote
+
+from recordsilo import Granary, Silo
+from recordsilo.errors import RecordSiloError
+from recordsilo.silo import VERSION_FILE
+from webui import security, urls
+from webui.errors import MethodNotAllowed, NotFound, WebError, from_store
+from webui.http_values import (
+    Request,
+    Response,
+    from_environ,
+    prefers_json,
+    redirect,
+    target_path,
+)
+from webui.mount import App, Mounted
+from webui.rendering import PAGE, STATIC, error_answer, html, json_answer, static_content
+from webui.roles import NOBODY
+
+SILOS = "/silos"
+logger = logging.getLogger("webui")
+
+
+def is_directory_of_silos(path: str) -> bool:
+    """Whether a directory is no Silo and holds some."""
+    if not os.path.isdir(path) or os.path.exists(os.path.join(path, VERSION_FILE)):
+        return False
+    return bool(Granary(path, create=False).silos)
+
+
+class Shelf:
+    """The WSGI application of a directory of Silos; each is opened when it is first asked for.
+
+    Args:
+        granary: The directory.
+        make_app: A Silo's own application.
+        policy: Where the page is to be reached.
+    """
+
+    def __init__(
+        self, granary: Granary, make_app: Callable[[Silo], App], policy: security.Policy
+    ) -> None:
+        self._granary, self._make_app, self._policy = granary, make_app, policy
+        self._open: dict[str, tuple[Silo, Mounted]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        """Hand the request to the Silo it names, or show the list."""
+        path = target_path(environ)
+        parts = path.split("/", 3)
+        if path.startswith(SILOS + "/") and parts[2] and (len(parts) > 3):
+            try:
+                return self._app(parts[2])(environ, start_response)
+            except WebError as error:
+                return _sent(self._refused(environ, error), start_response)
+        return _sent(self._own(environ), start_response)
+
+    def close(self) -> None:
+        """Close the Silos that were opened."""
+        with self._lock:
+            for silo, _app in self._open.values():
+                silo.close()
+            self._open.clear()
+
+    def _app(self, segment: str) -> Mounted:
+        name = unquote(segment)
+        with self._lock:
+            if name not in self._open:
+                if not self._granary.issilo(name):
+                    raise NotFound("There is no Silo of that name in this directory.")
+                try:
+                    silo = self._granary.get_silo(name, create=False)
+                except RecordSiloError as error:
+                    raise from_store(error, "") from error
+                self._open[name] = silo, Mounted(self._make_app(silo), f"{SILOS}/{segment}")
+            return self._open[name][1]
+
+    def _own(self, environ: dict[str, Any]) -> Response:
+        """The list, and the files that it is shown with."""
+        try:
+            request = from_environ(environ)
+            security.check(request, self._policy)
+            if not request.is_safe:
+                raise MethodNotAllowed(request.method, ("GET", "HEAD"))
+            return self._page(request, environ)
+        except WebError as error:
+            return self._refused(environ, error)
+
+    def _page(self, request: Request, environ: dict[str, Any]) -> Response:
+        path = request.raw_path
+        name = path.removeprefix("/static/")
+        if path.startswith("/static/") and name in STATIC:
+            return Response(200, static_content(name), STATIC[name])
+        if path == urls.RECORDS:  # where every page's heading leads
+            return redirect("/")
+        if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
+            return _towards(path, self._granary)
+        lines = self._lines()
+        if path.endswith(".json") or prefers_json(request.method, environ.get("HTTP_ACCEPT", "")):
+            return json_answer({"silos": lines})
+        told = {"site_name": self._name, "twin_url": SILOS + ".json", "page_url": SILOS}
+        return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)
+
+    @property
+    def _name(self) -> str:
+        return self._granary.dir_of_silos.rstrip("/").rpartition("/")[2] or "Silos"
+
+    def _lines(self) -> list[dict[str, Any]]:
+        return [self._line(name) for name in self._granary.silos]
+
+    def _line(self, name: str) -> dict[str, Any]:
+        said = self._granary.description_of(name)
+        title = str(said.get("title") or said.get("description") or "")
+        line: dict[str, Any] = {"name": name, "title": title, "url": f"{SILOS}/{quote(name)}/"}
+        try:
+            with self._granary.get_silo(name, create=False) as silo:
+                return line | {"records": len(silo)}
+        except (RecordSiloError, OSError):
+            logger.exception("the Silo %s cannot be counted", name)
+            return line | {"records": None}
+
+    def _refused(self, environ: dict[str, Any], error: WebError) -> Response:
+        accept = environ.get("HTTP_ACCEPT", "")
+        as_json = target_path(environ).endswith(".json") or prefers_json(
+            environ["REQUEST_METHOD"], accept
+        )
+        return error_answer(self._name, error, as_json=as_json)
+
+
+def _towards(path: str, granary: Granary) -> Response:
+    """``/silos/name`` leads to ``/silos/name/``."""
+    name = path.removeprefix(SILOS + "/")
+    if path.startswith(SILOS + "/") and granary.issilo(unquote(name)):
+        return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": path + "/"})
+    raise NotFound("There is no page at this address.")
+
+
+def _sent(response: Response, start_response: Callable[..., Any]) -> list[bytes]:
+    status = HTTPStatus(response.status)
+    body = response.body if isinstance(response.body, bytes) else b"".join(response.body)
+    headers = {**security.HEADERS, "Content-Type": response.content_type, **response.headers}
+    headers["Content-Length"] = str(len(body))
+    start_response(f"{int(status)} {status.phrase}", list(headers.items()))
+    return [body]
