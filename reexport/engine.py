@@ -359,6 +359,15 @@ class _Run:
             if left is not None and planned.writes:
                 left -= 1
             yield planned
+        if self.selection == EVERYTHING:
+            self._name_unlisted()
+
+    def _name_unlisted(self) -> None:
+        """Damaged records are in no list: where all are asked for, they are named."""
+        known = {outcome.reason for outcome in self.tally.problems}
+        for path, sentence in self.export.silo.index_problems():
+            if sentence not in known:
+                self._not_planned(path, sentence)
 
     def _plan_one(self, identifier: str) -> _Planned | None:
         record = self.export.silo[identifier]

@@ -87,3 +87,74 @@ def test_a_record_that_is_named_is_exported_in_its_state_only(silo: Silo, tmp_pa
     code, printed, _ = run(silo.path, out, "--state", "ready", "--item", "1", "--item", "3")
     assert code == 0
     assert "1 created, 0 replaced, 0 unchanged" in printed
+
+
+def invoke(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(export, list(arguments), standalone_mode=False)
+    if result.exception is not None:
+        code = getattr(result.exception, "exit_code", None)
+        assert code is not None, result.exception
+        return code, result.stdout, str(result.exception)
+    return result.return_value or 0, result.stdout, result.stderr
+
+
+def test_export_can_be_asked_verified_rebuilt_and_taken_back(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    assert invoke("files", silo.path, out, "--dry-run")[1].startswith(f"{out}: to be done: 3 cre")
+    assert invoke("files", silo.path, out, "--jobs", "2")[0] == 0
+    code, printed, _ = invoke("status", silo.path, out, "--json")
+    status = json.loads(printed)
+    assert (code, status["records"], status["unfinished"]) == (0, 3, 0)
+    assert invoke("resume", silo.path, out)[0] == 0
+    assert "3 versions of 3 records compared, 0 diff" in invoke("verify", silo.path, out)[1]
+    Path(status["ledger"]).unlink()
+    assert "3 records there, 3 noted anew" in invoke("reconcile", silo.path, out)[1]
+    (tmp_path / "out" / "oai+example,org+1" / "oai_dc").write_text("by hand")
+    code, printed, _ = invoke("verify", silo.path, out)
+    assert code == 4
+    assert "oai:example.org:1 1: file: oai_dc has other bytes" in printed
+    code, _, sentence = invoke("rollback", silo.path, out, "nope")
+    assert (code, "no run nope" in sentence) == (2, True)
+
+
+def test_conflicts_alone_end_with_5(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    invoke("files", silo.path, out)
+    (tmp_path / "out" / "oai+example,org+2" / "oai_dc").write_text("by hand")
+    silo["2"].put_stream("new.txt", "x")
+    code, _, err = invoke("files", silo.path, out)
+    assert code == 5
+    assert "oai:example.org:2: conflict: oai+example,org+2 in" in err
+    assert invoke("files", silo.path, out, "--on-conflict", "skip")[0] == 0
+    assert invoke("files", silo.path, out, "--on-conflict", "overwrite")[0] == 0
+
+
+def test_roll_back_takes_back_a_run(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    run_id = json.loads(invoke("files", silo.path, out, "--json")[1])["run"]
+    code, printed, _ = invoke("rollback", silo.path, out, run_id, "--purge")
+    assert (code, printed) == (0, f"{run_id}: 3 taken back, 0 kept\n")
+    assert "3 created" in invoke("files", silo.path, out)[1]
+
+
+def test_report_has_a_line_for_each_action(silo: Silo, tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    invoke("bag", silo.path, str(tmp_path / "out"), "--versions", "all", "--report", str(report))
+    lines = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()]
+    assert [line["identifier"][-1] for line in lines] == ["1", "2", "3"]
+    assert {(line["action"], line["result"]) for line in lines} == {("create", "done")}
+    assert lines[1]["uri"].endswith("oai+example,org+2.tar")
+
+
+def test_target_of_another_form_ends_with_3(silo: Silo, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    invoke("files", silo.path, out)
+    code, _, sentence = invoke("bag", silo.path, out)
+    assert (code, "holds an export as files" in sentence) == (3, True)
+    code, _, sentence = invoke("status", silo.path, str(tmp_path / "nothing"))
+    assert (code, "no directory that something was exported to" in sentence) == (3, True)
+
+
+def test_directory_within_the_silo_is_refused(silo: Silo) -> None:
+    code, _, sentence = invoke("files", silo.path, f"{silo.path}/out")
+    assert (code, "is within the Silo" in sentence) == (2, True)

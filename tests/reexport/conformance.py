@@ -1,0 +1,327 @@
+"""What every export target has to do: one suite, passed by each.
+
+A test module makes a class of `TargetContract` and a fixture ``rig``.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from recordsilo import Silo
+from reexport import (
+    ActionKind,
+    Deletions,
+    Export,
+    OnConflict,
+    Policy,
+    RunReport,
+    Selection,
+    Target,
+    Versions,
+)
+from reexport.deposits import Retries
+from reexport.ledger import EntryPen, Ledger, ledger_path
+
+Change = Callable[..., None]
+Content = list[tuple[str, Mapping[str, bytes]]]
+
+ODD = (
+    "oai:example.org:a/b?c#d%e",
+    "oai:example.org:ümläut 日本",
+    "oai:example.org:..",
+    "oai:example.org:" + "x" * 260,
+    "oai:example.org:A^b~c|d\\e",
+)
+
+
+class Rig(Protocol):
+    """A target under test, and a way to look at it that is not the target's own."""
+
+    versions: Versions
+    """Which versions `target` is made for."""
+
+    def target(self) -> Target:
+        """A new handle on the same place."""
+
+    def holds(self, identifier: str) -> Content:
+        """(version, path → bytes) there, the oldest first; nothing for no such record.
+
+        Where the target keeps each version: all that it keeps. Else those of the last deposit.
+        """
+
+    def spoil(self, identifier: str) -> None:
+        """Change what is there of a record, as somebody else might."""
+
+
+class Killed(BaseException):
+    """The process is gone; what stood behind this moment never happened."""
+
+
+def export(silo: Silo, rig: Rig, **policy: Any) -> Export:
+    quick = Retries(attempts=3, first=0.01)
+    return Export(silo, rig.target(), Policy(rig.versions, **policy), quick)
+
+
+def in_silo(silo: Silo, identifier: str, version: str) -> dict[str, bytes]:
+    record = silo[identifier]
+    found = {}
+    for path in record.paths(version):
+        with record.get_stream(path, version) as stream:
+            found[path] = stream.read()
+    return found
+
+
+def without_documents(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {path: content for path, content in files.items() if not path.endswith("_dc.xml")}
+
+
+def newest(rig: Rig, identifier: str) -> tuple[str, dict[str, bytes]]:
+    name, files = rig.holds(identifier)[-1]
+    return name, without_documents(files)
+
+
+def actions(report: RunReport) -> dict[ActionKind, int]:
+    return {kind: number for kind, number in report.actions.items() if number}
+
+
+LIVE = ("oai:example.org:1", "oai:example.org:2", "oai:example.org:3")
+
+
+class TargetContract:
+    def test_what_is_exported_is_there_byte_for_byte(self, silo: Silo, rig: Rig) -> None:
+        report = export(silo, rig).run()
+        assert report.whole, report.problems
+        for identifier in LIVE:
+            current = silo[identifier].currentversion
+            assert newest(rig, identifier) == (current, in_silo(silo, identifier, current))
+        assert rig.holds("oai:example.org:4") == []
+
+    def test_metadata_is_there_as_a_document_of_its_own(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        files = rig.holds("oai:example.org:1")[-1][1]
+        assert b"<dc:title>One</dc:title>" in files["oai_dc.xml"]
+        assert b"<metadata" not in files["oai_dc.xml"]
+
+    def test_odd_identifiers_have_places_of_their_own(
+        self, silo: Silo, rig: Rig, harvest: Change
+    ) -> None:
+        for number, identifier in enumerate(ODD):
+            harvest(silo, identifier, f"Odd {number}")
+        report = export(silo, rig).run(Selection(items=ODD))
+        assert report.whole, report.problems
+        for identifier in ODD:
+            assert newest(rig, identifier)[1] == in_silo(silo, identifier, "1")
+
+    def test_dry_run_says_what_the_run_does_and_does_nothing(self, silo: Silo, rig: Rig) -> None:
+        planned = export(silo, rig).run(dry_run=True)
+        assert not any(rig.holds(identifier) for identifier in LIVE)
+        assert planned.run_id == ""
+        assert actions(planned) == actions(export(silo, rig).run())
+        silo["1"].clone_version("1", "workingcopy")
+        silo["2"].put_stream("notes.txt", "seen")
+        planned = export(silo, rig).run(dry_run=True)
+        assert planned.written == 2
+        assert actions(planned) == actions(export(silo, rig).run())
+        planned = export(silo, rig).run(dry_run=True)
+        assert planned.written == 0
+        assert actions(planned) == actions(export(silo, rig).run())
+
+    def test_run_with_nothing_to_do_changes_nothing(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        before = [rig.holds(identifier) for identifier in LIVE]
+        report = export(silo, rig).run()
+        assert report.written == 0
+        assert [rig.holds(identifier) for identifier in LIVE] == before
+
+    def test_changed_working_copy_is_the_newest_there(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        record = silo["2"]
+        record.put_stream("notes.txt", "seen")
+        record.del_stream("docs/licence.txt")
+        assert export(silo, rig).run().written == 1
+        name, files = newest(rig, "oai:example.org:2")
+        assert (name, sorted(files)) == ("workingcopy", ["notes.txt", "oai_dc"])
+
+    def test_file_that_went_and_came_back_is_there(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        silo["2"].del_stream("docs/licence.txt")
+        export(silo, rig).run()
+        silo["2"].put_stream("docs/licence.txt", "CC BY-SA 4.0")
+        assert export(silo, rig).run().whole
+        assert newest(rig, "oai:example.org:2")[1]["docs/licence.txt"] == b"CC BY-SA 4.0"
+
+    def test_cursor_moved_back_makes_that_version_the_newest(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        record = silo["2"]
+        record.set_version_cursor("1")
+        record.sync()
+        assert export(silo, rig).run().whole
+        assert newest(rig, "oai:example.org:2")[0] == "1"
+        assert export(silo, rig).run().written == 0
+
+    def test_changes_by_others_are_conflicts(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        rig.spoil("oai:example.org:2")
+        spoiled = rig.holds("oai:example.org:2")
+        silo["2"].put_stream("notes.txt", "seen")
+        report = export(silo, rig).run()
+        assert (report.conflicts, report.failed) == (1, 0)
+        report = export(silo, rig).run(on_conflict=OnConflict.SKIP)
+        assert (report.conflicts, report.skipped) == (0, 1)
+        assert rig.holds("oai:example.org:2") == spoiled
+        report = export(silo, rig).run(on_conflict=OnConflict.OVERWRITE)
+        assert report.whole
+        assert newest(rig, "oai:example.org:2")[1] == in_silo(
+            silo, "oai:example.org:2", "workingcopy"
+        )
+        assert export(silo, rig).verify().differences == 0
+
+    def test_lost_ledger_is_rebuilt_from_the_target(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        before = [rig.holds(identifier) for identifier in LIVE]
+        target = rig.target()
+        target.probe()
+        for suffix in ("", "-wal", "-shm"):
+            Path(ledger_path(silo.path, target.key) + suffix).unlink(missing_ok=True)
+        report = export(silo, rig).reconcile()
+        assert (report.found, report.adopted, report.forgotten) == (3, 3, 0)
+        assert export(silo, rig).run().written == 0
+        assert [rig.holds(identifier) for identifier in LIVE] == before
+        assert export(silo, rig).reconcile().adopted == 0
+        assert export(silo, rig).verify().differences == 0
+
+    def test_lost_ledger_makes_no_second_copy(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        before = [rig.holds(identifier) for identifier in LIVE]
+        target = rig.target()
+        target.probe()
+        for suffix in ("", "-wal", "-shm"):
+            Path(ledger_path(silo.path, target.key) + suffix).unlink(missing_ok=True)
+        assert export(silo, rig).run().whole
+        assert [rig.holds(identifier) for identifier in LIVE] == before
+
+    def test_verification_is_clean_after_a_run_and_names_what_was_changed(
+        self, silo: Silo, rig: Rig
+    ) -> None:
+        export(silo, rig).run()
+        report = export(silo, rig).verify()
+        assert (report.records, report.versions, report.differences) == (3, 3, 0)
+        rig.spoil("oai:example.org:3")
+        report = export(silo, rig).verify()
+        assert report.differences > 0
+        assert {one.identifier for one in report.first} == {"oai:example.org:3"}
+
+    def test_verification_leaves_out_what_the_silo_has_newer(self, silo: Silo, rig: Rig) -> None:
+        export(silo, rig).run()
+        silo["2"].put_stream("notes.txt", "seen")
+        report = export(silo, rig).verify()
+        assert (report.outdated, report.versions, report.differences) == (1, 2, 0)
+
+    def test_deletion_is_followed_as_the_policy_says(
+        self, silo: Silo, rig: Rig, delete_at_source: Change
+    ) -> None:
+        export(silo, rig).run()
+        delete_at_source(silo, "oai:example.org:1")
+        kept = export(silo, rig, deletions=Deletions.KEEP).run()
+        assert kept.still_there == ("oai:example.org:1",)
+        follow = export(silo, rig, deletions=Deletions.DELETE)
+        assert actions(follow.run())[ActionKind.WITHDRAW] == 1
+        assert rig.holds("oai:example.org:1") == []
+        assert follow.run().written == 0
+
+    def test_curated_record_stays_when_the_source_deletes_it(
+        self, silo: Silo, rig: Rig, delete_at_source: Change
+    ) -> None:
+        export(silo, rig).run()
+        delete_at_source(silo, "oai:example.org:2")
+        assert export(silo, rig, deletions=Deletions.DELETE).run().written == 0
+        assert newest(rig, "oai:example.org:2")[0] == "workingcopy"
+
+    def test_roll_back_takes_back_what_the_run_created_and_no_more(
+        self, silo: Silo, rig: Rig, harvest: Change
+    ) -> None:
+        first = export(silo, rig).run()
+        harvest(silo, "oai:example.org:5", "Five")
+        silo["1"].clone_version("1", "workingcopy")
+        second = export(silo, rig).run()
+        report = export(silo, rig).rollback(second.run_id, purge=True)
+        assert (report.taken_back, dict(report.kept)) == (1, {})
+        assert rig.holds("oai:example.org:5") == []
+        assert newest(rig, "oai:example.org:1")[0] == "workingcopy"
+        report = export(silo, rig).rollback(first.run_id, purge=True)
+        assert (report.taken_back, len(report.kept)) == (2, 1)
+        assert newest(rig, "oai:example.org:1")[0] == "workingcopy"
+        assert export(silo, rig).run().whole
+        assert newest(rig, "oai:example.org:5")[0] == "1"
+        assert newest(rig, "oai:example.org:3")[0] == "1"
+        assert export(silo, rig).verify().differences == 0
+
+    def test_roll_back_leaves_what_others_changed(self, silo: Silo, rig: Rig) -> None:
+        run = export(silo, rig).run()
+        rig.spoil("oai:example.org:3")
+        report = export(silo, rig).rollback(run.run_id)
+        assert (report.taken_back, len(report.kept)) == (2, 1)
+        assert rig.holds("oai:example.org:3") != []
+
+    @pytest.mark.parametrize("moment", ["begin", "opened", "committing", "finish"])
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    @pytest.mark.parametrize("change", ["create", "replace", "withdraw"])
+    def test_process_gone_at_any_note_leaves_nothing_twice_and_nothing_half(
+        self, silo: Silo, rig: Rig, delete_at_source: Change, monkeypatch: pytest.MonkeyPatch,
+        moment: str, after: bool, change: str,
+    ) -> None:  # fmt: skip
+        only = Selection(items=("oai:example.org:2" if change == "replace" else LIVE[0],))
+        how = {"deletions": Deletions.DELETE}
+        if change != "create":
+            export(silo, rig, **how).run(only)
+        if change == "replace":
+            silo["2"].put_stream("notes.txt", "seen")
+        if change == "withdraw":
+            delete_at_source(silo, LIVE[0])
+        before = len(rig.holds(only.items[0]))
+        with monkeypatch.context() as patched:
+            owner = EntryPen if moment in {"opened", "committing"} else Ledger
+            _kill_at(patched, owner, moment, after=after)
+            with contextlib.suppress(Killed):  # a target may make no such note
+                export(silo, rig, **how).run(only)
+        report = export(silo, rig, **how).resume()
+        assert report.whole, report.problems
+        if change == "withdraw":
+            assert rig.holds(only.items[0]) == []
+        else:
+            current = silo[only.items[0]].currentversion
+            assert newest(rig, only.items[0]) == (current, in_silo(silo, only.items[0], current))
+            self.check_count(rig, only.items[0], before + 1)
+        assert export(silo, rig).verify().differences == 0
+        assert export(silo, rig, **how).run(only).written == 0
+
+    def check_count(self, rig: Rig, identifier: str, versions: int) -> None:
+        """Where each version is kept: no second copy of one that was exported once."""
+        target = rig.target()
+        target.probe()
+        if target.capabilities.each_version:
+            assert len(rig.holds(identifier)) == versions
+
+    def test_four_at_once_do_what_one_does(self, silo: Silo, rig: Rig, harvest: Change) -> None:
+        for number in range(5, 17):
+            harvest(silo, f"oai:example.org:{number}", f"Title {number}")
+        report = export(silo, rig).run(jobs=4)
+        assert report.whole, report.problems
+        assert report.actions[ActionKind.CREATE] == 15
+        for number in range(5, 17):
+            identifier = f"oai:example.org:{number}"
+            assert newest(rig, identifier)[1] == in_silo(silo, identifier, "1")
+
+
+def _kill_at(patched: pytest.MonkeyPatch, owner: type[Any], name: str, *, after: bool) -> None:
+    real = getattr(owner, name)
+
+    def killed(*arguments: Any, **named: Any) -> Any:
+        if after:
+            real(*arguments, **named)
+        raise Killed
+
+    patched.setattr(owner, name, killed)

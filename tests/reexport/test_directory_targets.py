@@ -1,0 +1,152 @@
+"""Plain files and bags pass the suite of all targets; bags are read by the bagit package."""
+
+import tarfile
+from pathlib import Path
+
+import bagit
+import pytest
+from conformance import Content, TargetContract
+
+from recordsilo import Silo
+from reexport import BagTarget, Export, FilesTarget, Policy, Selection, Target, Versions
+from reexport.targets.directory import directory_name
+
+
+class FilesRig:
+    def __init__(self, directory: Path, versions: Versions) -> None:
+        self.directory, self.versions = directory, versions
+
+    def target(self) -> Target:
+        return FilesTarget(str(self.directory), self.versions)
+
+    def holds(self, identifier: str) -> Content:
+        place = self.directory / directory_name(identifier)
+        if not place.is_dir():
+            return []
+        if self.versions is Versions.CURRENT:
+            return [(self._current(identifier), _files_below(place))]
+        found = [(below.name, _files_below(below)) for below in place.iterdir()]
+        return sorted(found, key=lambda one: (one[0] == self._current(identifier), one[0]))
+
+    def _current(self, identifier: str) -> str:
+        target = self.target()
+        target.probe()
+        found = target.find(identifier)
+        return found.versions[-1].version if found and found.versions else ""
+
+    def spoil(self, identifier: str) -> None:
+        place = self.directory / directory_name(identifier)
+        next(path for path in sorted(place.rglob("*")) if path.is_file()).write_bytes(b"spoiled")
+
+
+class BagRig:
+    versions = Versions.ALL
+
+    def __init__(self, directory: Path, unpacked: Path) -> None:
+        self.directory, self.unpacked = directory, unpacked
+
+    def target(self) -> Target:
+        return BagTarget(str(self.directory))
+
+    def path(self, identifier: str) -> Path:
+        return self.directory / f"{directory_name(identifier)}.tar"
+
+    def holds(self, identifier: str) -> Content:
+        if not self.path(identifier).exists():
+            return []
+        with tarfile.open(self.path(identifier)) as tar:
+            members = {
+                member.name.partition("/")[2]: file.read()
+                for member in tar
+                if (file := tar.extractfile(member)) is not None
+            }
+        info = members["bag-info.txt"].decode()
+        names = [
+            line.split(": ", 1)[1].split()[0]
+            for line in info.splitlines()
+            if line.startswith("Silo-Version: ")
+        ]
+        return [(name, _below(members, f"data/{name}/")) for name in names]
+
+    def spoil(self, identifier: str) -> None:
+        content = bytearray(self.path(identifier).read_bytes())
+        content[600] ^= 1
+        self.path(identifier).write_bytes(bytes(content))
+
+    def bag(self, identifier: str) -> bagit.Bag:
+        with tarfile.open(self.path(identifier)) as tar:
+            tar.extractall(self.unpacked, filter="data")
+        return bagit.Bag(str(self.unpacked / directory_name(identifier)))
+
+
+def _files_below(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+def _below(members: dict[str, bytes], prefix: str) -> dict[str, bytes]:
+    return {
+        name.removeprefix(prefix): content
+        for name, content in members.items()
+        if name.startswith(prefix)
+    }
+
+
+class TestFiles(TargetContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> FilesRig:
+        return FilesRig(tmp_path / "out", Versions.CURRENT)
+
+
+class TestFilesOfAllVersions(TargetContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> FilesRig:
+        return FilesRig(tmp_path / "out", Versions.ALL)
+
+
+class TestBags(TargetContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> BagRig:
+        return BagRig(tmp_path / "bags", tmp_path / "unpacked")
+
+    def test_bagit_finds_every_bag_sound_and_complete(self, silo: Silo, rig: BagRig) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        bag = rig.bag("oai:example.org:2")
+        bag.validate()
+        assert bag.algorithms == ["sha512"]
+        assert bag.info["External-Identifier"] == "oai:example.org:2"
+        assert sorted(bag.payload_files()) == [
+            "data/1/oai_dc",
+            "data/1/oai_dc.xml",
+            "data/workingcopy/docs/licence.txt",
+            "data/workingcopy/oai_dc",
+            "data/workingcopy/oai_dc.xml",
+        ]
+        assert bag.info["Payload-Oxum"].endswith(".5")
+        assert [one.split()[0] for one in bag.info["Silo-Version"]] == ["1", "workingcopy"]
+
+    def test_same_versions_make_the_same_bytes(
+        self, silo: Silo, rig: BagRig, tmp_path: Path
+    ) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        Export(silo, BagTarget(str(tmp_path / "again")), Policy(Versions.ALL)).run(jobs=3)
+        for path in (tmp_path / "bags").glob("*.tar"):
+            assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+    def test_names_that_a_manifest_has_to_encode_are_read_back(
+        self, silo: Silo, rig: BagRig
+    ) -> None:
+        silo["2"].put_stream("100%0A really.txt", "x")
+        only = Selection(items=("oai:example.org:2",))
+        assert Export(silo, rig.target(), Policy(Versions.ALL)).run(only).whole
+        assert Export(silo, rig.target(), Policy(Versions.ALL)).verify().differences == 0
+
+    def test_sound_bag_of_something_else_is_a_difference(self, silo: Silo, rig: BagRig) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        rig.path("oai:example.org:3").write_bytes(rig.path("oai:example.org:1").read_bytes())
+        report = Export(silo, rig.target()).verify()
+        assert {one.identifier for one in report.first} == {"oai:example.org:3"}
+        assert any("other bytes than the Silo" in one.detail for one in report.first)
