@@ -24,9 +24,9 @@ from webui.site import Call
 def show(call: Call) -> View:
     """The form of a rule, for what the address selects, or of a kept rule (``rule``)."""
     if name := call.request.query.get("rule", ""):
-        return _view(call, form_of_rule(load_rules(call.site.silo.path, rule_name(name)), name))
+        return view(call, form_of_rule(load_rules(call.site.silo.path, rule_name(name)), name))
     chosen = from_address(call)
-    return _view(call, RuleForm(search=chosen.search))
+    return view(call, RuleForm(search=chosen.search))
 
 
 def form_of_rule(rule_set: RuleSet, name: str = "") -> RuleForm:
@@ -51,22 +51,22 @@ def act(call: Call) -> View | Response:
     form = RuleForm.of(call.form.fields)
     action = call.field("do") or "preview"
     if action == "add":
-        return _view(call, form.added(call.field("add"), call.field("add-field") or "subject"))
+        return view(call, form.added(call.field("add"), call.field("add-field") or "subject"))
     if action.startswith("remove-"):
-        return _view(call, form.without(action.removeprefix("remove-")))
+        return view(call, form.without(action.removeprefix("remove-")))
     try:
         rule_set = form.rule_set(selected(call.site, form.search).select)
         return _done(call, form, action, rule_set)
     except CurationError as error:
         if call.wants_json:
             raise
-        return _view(call, form, fault=str(error), status=400)
+        return view(call, form, fault=str(error), status=400)
 
 
 def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | Response:
     if action == "preview":
         found = preview(call.site.silo, rules_job(rule_set, form.name))
-        return _view(call, form, found=found)
+        return view(call, form, found=found)
     if action == "apply":
         return apply(call, rules_job(rule_set, form.name))
     if action == "keep":
@@ -110,9 +110,10 @@ def preview_json(found: Preview) -> dict[str, Any]:
     }
 
 
-def _view(
+def view(
     call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
 ) -> View:
+    """The form of a rule, with its preview or with what is wrong with it."""
     chosen = selected(call.site, form.search, form.named)
     data: Mapping[str, Any] = {
         "form": form,

@@ -1,5 +1,7 @@
 """The rules that are kept in the Silo: looked at, tested, applied, deleted."""
 
+from typing import Any
+
 import tomli_w
 
 from curation.bulk import Preview, preview
@@ -15,7 +17,8 @@ from webui.site import Call
 
 def show(call: Call) -> View:
     """The kept rules; one that cannot be read is named with the reason."""
-    path, lines = call.site.silo.path, []
+    path = call.site.silo.path
+    lines: list[dict[str, Any]] = []
     for name in rule_names(path):
         try:
             rule_set = load_rules(path, name)

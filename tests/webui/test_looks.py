@@ -1,0 +1,231 @@
+"""Clusters, upstream changes and quality in the page: what is shown, and what is decided."""
+
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.manifest import Origin
+
+PLAIN = "oai:example.org:1"
+SEGMENT = "oai+example,org+1"
+URL = "/upstream/" + SEGMENT
+HTML = "text/html"
+
+
+def dublin_core(*fields: tuple[str, str]) -> bytes:
+    lines = "".join(f"\n  <dc:{name}>{value}</dc:{name}>" for name, value in fields)
+    return (
+        '<metadata xmlns="http://www.openarchives.org/OAI/2.0/">'
+        '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{lines}\n</oai_dc:dc></metadata>'
+    ).encode()
+
+
+def harvest(silo: Silo, identifier: str, content: bytes | None) -> None:
+    """What a later harvest brings of a record."""
+    with silo.batch([identifier]) as batch:
+        edit = batch.edit(identifier)
+        is_new = not edit.exists
+        name = "1" if is_new else "2"
+        origin = Origin("harvest", prefixes={"oai_dc": "2005-01-01"}, date="2005-01-01T00:00:00")
+        edit.add_version(name, date="2005-01-01T00:00:00", origin=origin, move_cursor=is_new)
+        if content is None:
+            edit.set_metadata("deleted_at_version", name)
+            edit.set_metadata("deleted_at_date", "2005-01-01T00:00:00")
+        else:
+            edit.put(name, "oai_dc", content, metadata=True, allow_frozen=True)
+
+
+def content(silo: Silo, version: str | None = None) -> str:
+    with silo[PLAIN].get_stream("oai_dc", version) as file:
+        return str(file.read().decode())
+
+
+@pytest.fixture
+def curated(silo: Silo, working_copy: str) -> str:
+    """The record with a title of the curator's own."""
+    text = content(silo).replace("On the keeping of records", "Keeping <!---->records")
+    silo[working_copy].put_stream("oai_dc", text.replace("<!---->", "").encode(), "workingcopy")
+    return working_copy
+
+
+# -- upstream ---------------------------------------------------------------------------
+
+
+def test_the_queue_is_empty_and_says_so(client: Any) -> None:
+    assert "Nothing to decide" in client.get("/upstream").text
+    assert client.json("/upstream") == {"records": [], "complete": True}
+
+
+def test_a_clean_merge_is_proposed_and_accepted(client: Any, silo: Silo, curated: str) -> None:
+    harvest(silo, curated, content(silo, "1").replace("2003", "2004").encode())
+    assert client.json("/upstream")["records"][0]["kind"] == "clean"
+    assert client.post("/upstream", {}).json["proposed"] == 1
+    page = client.get(URL)
+    assert "Accept the proposal" in page.text
+    assert "2003" in content(silo)
+    form = {"do": "accept", "if_match": str(silo[curated].revision)}
+    answer = client.post(URL, form, accept=HTML)
+    assert answer.status == 303
+    assert "former one is kept" in client.get(answer.headers["Location"]).text
+    assert "Keeping records" in content(silo)
+    assert "2004" in content(silo)
+    assert "workingcopy-on-1" in silo[curated].versions
+
+
+def test_a_conflict_shows_three_values_and_is_resolved(
+    client: Any, silo: Silo, curated: str
+) -> None:
+    theirs = content(silo, "1").replace("On the keeping of records", "Records and their keeping")
+    harvest(silo, curated, theirs.encode())
+    page = client.get(URL).text
+    for title in ("On the keeping of records", "Keeping records", "Records and their keeping"):
+        assert title in page
+    unchosen = client.post(URL, {"do": "resolve"})
+    assert (unchosen.status, unchosen.error["code"]) == (409, "nothing_to_decide")
+    assert "needs a choice for title" in unchosen.error["message"]
+    own = {
+        "do": "resolve",
+        "take-0": "own",
+        "own-0": "Keeping records\r\nA second title",
+        "name-0": "title",
+    }
+    assert client.post(URL, own, accept=HTML).status == 303
+    assert client.json(URL)["kind"] == "proposed"
+    proposal = content(silo, "workingcopy-from-2")
+    assert "<dc:title>A second title</dc:title>" in proposal
+    assert "Keeping records" in content(silo)
+
+
+@pytest.mark.parametrize(("action", "current"), [("keep", "workingcopy"), ("follow", "2")])
+def test_a_record_deleted_at_the_source_is_kept_or_followed(
+    client: Any, silo: Silo, curated: str, action: str, current: str
+) -> None:
+    harvest(silo, curated, None)
+    assert "deleted at the source" in client.get("/upstream?kind=deleted").text
+    assert client.post(URL, {"do": action}).status == 200
+    assert silo[curated].currentversion == current
+    assert "workingcopy" in silo[curated].versions
+    assert client.json("/upstream")["records"] == []
+
+
+def test_a_decision_for_another_revision_is_refused(client: Any, silo: Silo, curated: str) -> None:
+    harvest(silo, curated, None)
+    assert client.post(URL, {"do": "follow", "if_match": "1"}).status == 412
+    assert client.post(URL, {"do": "burn"}).status == 400
+    assert silo[curated].currentversion == "workingcopy"
+
+
+def test_nothing_to_decide_is_a_sentence(client: Any) -> None:
+    answer = client.get(URL, accept="application/json")
+    assert (answer.status, answer.error["code"]) == (409, "nothing_to_decide")
+    assert client.get("/upstream?kind=odd", accept="application/json").status == 400
+
+
+# -- quality ----------------------------------------------------------------------------
+
+
+def test_each_count_leads_to_its_records(client: Any) -> None:
+    found = {one["code"]: one for one in client.json("/quality")["findings"]}
+    assert "Q301" in found
+    for one in found.values():
+        assert client.json(one["records"])["total"] == one["count"]
+    assert client.get("/quality").text.count('<a href="/search?finding=') == len(found)
+
+
+def test_a_set_has_a_table_of_its_own(client: Any) -> None:
+    page = client.json("/quality?set=7374617475733D707562")
+    assert page["set"] == "7374617475733D707562"
+    for one in page["findings"]:
+        assert client.json(one["records"])["total"] == one["count"]
+
+
+@pytest.fixture
+def alike(silo: Silo) -> list[str]:
+    """Two records that are likely one."""
+    fields = (("title", "Salt marshes of the north"), ("creator", "Lind, A."), ("date", "2001"))
+    harvest(silo, "oai:example.org:a", dublin_core(*fields))
+    harvest(
+        silo, "oai:example.org:b", dublin_core(("title", "SALT MARSHES OF THE NORTH"), *fields[1:])
+    )
+    return ["oai:example.org:a", "oai:example.org:b"]
+
+
+def test_a_duplicate_is_marked_found_by_search_and_unmarked(
+    client: Any, silo: Silo, alike: list[str]
+) -> None:
+    groups = client.json("/quality/duplicates")["groups"]
+    assert [one["identifier"] for one in groups[0]] == alike
+    form = {"do": "duplicates", "identifiers": "\r\n".join(alike), "of": alike[0]}
+    assert client.post("/quality/duplicates", form, accept=HTML).status == 303
+    page = client.json("/quality/duplicates")
+    assert page["groups"] == []
+    assert page["marked"] == [{"identifier": alike[1], "duplicate_of": alike[0]}]
+    assert client.json("/search?finding=Q901")["total"] == 1
+    assert "Take the mark back" in client.get("/quality/duplicates").text
+    client.post("/quality/duplicates", {"do": "unmark", "identifiers": alike[1]})
+    assert "duplicate_of" not in silo[alike[1]].metadata
+
+
+def test_records_that_are_not_the_same_are_marked_so(
+    client: Any, silo: Silo, alike: list[str]
+) -> None:
+    form = {"do": "distinct", "identifiers": "\n".join(alike)}
+    assert client.post("/quality/duplicates", form).status == 200
+    assert client.json("/quality/duplicates")["total"] == 0
+    assert silo[alike[0]].metadata["not_duplicate_of"] == [alike[1]]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"identifiers": PLAIN}, {"identifiers": PLAIN, "do": "duplicates"},
+     {"identifiers": "nobody", "do": "distinct"}],
+)  # fmt: skip
+def test_a_mark_that_says_nothing_is_refused(client: Any, form: dict[str, str]) -> None:
+    assert client.post("/quality/duplicates", form).status in {400, 404}
+
+
+# -- clusters ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spelled(silo: Silo) -> None:
+    """Four records with one type in three spellings."""
+    for number, kind in enumerate(
+        ("Journal article", "Journal article", "journal Article", "Article, journal")
+    ):
+        fields = (("title", f"Spelled {number}"), ("type", kind))
+        harvest(silo, f"oai:example.org:s{number}", dublin_core(*fields))
+
+
+@pytest.mark.usefixtures("spelled")
+def test_merging_a_cluster_makes_a_rule_that_can_be_previewed(client: Any, silo: Silo) -> None:
+    found = client.json("/clusters?field=type")
+    assert found["total"] == 1
+    assert found["clusters"][0][0] == {"value": "Journal article", "count": 2}
+    values = [one["value"] for one in found["clusters"][0]]
+    form = {"field": "type", "use-0": "yes", "to-0": "Journal article"}
+    form |= {f"value-0-{n}": value for n, value in enumerate(values)}
+    answer = client.post("/clusters", form, accept=HTML)
+    assert answer.status == 200
+    assert "journal Article\tJournal article" in answer.text
+    rule = client.post("/clusters", form).json["changes"][0]
+    fields = {"search": "", "changes": "1", "do": "preview"}
+    fields |= {f"change-0-{name}": text for name, text in rule.items()}
+    preview = client.post("/bulk", fields).json["preview"]
+    assert (preview["changed"], preview["values"]) == (2, 2)
+    assert silo.count(curated=True) == 0
+
+
+@pytest.mark.usefixtures("spelled")
+def test_clusters_that_are_not_chosen_are_left_alone(client: Any) -> None:
+    form = {"field": "type", "to-0": "x", "value-0-0": "journal Article"}
+    assert client.post("/clusters", form).error["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(
+    "query", ["field=title", "field=type&method=x", "field=type&distance=9", "field=type&start=-1"]
+)
+def test_clusters_of_what_there_is_not_are_a_sentence(client: Any, query: str) -> None:
+    assert client.get(f"/clusters?{query}", accept="application/json").status == 400

@@ -1,0 +1,136 @@
+"""What is to be looked at in the descriptions, by code, and records that are likely one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from curation.duplicates import Group, duplicates, mark_distinct, mark_duplicate
+from curation.look_commands import finding_counts
+from recordsilo.description.quality import CODES
+from recordsilo.errors import RecordNotFound
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.projection import DUPLICATE_OF
+from webui import urls
+from webui.errors import BadRequest
+from webui.http_values import Response, redirect
+from webui.remembered import Remembered
+from webui.rendering import View, json_answer
+from webui.site import Call
+from webui.texts import text as _
+
+PAGE = 50
+"""Groups of likely duplicates on a page."""
+MARKED_CODE = "Q901"
+MOST_MARKED = 200
+_GROUPS: Remembered[list[Group]] = Remembered()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row of the table; `url` lists the records."""
+
+    code: str
+    said: str
+    count: int
+    url: str
+
+
+def show(call: Call) -> View:
+    """How many records have which finding: in all, or in a set."""
+    spec = call.request.query.get("set", "")
+    counts = finding_counts(call.site.silo, spec or None)
+    of_set = (("set", spec),) if spec else ()
+    rows = [
+        Finding(code, _(CODES[code]), count, urls.search((("finding", code), *of_set)))
+        for code, count in counts.items()
+    ]
+    sets = [(one, call.site.set_name(one)) for one in call.site.set_counts()]
+    data = {"rows": rows, "sets": sets, "spec": spec, "set_name": call.site.set_name(spec)}
+    twin = {
+        "set": spec or None,
+        "findings": [
+            {"code": one.code, "means": one.said, "count": one.count, "records": one.url}
+            for one in rows
+        ],
+    }
+    return View("quality.mako", data, twin, urls.with_query(urls.QUALITY, {"set": spec}))
+
+
+def show_duplicates(call: Call) -> View:
+    """Groups of records that are likely one, and those that are marked."""
+    silo = call.site.silo
+    start = _start(call.request.query.get("start", "0"))
+    found = _GROUPS.get(silo, "groups", lambda: duplicates(silo))
+    groups = [
+        [_line(call, one) for one in group.identifiers] for group in found[start : start + PAGE]
+    ]
+    marked = _marked(call)
+    has_next = start + PAGE < len(found)
+    next_url = urls.with_query(urls.DUPLICATES, {"start": start + PAGE}) if has_next else ""
+    data = {
+        "groups": list(enumerate(groups, start)),
+        "total": len(found),
+        "marked": marked,
+        "next_url": next_url,
+    }
+    twin = {
+        "total": len(found),
+        "groups": groups,
+        "marked": marked,
+        "next": urls.twin(next_url) if next_url else None,
+    }
+    return View("duplicates.mako", data, twin, urls.DUPLICATES)
+
+
+def _line(call: Call, identifier: str) -> dict[str, Any]:
+    try:
+        row = call.site.silo.row(identifier)
+    except RecordNotFound:
+        return {"identifier": identifier, "title": identifier, "date": ""}
+    return {"identifier": identifier, "title": row.title or identifier, "date": row.datestamp or ""}
+
+
+def _marked(call: Call) -> list[dict[str, str]]:
+    """The records that are marked, each with the one it is a duplicate of."""
+    silo = call.site.silo
+    filters = SearchFilters(values={"finding": [MARKED_CODE]})
+    page = PageRequest(limit=MOST_MARKED, sort="identifier")
+    found = []
+    for row in silo.search("", filters, page=page).rows:
+        record = silo.get(row.identifier)
+        if record is not None:
+            of = str(record.metadata.get(DUPLICATE_OF, ""))
+            found.append({"identifier": row.identifier, "duplicate_of": of})
+    return found
+
+
+def mark(call: Call) -> Response:
+    """Mark records as duplicates of one of them, as not the same, or take a mark back."""
+    silo, agent, action = call.site.silo, call.user.name, call.field("do")
+    lines = (line.strip() for line in call.field("identifiers").split("\n"))
+    named = tuple(silo.resolve(line) for line in lines if line)
+    if not named:
+        raise BadRequest("Say which records (field identifiers, one on each line).")
+    if action == "duplicates":
+        if not call.field("of"):
+            raise BadRequest("Choose the record to keep (field of).")
+        of = silo.resolve(call.field("of"))
+        for one in named:
+            if one != of:
+                mark_duplicate(silo, one, of, agent=agent)
+    elif action == "distinct":
+        mark_distinct(silo, named, agent=agent)
+    elif action == "unmark":
+        for one in named:
+            mark_duplicate(silo, one, None, agent=agent)
+    else:
+        raise BadRequest("The mark (field do) is duplicates, distinct or unmark.")
+    _GROUPS.forget(silo)
+    if call.wants_json:
+        return json_answer({"done": action, "identifiers": list(named)})
+    return redirect(urls.DUPLICATES)
+
+
+def _start(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise BadRequest("start is a number.")
+    return int(text)

@@ -1,0 +1,179 @@
+"""What became of curated records at their source: three values side by side, and decisions."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import islice
+
+from curation.errors import UpstreamRefused
+from curation.fields import Fields
+from curation.look_commands import review_as_json
+from curation.merge import Conflict
+from curation.upstream import (
+    Kind,
+    Review,
+    accept,
+    follow,
+    keep,
+    propose_all,
+    resolve,
+    review,
+    reviews,
+)
+from recordsilo import HarvestedRecord
+from webui import urls
+from webui.curation import expected_revision
+from webui.errors import BadRequest
+from webui.http_values import Response, redirect, revision_tag
+from webui.pages.edit import field_label
+from webui.rendering import View, json_answer
+from webui.site import Call
+from webui.texts import text as _
+
+MOST = 500
+"""Records in the queue that are listed; deciding about them brings the others."""
+KIND_LABELS: Mapping[Kind, str] = {
+    Kind.CONFLICT: "both changed the same fields",
+    Kind.PROPOSED: "proposed, to be accepted",
+    Kind.CLEAN: "merges cleanly",
+    Kind.DELETED: "deleted at the source",
+    Kind.UNREADABLE: "cannot be merged by fields",
+}
+DONE: Mapping[str, str] = {
+    "proposed": "Proposals are made of all that merges cleanly.",
+    "accepted": "The proposal is the working copy now; the former one is kept beside it.",
+    "kept": "The curated version stays as it is.",
+    "followed": "The record is again as its source has it; the curated version is kept.",
+    "resolved": "The proposal is made of what you chose; accept it to make it the working copy.",
+}
+"""English texts of the catalogue."""
+Choice = tuple[tuple[str, str], ...]
+
+
+def show(call: Call) -> View:
+    """The records that something is to be decided about."""
+    wanted = call.request.query.get("kind", "")
+    if wanted and wanted not in set(Kind):
+        raise BadRequest(f"The kind is one of {', '.join(Kind)}.")
+    kinds = frozenset([Kind(wanted)]) if wanted else frozenset(Kind)
+    found = list(islice(reviews(call.site.silo, kinds=kinds), MOST))
+    counts = Counter(one.kind for one in found)
+    data = {
+        "found": found,
+        "counts": [(kind, _(label), counts[kind]) for kind, label in KIND_LABELS.items()],
+        "labels": {kind: _(label) for kind, label in KIND_LABELS.items()},
+        "kind": wanted,
+        "most": MOST,
+        "done": _said(call),
+    }
+    twin = {"records": [review_as_json(one) for one in found], "complete": len(found) < MOST}
+    return View("upstream.mako", data, twin, urls.with_query(urls.UPSTREAM, {"kind": wanted}))
+
+
+def _said(call: Call) -> str:
+    done = call.request.query.get("done", "")
+    return _(DONE[done]) if done in DONE else ""
+
+
+def propose(call: Call) -> Response:
+    """Make a proposal of every record that merges without a question."""
+    report = propose_all(call.site.silo, agent=call.user.name)
+    if not call.wants_json:
+        return redirect(urls.with_query(urls.UPSTREAM, {"done": "proposed"}))
+    waiting = {kind.value: number for kind, number in report.waiting.items()}
+    failed = [{"identifier": one, "reason": why} for one, why in report.failed]
+    return json_answer({"proposed": report.proposed, "waiting": waiting, "failed": failed})
+
+
+def show_one(call: Call) -> View:
+    """The three values of each field in conflict, and the decisions there are."""
+    record = call.record
+    found = _review(call, record)
+    data = {
+        "found": found,
+        "conflicts": list(enumerate(found.conflicts)),
+        "label": _(KIND_LABELS[found.kind]),
+        "revision": record.revision,
+        "field_label": field_label,
+        "text": _text,
+        "done": _said(call),
+    }
+    url = urls.upstream(record.item_id)
+    tag = {"ETag": revision_tag(record.revision)}
+    return View("upstream_record.mako", data, review_as_json(found), url, 200, tag)
+
+
+def _review(call: Call, record: HarvestedRecord) -> Review:
+    found = review(call.site.silo, record.item_id)
+    if found is None:
+        raise UpstreamRefused(record.item_id, "has nothing new to be decided about")
+    return found
+
+
+def _text(values: Fields) -> str:
+    return "\n".join(one.folded for one in values)
+
+
+def decide(call: Call) -> Response:
+    """Accept, keep, follow, or resolve (field ``do``)."""
+    action = call.field("do")
+    if action not in _DECISIONS:
+        raise BadRequest(f"The decision (field do) is one of {', '.join(_DECISIONS)}.")
+    record = call.record
+    expected_revision(call, record.revision)
+    done = _DECISIONS[action](call, record)
+    if call.wants_json:
+        return json_answer({"identifier": record.item_id, "done": done})
+    if done == "resolved":
+        return redirect(urls.with_query(urls.upstream(record.item_id), {"done": done}))
+    return redirect(urls.with_query(urls.UPSTREAM, {"done": done}))
+
+
+def _accept(call: Call, record: HarvestedRecord) -> str:
+    accept(call.site.silo, record.item_id, agent=call.user.name)
+    return "accepted"
+
+
+def _keep(call: Call, record: HarvestedRecord) -> str:
+    keep(call.site.silo, record.item_id, agent=call.user.name)
+    return "kept"
+
+
+def _follow(call: Call, record: HarvestedRecord) -> str:
+    follow(call.site.silo, record.item_id, agent=call.user.name)
+    return "followed"
+
+
+def _resolve(call: Call, record: HarvestedRecord) -> str:
+    conflicts = _review(call, record).conflicts
+    choices = {}
+    for number, conflict in enumerate(conflicts):
+        chosen = _chosen(call, f"{number}", conflict)
+        if chosen is not None:
+            choices[conflict.name] = chosen
+    resolve(
+        call.site.silo, record.item_id, choices, agent=call.user.name, if_revision=record.revision
+    )
+    return "resolved"
+
+
+def _chosen(call: Call, number: str, conflict: Conflict) -> Choice | None:
+    """What a form says of a field: a side, or values of one's own; None where nothing."""
+    if call.field(f"name-{number}", conflict.name) != conflict.name:
+        raise BadRequest("This form was made for other conflicts; look at the record again.")
+    sides = {"base": conflict.base, "ours": conflict.ours, "theirs": conflict.theirs}
+    side = call.field(f"take-{number}")
+    if side in sides:
+        return tuple((one.folded, one.lang) for one in sides[side])
+    if side != "own":
+        return None
+    languages = {one.folded: one.lang for values in sides.values() for one in values}
+    lines = (" ".join(line.split()) for line in call.field(f"own-{number}").splitlines())
+    return tuple((line, languages.get(line, "")) for line in lines if line)
+
+
+_DECISIONS: Mapping[str, Callable[[Call, HarvestedRecord], str]] = {
+    "accept": _accept,
+    "keep": _keep,
+    "follow": _follow,
+    "resolve": _resolve,
+}

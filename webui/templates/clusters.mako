@@ -1,0 +1,69 @@
+<%inherit file="base.mako"/>
+<%def name="title()">${_("Clusters")}</%def>
+<div class="heading">
+  <h1>${_("Clusters")}</h1>
+  <p class="count" role="status">${counted("{n} cluster", "{n} clusters", total)}</p>
+</div>
+<p class="hint">${_("Values of a field that are likely one, written differently. Merging them makes a rule, which you preview before anything is changed.")}</p>
+<form class="search" action="${urls.CLUSTERS}" method="get" aria-label="${_('Find clusters')}">
+  <p>
+    <label for="field">${_("Field")}</label>
+    <select id="field" name="field">
+% for name in fields:
+      <option value="${name}"${" selected" if name == field else ""}>${field_label(name)}</option>
+% endfor
+    </select>
+  </p>
+  <p>
+    <label for="method">${_("Alike are")}</label>
+    <select id="method" name="method">
+% for name, label in methods:
+      <option value="${name}"${" selected" if name == method else ""}>${label}</option>
+% endfor
+    </select>
+  </p>
+  <p>
+    <label for="distance">${_("Letters apart, at most")}</label>
+    <select id="distance" name="distance">
+% for number in (1, 2, 3):
+      <option value="${number}"${" selected" if number == distance else ""}>${number}</option>
+% endfor
+    </select>
+  </p>
+  <p class="act"><button type="submit">${_("Find")}</button></p>
+</form>
+% if clusters:
+<form class="edit" action="${urls.CLUSTERS}" method="post">
+  <input type="hidden" name="field" value="${field}">
+% for number, one in clusters:
+  <fieldset class="card">
+    <legend>${start + number + 1}. <span dir="auto">${one.values[0][0]}</span></legend>
+    <p class="tick">
+      <input id="use-${number}" name="use-${number}" type="checkbox" value="yes">
+      <label for="use-${number}">${_("Merge these")}<span class="unseen"> ${one.values[0][0]}</span></label>
+    </p>
+    <ul class="plain">
+% for place, (value, count) in enumerate(one.values[:shown]):
+      <li class="tick">
+        <input id="value-${number}-${place}" name="value-${number}-${place}" type="checkbox" value="${value}" checked>
+        <label for="value-${number}-${place}" dir="auto">${value} <small>${counted("{n} record", "{n} records", count)}</small></label>
+      </li>
+% endfor
+% if len(one.values) > shown:
+      <li>${_("and {n} more", n=len(one.values) - shown)}</li>
+% endif
+    </ul>
+    <p>
+      <label for="to-${number}">${_("All become")}</label>
+      <input id="to-${number}" name="to-${number}" type="text" value="${one.values[0][0]}" dir="auto" autocomplete="off">
+    </p>
+  </fieldset>
+% endfor
+  <p class="act"><button type="submit">${_("Make a rule of the merges")}</button></p>
+</form>
+% if next_url:
+<nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
+% endif
+% else:
+<section class="empty"><h2>${_("No cluster")}</h2><p>${_("No two values of this field are alike in this way.")}</p></section>
+% endif

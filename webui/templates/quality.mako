@@ -1,0 +1,37 @@
+<%inherit file="base.mako"/>
+<%def name="title()">${_("Quality")}</%def>
+<div class="heading">
+  <h1>${_("Quality")}</h1>
+  <p class="count"><a href="${urls.DUPLICATES}">${_("Likely duplicates")}</a></p>
+</div>
+<p class="hint">${_("What a person would want to look at in the descriptions. Nothing is rewritten.")}</p>
+<form class="search" action="${urls.QUALITY}" method="get" aria-label="${_('Choose a set')}">
+  <p>
+    <label for="set">${_("Set")}</label>
+    <select id="set" name="set">
+      <option value="">${_("All records")}</option>
+% for one, name in sets:
+      <option value="${one}"${" selected" if one == spec else ""}>${name}</option>
+% endfor
+    </select>
+  </p>
+  <p class="act"><button type="submit">${_("Show")}</button></p>
+</form>
+% if rows:
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Findings')}">
+<table>
+  <thead><tr><th scope="col">${_("Code")}</th><th scope="col">${_("What")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
+  <tbody>
+% for one in rows:
+    <tr>
+      <td class="id">${one.code}</td>
+      <th scope="row"><a href="${one.url}">${one.said.capitalize()}</a></th>
+      <td class="number">${f"{one.count:,}"}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
+<section class="empty"><h2>${_("Nothing to look at")}</h2><p>${_("No record here has a finding.")}</p></section>
+% endif

@@ -1,0 +1,41 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%def name="title()">${_("Upstream changes")}</%def>
+${parts.done(done)}
+<div class="heading"><h1>${_("Upstream changes")}</h1></div>
+<p class="hint">${_("Curated records of which the source has something newer. Nothing curated is overwritten or dropped.")}</p>
+% if found:
+<ul class="figures">
+% for one, label, number in counts:
+% if number:
+  <li><strong>${f"{number:,}"}</strong> <a href="${urls.with_query(urls.UPSTREAM, {'kind': one.value})}">${label}</a></li>
+% endif
+% endfor
+</ul>
+<form action="${urls.UPSTREAM}" method="post">
+  <p class="act"><button type="submit">${_("Propose all that merges cleanly")}</button>
+% if kind:
+    <a class="clear" href="${urls.UPSTREAM}">${_("Show all")}</a>
+% endif
+  </p>
+</form>
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Upstream changes')}">
+<table>
+  <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Fields in conflict")}</th></tr></thead>
+  <tbody>
+% for one in found:
+    <tr>
+      <th scope="row"><a class="id" href="${urls.upstream(one.identifier)}">${one.identifier}</a></th>
+      <td>${labels[one.kind]}</td>
+      <td>${", ".join(conflict.name for conflict in one.conflicts)}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% if len(found) >= most:
+<p class="hint">${_("The first {n} are shown; the others appear once these are decided.", n=most)}</p>
+% endif
+% else:
+<section class="empty"><h2>${_("Nothing to decide")}</h2><p>${_("When a harvest brings a new version of a curated record, it is listed here.")}</p></section>
+% endif

@@ -1,0 +1,67 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%def name="title()">${_("Upstream change of {identifier}", identifier=found.identifier)}</%def>
+<p class="crumbs"><a href="${urls.UPSTREAM}">← ${_("Upstream changes")}</a></p>
+${parts.done(done)}
+<div class="heading">
+  <h1>${_("Upstream change")}</h1>
+  <p class="count"><a class="id" href="${urls.record(found.identifier)}">${found.identifier}</a> · ${label}</p>
+</div>
+<p class="under">${_("Curated: {ours}, made from {base}. The source has {theirs} now.", ours=found.ours, base=found.base, theirs=found.theirs)}
+<a href="${urls.differences(found.identifier, found.base, found.theirs)}">${_("What the source changed")}</a> ·
+<a href="${urls.differences(found.identifier, found.base, found.ours)}">${_("What was curated")}</a>
+% if found.kind == "proposed":
+ · <a href="${urls.differences(found.identifier, found.ours, found.proposal)}">${_("What the proposal changes")}</a>
+% endif
+</p>
+% if found.reason:
+<p class="note fault">${found.reason}</p>
+% endif
+% if found.kind == "conflict":
+<form class="edit" action="${urls.upstream(found.identifier)}" method="post">
+  <input type="hidden" name="if_match" value="${revision}">
+% for number, one in conflicts:
+  <fieldset class="card">
+    <legend>${field_label(one.name)}</legend>
+    <input type="hidden" name="name-${number}" value="${one.name}">
+    <div class="sides">
+${side(number, "base", _("Before"), one.base)}
+${side(number, "ours", _("Curated"), one.ours)}
+${side(number, "theirs", _("At the source"), one.theirs)}
+      <div>
+        <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"><label for="own-take-${number}">${_("These values")}</label></p>
+        <p><label class="unseen" for="own-${number}">${_("Values of {field}, one on each line", field=field_label(one.name))}</label>
+        <textarea id="own-${number}" name="own-${number}" rows="3" dir="auto">
+${text(one.ours)}</textarea></p>
+      </div>
+    </div>
+  </fieldset>
+% endfor
+  <p class="act"><button name="do" value="resolve">${_("Make a proposal of this")}</button></p>
+</form>
+% endif
+<form action="${urls.upstream(found.identifier)}" method="post">
+  <input type="hidden" name="if_match" value="${revision}">
+  <p class="act">
+% if found.kind == "proposed":
+    <button name="do" value="accept">${_("Accept the proposal")}</button>
+% endif
+    <button class="quiet" name="do" value="keep">${_("Keep what is curated")}</button>
+    <button class="quiet" name="do" value="follow">${_("Follow the source")}</button>
+  </p>
+</form>
+<%def name="side(number, name, label, values)">
+      <div>
+        <p class="tick"><input id="${name}-${number}" type="radio" name="take-${number}" value="${name}"><label for="${name}-${number}">${label}</label></p>
+% for value in values:
+        <p dir="auto">${value.text}\
+% if value.lang:
+ <small>[${value.lang}]</small>\
+% endif
+</p>
+% endfor
+% if not values:
+        <p class="empty-line">${_("nothing")}</p>
+% endif
+      </div>
+</%def>
