@@ -158,7 +158,25 @@ class FedoraTarget:
                 return Deposited(uri, there.last.uri, there.token, (), True, count)
             if not is_ours and not deposit.overwrite:
                 raise Conflict(deposit.identifier, _what_is_there(there))
+            if there is not None and there.tombstone:
+                return self._write_over(deposit, there, journal)
             return self._write(deposit, uri, _Before(there, is_ours), journal)
+
+    def _write_over(
+        self, deposit: Deposit, there: FedoraObject, journal: DepositJournal
+    ) -> Deposited:
+        """Make the object again where it was deleted; its history goes on, from 6.5."""
+        try:
+            return self._write(deposit, there.uri, _Before(there), journal)
+        except Departed as error:
+            if not deposit.overwrite:
+                raise Conflict(
+                    deposit.identifier,
+                    f"{there.uri} was deleted, and this server makes it anew only when its history "
+                    "is purged, which overwriting conflicts would do",
+                ) from error
+        self._purge(there.tombstone)
+        return self._write(deposit, there.uri, _Before(), journal)
 
     def _write(
         self, deposit: Deposit, uri: str, before: _Before, journal: DepositJournal
@@ -176,7 +194,7 @@ class FedoraTarget:
         with self._transaction(journal) as transaction:
             if is_new:
                 sending.make_group(transaction, uri, over_tombstone=self._goes_over(there))
-            sending.send_files(transaction, uri, version, what, is_new=is_new)
+            sending.send_files(transaction, uri, version, what, is_new=there is None)
             expected = there.state if there is not None and not is_new else ""
             state = sending.put_description(transaction, uri, body, expected)
             journal.committing(state=state, creates=uri if there is None else "")
@@ -214,7 +232,9 @@ class FedoraTarget:
         self, uri: str, state: str, before: FedoraObject | None, created: tuple[str, ...] = ()
     ) -> Deposited:
         """What was committed: its version is the first after those that were there."""
-        versions = read_versions(self._client, uri)[: len(before.versions if before else ()) + 1]
+        versions = read_versions(self._client, uri)
+        if before is None or not before.tombstone:
+            versions = versions[: len(before.versions if before else ()) + 1]
         memento = versions[-1].uri if versions else ""
         return Deposited(uri, memento, token(state, versions), created, deposits=len(versions))
 

@@ -142,6 +142,11 @@ class Simulator:
         self._transactions: dict[str, Transaction] = {}
         self._locks: dict[str, str] = {}
 
+    @property
+    def locked(self) -> set[str]:
+        """The objects that an open transaction holds."""
+        return set(self._locks)
+
     # -- one request -------------------------------------------------------------------
 
     def answer(self, request: Request) -> Answer:
@@ -439,8 +444,9 @@ class Simulator:
         if found is not None and found.kind == "tombstone":
             self._check_tombstone(request, path, found)
             found = None
-        self._check_preconditions(request, found)
-        self._check_place(path, kind, found, transaction)
+        else:
+            self._check_preconditions(request, found)
+            self._check_place(path, kind, found, transaction)
         made = self._made(request, path, kind, found)
         self._take_lock(path, transaction)
         self._check_body(request, made)

@@ -293,6 +293,52 @@ def test_what_others_deleted_is_a_conflict(fedora: Fedora, export: Export, put: 
     assert "tombstone" in report.problems[0].reason
 
 
+def test_overwriting_makes_anew_what_others_deleted(
+    fedora: Fedora, export: Export, put: Harvest
+) -> None:
+    put(export.silo, ID)
+    export.run()
+    fedora.client.send("DELETE", uri(export))
+    put(export.silo, ID, "2", "Two")
+    assert export.run(on_conflict=OnConflict.OVERWRITE).whole
+    assert b"Two" in fedora.get(f"{uri(export)}/oai_dc")
+    assert [one for one in export.verify().first if one.version == "2"] == []
+
+
+def test_a_deleted_record_that_its_source_lists_again_comes_back(
+    fedora: Fedora, export: Export, put: Harvest, delete_at_source: Harvest
+) -> None:
+    export = replace(export, policy=replace(export.policy, deletions=Deletions.DELETE))
+    put(export.silo, ID)
+    export.run()
+    delete_at_source(export.silo, ID)
+    export.run()
+    with export.silo.batch([ID]) as batch:
+        batch.edit(ID).del_metadata("deleted_at_version")
+    put(export.silo, ID, "3", "Again")
+    report = export.run()
+    knows_a_way = fedora.simulator is not None and fedora.simulator.version != "6.0.0"
+    if not knows_a_way and not report.whole:
+        assert "history" in report.problems[0].reason
+        assert export.run(on_conflict=OnConflict.OVERWRITE).whole
+    assert b"Again" in fedora.get(f"{uri(export)}/oai_dc")
+
+
+def test_a_withdrawn_record_that_its_source_lists_again_is_no_longer_withdrawn(
+    fedora: Fedora, export: Export, put: Harvest, delete_at_source: Harvest
+) -> None:
+    put(export.silo, ID)
+    export.run()
+    delete_at_source(export.silo, ID)
+    export.run()
+    with export.silo.batch([ID]) as batch:
+        batch.edit(ID).del_metadata("deleted_at_version")
+    put(export.silo, ID, "3", "Again")
+    assert export.run().whole
+    assert b"deleted at the source" not in fedora.get(uri(export), Accept=NT, Prefer=OWN)
+    assert is_clean(export)
+
+
 def test_a_wrong_digest_leaves_nothing_behind(fedora: Fedora, export: Export, put: Harvest) -> None:
     put(export.silo, ID, files={"big": b"x" * 3_000_000})
     export.target.probe()
