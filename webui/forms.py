@@ -12,7 +12,7 @@ from webui.rendering import View
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form; `hint` is a sentence under it."""
+    """One field of a form; `hint` is a sentence under it, `limit` bytes of a file, or 0."""
 
     name: str
     label: str = ""
@@ -20,6 +20,7 @@ class Field:
     value: str = ""
     hint: str = ""
     required: bool = False
+    limit: int = 0
 
 
 MESSAGE = Field("message", "Why", hint="Kept with the change; may stay empty.")

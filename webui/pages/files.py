@@ -76,7 +76,8 @@ def ask_add(call: Call) -> View:
     """A file to be added to a version."""
     record = call.record
     require_curated(record, call.version)
-    limit = human_size(call.site.settings.max_upload)
+    most = call.site.settings.max_upload
+    limit = human_size(most)
     url = urls.files(record.item_id, call.version)
     fields = (
         Field("path", "Name", hint="Empty: the file’s own name. A / makes a directory."),
@@ -85,7 +86,7 @@ def ask_add(call: Call) -> View:
         ),
         Field("replace", "Replace a file of that name", "checkbox", "yes"),
         MESSAGE,
-        Field("part", "File", "file", hint=f"Up to {limit}.", required=True),
+        Field("part", "File", "file", hint=f"Up to {limit}.", required=True, limit=most),
     )
     question = _question(
         call, record, title="Add a file", action=url, submit="Add the file", fields=fields

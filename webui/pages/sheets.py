@@ -43,7 +43,7 @@ def export(call: Call) -> Response:
 def show(call: Call) -> View:
     """Export what the address selects, or import an edited spreadsheet."""
     chosen = from_address(call)
-    data = {"chosen": chosen, "limit": human_size(MAX_BYTES)}
+    data = {"chosen": chosen, "limit": human_size(MAX_BYTES), "most": MAX_BYTES}
     twin = {"records": chosen.count, "csv": urls.sheet_csv(chosen.search)}
     return View("sheet.mako", data, twin, urls.with_search(urls.SHEET, chosen.search))
 
@@ -59,7 +59,12 @@ def send(call: Call) -> Response:
 def ask_attach(call: Call) -> View:
     """Attach a file to each record that the address selects."""
     chosen = from_address(call)
-    data = {"chosen": chosen, "limit": human_size(ATTACHED_BYTES), "premis": PREMIS}
+    data = {
+        "chosen": chosen,
+        "limit": human_size(ATTACHED_BYTES),
+        "most": ATTACHED_BYTES,
+        "premis": PREMIS,
+    }
     twin = {"records": chosen.count}
     return View("attach.mako", data, twin, urls.with_search(urls.ATTACH, chosen.search))
 

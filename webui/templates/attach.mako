@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${_("Attach a file to each")}</%def>
 <p class="crumbs"><a href="${urls.with_search(urls.BULK, chosen.search)}">← ${_("Change many records")}</a></p>
@@ -15,9 +16,10 @@ ${previews.chosen(chosen)}
     </p>
     <p>
       <label for="part">${_("File")}</label>
-      <input id="part" name="part" type="file" required aria-describedby="part-hint">
+      <input id="part" name="part" type="file" data-limit="${most}" required aria-describedby="part-hint">
       <small id="part-hint">${_("A licence, a note; up to {limit}.", limit=limit)}</small>
     </p>
+${parts.sending()}
     <p class="act"><button type="submit">${_("Preview")}</button></p>
   </form>
 </section>
@@ -33,3 +35,4 @@ ${previews.chosen(chosen)}
     <p class="act"><button type="submit">${_("Preview the PREMIS records")}</button></p>
   </form>
 </section>
+${parts.scripts()}

@@ -90,6 +90,7 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
       <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
   </fieldset>
 </form>
+${parts.scripts()}
 
 <%def name="value_row(name, number, field, place, count)">
 <%

@@ -2,7 +2,12 @@
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${label}</%def>
 <p class="crumbs"><a href="${request.url()}">← ${_("Back to the search")}</a></p>
-<div class="heading"><h1>${label}</h1></div>
+<div class="heading">
+  <h1>${label}</h1>
+% if field in ("subject", "creator", "type", "publisher", "language"):
+  <p class="count"><a href="${urls.with_query(urls.CLUSTERS, {'field': field})}">${_("Values that are likely one")}</a></p>
+% endif
+</div>
 <form class="search" action="${urls.SEARCH}/values" method="get" aria-label="${_('Find a value')}">
   <input type="hidden" name="field" value="${field}">
 ${lists.hidden(request.pairs)}

@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${question.title}</%def>
 <p class="crumbs"><a href="${question.back}">← Back to <bdi class="id">${question.identifier}</bdi></a></p>
 <article class="question${' danger' if question.is_danger else ''}">
@@ -18,11 +19,14 @@ ${hint(field)}
 % else:
     <p>
       <label for="${field.name}">${field.label}</label>
-      <input id="${field.name}" name="${field.name}" type="${field.kind}"${initial(field)}${required(field)}${described(field)} autocomplete="off" spellcheck="false" dir="auto">
+      <input id="${field.name}" name="${field.name}" type="${field.kind}"${initial(field)}${required(field)}${described(field)}${limited(field)} autocomplete="off" spellcheck="false" dir="auto">
 ${hint(field)}
     </p>
 % endif
 % endfor
+% if question.is_upload:
+${parts.sending()}
+% endif
     <p class="act">
       <button type="submit">${question.submit}</button>
       <a class="clear" href="${question.back}">Cancel</a>
@@ -30,6 +34,15 @@ ${hint(field)}
   </form>
 </article>
 
+% if question.is_upload:
+${parts.scripts()}
+% endif
+
+<%def name="limited(field)">\
+% if field.limit:
+ data-limit="${field.limit}"\
+% endif
+</%def>
 <%def name="upload()">\
 % if question.is_upload:
  enctype="multipart/form-data"\

@@ -34,6 +34,16 @@ ${v.text}\
 % endif
 </%def>
 
+<%def name="sending()">
+    <p class="sending" role="status" hidden data-too-large="${_('This file is larger than is allowed here; nothing was sent.')}" data-failed="${_('The upload failed; nothing was stored.')}">
+      <progress max="1" value="0" aria-label="${_('Sent')}"></progress> <span></span>
+    </p>
+</%def>
+
+<%def name="scripts()">
+<script src="${static_url('curate.js')}" defer></script>
+</%def>
+
 <%def name="done(text)">
 % if text:
 <p class="done" role="status">${text}</p>

@@ -33,7 +33,8 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 ; its earlier versions are kept here.</p>
 % endif
 % if view.upstream_newer:
-<p class="note">The source has something newer than what this curated version was made from; the newest harvested version is below, and nothing of yours was changed.</p>
+<p class="note">The source has something newer than what this curated version was made from; the newest harvested version is below, and nothing of yours was changed.
+<a href="${urls.upstream(view.identifier)}">Decide what becomes of it</a></p>
 % endif
 % if not shown.is_current:
 <p class="note">You are looking at version <strong>${shown.name}</strong>; the current one is <a href="${current.url}">${current.name}</a>.</p>

@@ -121,6 +121,8 @@ ${lists.choices(facet.choices)}
     </form>
 % endif
     <ul class="acts">
+      <li><a href="${urls.bulk(request_query)}">${_("Change these records")}</a></li>
+      <li><a href="${urls.with_search(urls.SHEET, request_query)}">${_("Edit them in a spreadsheet")}</a></li>
 % for label, url in downloads.items():
       <li><a href="${url}" download>${_("All as {form}", form=label)}</a></li>
 % endfor

@@ -6,6 +6,10 @@
   <h1 dir="auto">${search.title}</h1>
   <p class="count">${counted("{n} identifier", "{n} identifiers", len(search.select.identifiers))}</p>
 </div>
+<ul class="acts">
+  <li><a href="${urls.bulk('saved=' + search.name)}">${_("Change these records")}</a></li>
+  <li><a href="${urls.with_search(urls.SHEET, 'saved=' + search.name)}">${_("Edit them in a spreadsheet")}</a></li>
+</ul>
 % if missing:
 <div class="note" role="status">
   <p>${counted("{n} identifier of this page has no record here:", "{n} identifiers of this page have no record here:", len(missing))}</p>

@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${_("Edit in a spreadsheet")}</%def>
 <p class="crumbs"><a href="${urls.with_search(urls.BULK, chosen.search)}">← ${_("Change many records")}</a></p>
@@ -18,9 +19,11 @@ ${previews.chosen(chosen)}
     </p>
     <p>
       <label for="part">${_("The edited file")}</label>
-      <input id="part" name="part" type="file" required aria-describedby="part-hint">
+      <input id="part" name="part" type="file" data-limit="${most}" required aria-describedby="part-hint">
       <small id="part-hint">${_("CSV in UTF-8, up to {limit}. Nothing is changed before you have seen what would be.", limit=limit)}</small>
     </p>
+${parts.sending()}
     <p class="act"><button type="submit">${_("Preview")}</button></p>
   </form>
 </section>
+${parts.scripts()}
