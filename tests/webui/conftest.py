@@ -238,3 +238,59 @@ def working_copy(silo: Silo) -> str:
     """The record `PLAIN` with a curated copy of version 1."""
     silo[PLAIN].clone_version("1", "workingcopy", agent=AGENT)
     return PLAIN
+
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's chromium; without it these tests are left out, but not in CI."""
+    if not os.path.exists(CHROMIUM):
+        reason = f"{CHROMIUM} is not installed (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only where one is needed
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, client: Any) -> Iterator[Callable[..., Any]]:
+    """Open a page of the site; errors of the page's policy or scripts fail the test."""
+    contexts = []
+    complaints: list[str] = []
+
+    def open_(path: str, **how: Any) -> Any:
+        context = browser.new_context(base_url=f"http://localhost:{client.port}", **how)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text))
+        page.goto(path)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    # A page that is an error by intent is told of in the console, too.
+    assert [line for line in complaints if "Failed to load resource" not in line] == []
+
+
+@pytest.fixture
+def kept_searches(client: Client) -> None:
+    """A kept search, and a list of identifiers of which one has no record."""
+    client.post("/searches", {"search": "q=keeping", "title": "About keeping"})
+    client.post("/searches", {"identifiers": f"{PLAIN} nobody", "title": "pasted"})

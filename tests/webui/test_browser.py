@@ -1,26 +1,16 @@
 """In a real browser: curate a record, with and without JavaScript; axe; reflow; the keyboard."""
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 PLAIN = "oai:example.org:1"
 URL = "/records/oai+example,org+1"
@@ -31,6 +21,14 @@ PAGES = {
     "nothing fits": "/records?newer=yes",
     "jump to nothing": "/records?find=nobody",
     "sets": "/sets",
+    "search": "/search",
+    "search narrowed": "/search?q=record*&deleted=false&open=creator&since=2000-01-01",
+    "nothing found": "/search?q=nobody",
+    "values": "/search/values?field=creator",
+    "kept": "/searches",
+    "pasted": "/searches/pasted",
+    "differences": URL + "/differences",
+    "source": URL + "/versions/1/source",
     "record": URL,
     "harvested version": URL + "/versions/1",
     "right to left": "/records/oai+example,org+3",
@@ -49,42 +47,6 @@ PAGES = {
 }
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Debian's chromium; without it these tests are left out, but not in CI."""
-    if not os.path.exists(CHROMIUM):
-        reason = f"{CHROMIUM} is not installed (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser: Browser, client: Any) -> Iterator[Callable[..., Page]]:
-    """Open a page of the site; errors of the page's policy or scripts fail the test."""
-    contexts = []
-    complaints: list[str] = []
-
-    def open_(path: str, **how: Any) -> Page:
-        context = browser.new_context(base_url=f"http://localhost:{client.port}", **how)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: complaints.append(said.text))
-        page.goto(path)
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    # A page that is an error by intent is told of in the console, too.
-    assert [line for line in complaints if "Failed to load resource" not in line] == []
-
-
 @pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
 def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     open_page: Callable[..., Page], silo: Silo, tmp_path: Any, with_scripts: bool
@@ -96,7 +58,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
 
     page.get_by_role("link", name="On the keeping of records").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
-    page.get_by_text("Copy version 1").click()
+    page.get_by_text("Copy version 1", exact=True).click()
     page.get_by_label("Why").fill("Add the licence")
     page.get_by_role("button", name="Make the copy").click()
     expect(page.get_by_role("status")).to_contain_text("The copy is made")
@@ -129,7 +91,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
 def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], silo: Silo) -> None:
     page = open_page(URL)
     silo[PLAIN].clone_version("1", "somebody-elses")
-    page.get_by_text("Copy version 1").click()
+    page.get_by_text("Copy version 1", exact=True).click()
     page.get_by_role("button", name="Make the copy").click()
     expect(page.get_by_role("alert")).to_contain_text("Somebody changed this record")
     assert silo[PLAIN].versions == ["1", "somebody-elses"]
@@ -151,6 +113,7 @@ def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
 @pytest.mark.parametrize(
     ("scheme", "rules"), [("light", WCAG), ("dark", ["color-contrast"])], ids=["light", "dark"]
 )
+@pytest.mark.usefixtures("kept_searches")
 def test_axe_finds_nothing_on_any_page(
     open_page: Callable[..., Page], working_copy: str, scheme: str, rules: list[str]
 ) -> None:
@@ -166,6 +129,7 @@ def test_axe_finds_nothing_on_any_page(
 
 
 @pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.usefixtures("kept_searches")
 def test_no_page_is_wider_than_the_window(
     open_page: Callable[..., Page], silo: Silo, working_copy: str, width: int
 ) -> None:

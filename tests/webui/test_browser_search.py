@@ -1,0 +1,108 @@
+"""In a real browser: find records and compare versions, without JavaScript too, and by keyboard."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from recordsilo import Silo
+
+pytestmark = pytest.mark.browser
+
+PLAIN = "oai:example.org:1"
+
+
+@pytest.fixture
+def picture(tmp_path: Any) -> Callable[[Page, str], None]:
+    """Keep what is seen among the files of the test."""
+
+    def take(page: Page, name: str) -> None:
+        page.screenshot(path=str(tmp_path / f"{name}.png"), full_page=True)
+
+    return take
+
+
+@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+def test_a_librarian_finds_narrows_and_keeps(
+    open_page: Callable[..., Page], picture: Callable[[Page, str], None], with_scripts: bool
+) -> None:
+    page = open_page("/search", java_script_enabled=with_scripts)
+    page.get_by_label("Words").fill("keeping")
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.get_by_text("1 record", exact=True)).to_be_visible()
+
+    page.get_by_role("group").filter(has_text="Creator").locator("summary").click()
+    page.get_by_label("Find a value of Creator").fill("nuria")
+    if not with_scripts:
+        page.get_by_label("Find a value of Creator").press("Enter")
+        expect(page.get_by_role("heading", name="Creator")).to_be_visible()
+    page.get_by_role("link", name="Ortega, Núria 1").click()
+    chosen = page.get_by_role("list", name="Filters in use")
+    expect(chosen).to_contain_text("Creator: Ortega, Núria")
+    picture(page, "narrowed")
+
+    page.get_by_label("Keep this search as").fill("By Núria Ortega")
+    page.get_by_role("button", name="Keep").click()
+    expect(page.get_by_label("Words")).to_have_value("keeping")
+    page.get_by_role("link", name="Saved").click()
+    page.get_by_role("link", name="By Núria Ortega").click()
+    expect(chosen).to_contain_text("Creator: Ortega, Núria")
+    chosen.get_by_role("link", name="Take off: Creator").click()
+    expect(chosen).to_have_count(0)
+
+
+def test_a_pasted_list_is_shown_and_what_is_lacking_is_named(
+    open_page: Callable[..., Page], picture: Callable[[Page, str], None]
+) -> None:
+    page = open_page("/searches")
+    page.get_by_role("textbox", name="Identifiers").fill(f"{PLAIN}\nnobody\n6102")
+    page.get_by_role("button", name="Show these records").click()
+    expect(page.get_by_role("link", name="On the keeping of records")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("nobody")
+    picture(page, "pasted")
+
+
+def test_a_curated_record_shows_its_changes_and_any_two_versions_are_compared(
+    open_page: Callable[..., Page],
+    silo: Silo,
+    working_copy: str,
+    picture: Callable[[Page, str], None],
+) -> None:
+    with silo[working_copy].get_stream("oai_dc", "workingcopy") as stream:
+        content = stream.read().replace(b"the keeping", b"the long keeping")
+    with silo.editing(working_copy) as edit:
+        edit.put("workingcopy", "oai_dc", content, metadata=True)
+    page = open_page("/records/oai+example,org+1")
+    changes = page.get_by_role("region", name="Changed against version 1")
+    expect(changes.locator("ins mark")).to_have_text("long ")
+    picture(page, "curated")
+    changes.get_by_role("link", name="All differences").click()
+    page.get_by_label("Before").select_option("workingcopy")
+    page.get_by_label("After").select_option("1")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("del mark")).to_have_text("long ")
+    page.get_by_text("Line by line").click()
+    expect(page.get_by_label("Lines of oai_dc")).to_contain_text("long keeping")
+    picture(page, "differences")
+
+
+def test_searching_needs_the_keyboard_only(open_page: Callable[..., Page]) -> None:
+    page = open_page("/records")
+    search = page.get_by_label("Search, or an identifier")
+    _tab_to(page, search)
+    page.keyboard.type("keeping")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/search\?q=keeping$"))
+    _tab_to(page, page.get_by_role("link", name="On the keeping of records"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
+
+
+def _tab_to(page: Page, wanted: Any) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError("the keyboard does not get there")
