@@ -1,0 +1,188 @@
+"""In a real browser: edit a description, change many records, decide; without JavaScript too."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from recordsilo import Silo
+from recordsilo.manifest import Origin
+
+pytestmark = pytest.mark.browser
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+PLAIN = "oai:example.org:1"
+URL = "/records/oai+example,org+1"
+COPY = URL + "/versions/workingcopy"
+RULE = (
+    'title = "Types"\nkeep = true\n[select]\nquery = "Record"\n[[change]]\ndo = "add"\n'
+    'field = "type"\nvalue = "Text"\n[[change]]\ndo = "map"\nfield = "type"\n'
+    '[change.table]\nText = "text"\n'
+)
+
+
+def content(silo: Silo, version: str = "workingcopy") -> str:
+    with silo[PLAIN].get_stream("oai_dc", version) as file:
+        return str(file.read().decode())
+
+
+@pytest.fixture
+def curated(silo: Silo, working_copy: str, tmp_path: Any) -> str:
+    """A Silo with something on every page: a conflict upstream, a kept rule, duplicates."""
+    record = silo[working_copy]
+    ours = content(silo).replace("On the keeping of records", "Keeping records")
+    record.put_stream("oai_dc", ours.encode(), "workingcopy")
+    theirs = content(silo, "1").replace("On the keeping of records", "Records and their keeping")
+    date = "2005-01-01T00:00:00"
+    with silo.batch([PLAIN, "oai:example.org:100", "oai:example.org:101"]) as batch:
+        edit = batch.edit(PLAIN)
+        origin = Origin("harvest", prefixes={"oai_dc": date}, date=date)
+        edit.add_version("2", date=date, origin=origin, move_cursor=False)
+        edit.put("2", "oai_dc", theirs.encode(), metadata=True, allow_frozen=True)
+        for number in (100, 101):
+            edit = batch.edit(f"oai:example.org:{number}")
+            edit.add_version("2", date=date, origin=origin)
+            text = content(silo, "1").replace("Ortega, Núria", f"Lind{' ' * number}, A.")
+            edit.put("2", "oai_dc", text.replace("eng", "Eng" if number % 2 else "eng").encode(),
+                     metadata=True, allow_frozen=True)  # fmt: skip
+    rules = tmp_path / "myrepo" / "curation" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "types.toml").write_text(RULE)
+    return working_copy
+
+
+PAGES = {
+    "edit": COPY + "/edit",
+    "edit as XML": COPY + "/edit-xml",
+    "change many": "/bulk?q=Record",
+    "a kept rule in the form": "/bulk?rule=types",
+    "changes made": "/bulk/jobs",
+    "sheet": "/bulk/sheet?q=Record",
+    "attach": "/bulk/attach?q=Record",
+    "rules": "/rules",
+    "rule": "/rules/types",
+    "clusters": "/clusters?field=creator",
+    "clusters of languages": "/clusters?field=language",
+    "upstream": "/upstream",
+    "upstream of a record": "/upstream/oai+example,org+1",
+    "quality": "/quality",
+    "duplicates": "/quality/duplicates",
+}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rules"), [("light", WCAG), ("dark", ["color-contrast"])], ids=["light", "dark"]
+)
+def test_axe_finds_nothing_where_records_are_curated(
+    open_page: Callable[..., Page], curated: str, tmp_path: Any, scheme: str, rules: list[str]
+) -> None:
+    assert curated == PLAIN
+    page = open_page("/records", color_scheme=scheme)
+    for name, path in PAGES.items():
+        page.goto(path)
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        page.screenshot(path=str(tmp_path / f"{name}-{scheme}.png"), full_page=True)
+        found = Axe().run(page, options={"runOnly": rules}).response["violations"]
+        told = [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
+        assert told == [], name
+
+
+def test_no_page_of_curation_is_wider_than_a_small_window(
+    open_page: Callable[..., Page], curated: str, tmp_path: Any
+) -> None:
+    assert curated == PLAIN
+    page = open_page("/records", viewport={"width": 320, "height": 800})
+    for name, path in PAGES.items():
+        page.goto(path)
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        page.screenshot(path=str(tmp_path / f"{name}-320.png"), full_page=True)
+        wide, window = page.evaluate(
+            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert wide <= window, name
+
+
+@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+def test_a_curator_edits_a_description(
+    open_page: Callable[..., Page], silo: Silo, with_scripts: bool
+) -> None:
+    page = open_page(URL, java_script_enabled=with_scripts)
+    page.get_by_role("button", name="Curate").click()
+    expect(page.get_by_role("status").first).to_contain_text("working copy is made")
+    page.get_by_label("Title 1", exact=True).fill("Keeping records")
+    page.get_by_role("button", name="Move down Creator 1").click()
+    expect(page.get_by_label("Creator 1", exact=True)).to_have_value("Smith, J.")
+    page.get_by_label("Field").select_option("subject")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_label("Subject 1", exact=True).fill("Archives")
+    page.get_by_label("Language of Subject 1").fill("en")
+    page.get_by_role("button", name="Remove Date 1").click()
+    page.get_by_label("Why").fill("Better words")
+    page.get_by_role("button", name="Save", exact=True).last.click()
+    expect(page.get_by_role("status").first).to_contain_text("Your changes are saved")
+    stored = content(silo)
+    assert "<dc:title>Keeping records</dc:title>" in stored
+    assert '<dc:subject xml:lang="en">Archives</dc:subject>' in stored
+    assert "2003" not in stored
+    assert "2003" in content(silo, "1")
+
+
+@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+def test_a_curator_changes_many_records_and_undoes_it(
+    open_page: Callable[..., Page], silo: Silo, with_scripts: bool
+) -> None:
+    page = open_page("/search?q=Record", java_script_enabled=with_scripts)
+    page.get_by_role("link", name="Change these records").click()
+    page.get_by_label("What", exact=True).select_option("replace pattern")
+    page.get_by_label("of the field").select_option("title")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_label("Pattern").fill("^Record")
+    page.get_by_label("Becomes").fill("Item")
+    page.get_by_role("button", name="Preview", exact=True).last.click()
+    expect(page.get_by_text("Nothing is written yet.")).to_be_visible()
+    assert silo.count(curated=True) == 0
+    page.get_by_role("button", name="Change 55 records").click()
+    for _ in range(50):
+        if silo.count(curated=True) == 55:
+            break
+        page.wait_for_timeout(100)
+    page.goto("/bulk/jobs")
+    page.locator("tbody a").first.click()
+    page.get_by_role("button", name="Undo").click()
+    for _ in range(50):
+        if silo.count(curated=True) == 0:
+            break
+        page.wait_for_timeout(100)
+    assert silo.count(curated=True) == 0
+
+
+def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
+    open_page: Callable[..., Page], silo: Silo, working_copy: str, tmp_path: Any
+) -> None:
+    page = open_page(COPY + "/files")
+    file = tmp_path / "data.bin"
+    file.write_bytes(b"x" * 300_000)
+    page.get_by_label("File", exact=True).set_input_files(str(file))
+    page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000'")
+    page.get_by_role("button", name="Add the file").click()
+    expect(page.locator(".sending")).to_contain_text("larger than is allowed")
+    page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000000'")
+    page.get_by_role("button", name="Add the file").click()
+    expect(page.get_by_role("status").first).to_contain_text("The file is in this version")
+    assert silo[working_copy].paths("workingcopy") == ["oai_dc", "data.bin"]
+
+
+def test_values_of_other_records_are_offered_while_one_types(
+    open_page: Callable[..., Page], curated: str
+) -> None:
+    assert curated == PLAIN
+    page = open_page(COPY + "/edit")
+    field = page.get_by_label("Creator 1", exact=True)
+    field.fill("")
+    with page.expect_response(lambda answer: "/search/values.json" in answer.url):
+        field.press_sequentially("Lind")
+    expect(page.locator("#values-creator option")).not_to_have_count(0)
+    offered = page.locator("#values-creator option").evaluate_all("all => all.map(e => e.value)")
+    assert all("Lind" in value for value in offered)
