@@ -72,7 +72,7 @@ from reexport.values import (
 _DELETED = "deleted"
 _CAN = Capabilities(
     each_version=True,
-    deletions=frozenset({Deletions.STATUS, Deletions.DELETE, Deletions.KEEP}),
+    deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
 )
 
 

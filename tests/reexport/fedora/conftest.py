@@ -35,15 +35,20 @@ def real_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.rmtree(shared / "fedora" / "home", ignore_errors=True)
 
 
-@pytest.fixture(params=["6.5.1", "6.0.0", pytest.param("real", id="real-6.0.0")])
+@pytest.fixture
+def real(real_root: str) -> Iterator[Fedora]:
+    user = os.environ.get("FEDORA_USER", USER).encode()
+    password = os.environ.get("FEDORA_PASSWORD", USER).encode()
+    with FedoraClient((user, password)) as client:
+        yield Fedora(real_root, None, client)
+
+
+@pytest.fixture(params=["6.5.1", "6.0.0", "real"])
 def fedora(request: pytest.FixtureRequest) -> Iterator[Fedora]:
     if request.param == "real":
-        user = os.environ.get("FEDORA_USER", USER).encode()
-        password = os.environ.get("FEDORA_PASSWORD", USER).encode()
-        with FedoraClient((user, password)) as client:
-            yield Fedora(request.getfixturevalue("real_root"), None, client)
-        return
-    yield from _simulated(request.param)
+        yield request.getfixturevalue("real")
+    else:
+        yield from _simulated(request.param)
 
 
 @pytest.fixture(params=["6.5.1", "6.0.0"])
