@@ -23,6 +23,11 @@ from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
+from webui.jobs.commands import broker_option
+from webui.jobs.commands import commands as job_commands
+from webui.jobs.embedded import EmbeddedWorker
+from webui.jobs.queue import Broker
+from webui.pages.jobs import CLOSING
 from webui.security import LOOPBACK_NAMES, Policy, is_loopback
 from webui.server import CannotListen, PageServer, PortTaken
 from webui.shelf import Shelf, is_directory_of_silos
@@ -54,8 +59,15 @@ _port_option = click.option(
     metavar="NAME",
     help="A further host name the page answers to, with --allow-remote; may be repeated.",
 )
+@broker_option
 def serve(
-    *, silo_dir: str, port: int | None, host: str, allow_remote: bool, names: tuple[str, ...]
+    *,
+    silo_dir: str,
+    port: int | None,
+    host: str,
+    allow_remote: bool,
+    names: tuple[str, ...],
+    broker: str,
 ) -> None:
     """Show the Silo DIR in the browser: look at its records and curate them.
 
@@ -75,7 +87,7 @@ def serve(
         _serve_shelf(silo_dir, host, port, policy)
         return
     with open_silo(silo_dir) as silo:
-        _serve(silo, host, port, policy)
+        _serve(silo, host, port, policy, broker)
 
 
 def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy) -> None:
@@ -103,9 +115,12 @@ def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
     return Policy(LOOPBACK_NAMES | {host.lower(), *(name.lower() for name in names)}, remote=True)
 
 
-def _serve(silo: Silo, host: str, port: int | None, policy: Policy) -> None:
-    """Show the Silo until somebody asks to stop."""
-    _run(create_app(silo, Settings(agent=_user(), policy=policy)), silo.storage_dir, host, port)
+def _serve(silo: Silo, host: str, port: int | None, policy: Policy, broker: str = "") -> None:
+    """Show the Silo until somebody asks to stop; with a worker, unless there is a broker."""
+    settings = Settings(agent=_user(), policy=policy, broker=broker, by_worker=True)
+    worker = contextlib.nullcontext() if broker else EmbeddedWorker(Broker(silo.path))
+    with worker:
+        _run(create_app(silo, settings), silo.storage_dir, host, port)
 
 
 def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:
@@ -114,6 +129,7 @@ def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:
             click.echo(f"{name} is at {server.url} (stop with Ctrl-C)")
             sys.stdout.flush()
             wait()
+            CLOSING.set()
     except (PortTaken, CannotListen) as error:
         fail(str(error))
     click.echo("Stopped.")
@@ -189,4 +205,4 @@ def _harvest(directory: str) -> None:
         click.get_current_context().exit(ExitCode.LOSSES)
 
 
-commands: list[click.Command] = [serve, demo]
+commands: list[click.Command] = [serve, demo, *job_commands]

@@ -29,6 +29,7 @@ NAVIGATION: tuple[Entry, ...] = (
     Entry("Sets", urls.SETS),
     Entry("Saved", urls.SEARCHES),
     Entry("Change many", urls.BULK),
+    Entry("Jobs", urls.JOBS),
     Entry("Clusters", urls.CLUSTERS),
     Entry("Upstream", urls.UPSTREAM),
     Entry("Quality", urls.QUALITY),

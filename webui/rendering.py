@@ -107,6 +107,7 @@ def static_content(name: str) -> bytes:
 STATIC: Mapping[str, str] = {
     "silo.css": "text/css; charset=utf-8",
     "silo.js": "text/javascript; charset=utf-8",
+    "jobs.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
     "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",

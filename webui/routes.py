@@ -23,6 +23,7 @@ from webui.pages import (
     edit_xml,
     facet_values,
     files,
+    jobs,
     openapi,
     quality,
     record,
@@ -125,6 +126,13 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/rules/{name}",                 rules.show_one),
     Route("POST",   "/rules/{name}",                 rules.act,            Body.FIELDS),
     Route("POST",   "/rules/{name}/delete",          rules.delete,         Body.FIELDS),
+
+    Route("GET",    "/jobs",                         jobs.show),
+    Route("POST",   "/jobs",                         jobs.create,          Body.FIELDS, MANAGER),
+    Route("GET",    "/jobs/new",                     jobs.ask_new,         Body.NONE,   MANAGER),
+    Route("GET",    "/jobs/{job}",                   jobs.show_one),
+    Route("GET",    "/jobs/{job}/events",            jobs.events),
+    Route("POST",   "/jobs/{job}/{action}",          jobs.act,             Body.FIELDS),
 
     Route("GET",    _RECORD,                         record.show),
     Route("DELETE", _RECORD,                         record.delete,        Body.FIELDS, MANAGER),

@@ -13,6 +13,7 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.identifier import unclean
 from webui.http_values import Request
+from webui.jobs.service import Jobs
 from webui.multipart import Form
 from webui.roles import NOBODY, User
 from webui.security import LOOPBACK_ONLY, Policy
@@ -29,11 +30,16 @@ class Settings:
     Attributes:
         agent: Noted as the author of every change made here.
         max_upload: Bytes of one upload.
+        broker: Where workers are told of jobs, such as ``redis://127.0.0.1/0``; empty: by
+            files in the Silo.
+        by_worker: Whether workers do the jobs, as beside `silo serve`; else threads here.
     """
 
     agent: str = "page"
     max_upload: int = 2 * GIB
     policy: Policy = LOOPBACK_ONLY
+    broker: str = ""
+    by_worker: bool = False
 
 
 class HarvesterState:
@@ -105,12 +111,15 @@ class Site:
     settings: Settings
     harvester: HarvesterState
     set_counts: SetCounts
+    jobs: Jobs
 
     @classmethod
     def of(cls, silo: Silo, settings: Settings | None = None) -> "Site":
         """The site of a Silo that is open."""
         state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
-        return cls(silo, settings or Settings(), state, SetCounts(silo))
+        known = settings or Settings()
+        jobs = Jobs.of(silo.path, known.broker, by_worker=known.by_worker)
+        return cls(silo, known, state, SetCounts(silo), jobs)
 
     @property
     def name(self) -> str:

@@ -26,6 +26,8 @@ CLUSTERS = "/clusters"
 UPSTREAM = "/upstream"
 QUALITY = "/quality"
 DUPLICATES = QUALITY + "/duplicates"
+JOBS = "/jobs"
+NEW_JOB = JOBS + "/new"
 SIGN_IN = "/sign-in"
 SIGN_OUT = "/sign-out"
 ACCOUNT = "/account"
@@ -149,6 +151,16 @@ def files(identifier: str, name: str) -> str:
 def file(identifier: str, name: str, path: str) -> str:
     """One file of a version."""
     return files(identifier, name) + "/" + "/".join(segment(part) for part in path.split("/"))
+
+
+def jobs(**fields: object) -> str:
+    """The list of jobs."""
+    return with_query(JOBS, fields)
+
+
+def job(job_id: str, **fields: object) -> str:
+    """How a job stands."""
+    return with_query(f"{JOBS}/{segment(job_id)}", fields)
 
 
 def twin(url: str) -> str:

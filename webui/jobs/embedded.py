@@ -56,6 +56,7 @@ class EmbeddedWorker:
         with self._lock:
             if self._process and self._process.stdin:
                 self._process.stdin.close()
+                self._process.terminate()  # the pipe is not looked at before all is loaded
         self._thread.join()
 
     def _keep(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from webui.jobs import edits, harvests, looks
+from webui.jobs import edits, exports, harvests, looks
 from webui.jobs.errors import JobRefused
 from webui.jobs.work import Kind
 
@@ -14,6 +14,7 @@ KINDS: Mapping[str, Kind] = {
     UPDATE: Kind("Update", harvests.update, lane="harvest", by_signal=True),
     CHANGE: Kind("Bulk change", edits.change, lane="change", renew=edits.plan_skipped_again),
     UNDO: Kind("Undo", edits.undo, lane="change"),
+    EXPORT: Kind("Export", exports.export, lane="export"),
     AUDIT: Kind("Audit", looks.audit, lane="audit"),
     REINDEX: Kind("Index anew", looks.reindex, lane="index"),
 }

@@ -9,8 +9,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 from curation.errors import CurationError
@@ -18,6 +19,7 @@ from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import ScraperError
 from recordsilo.errors import RecordSiloError
 from recordsilo.locks import Locks
+from reexport.errors import ExportError
 from webui.jobs.errors import Interrupted, JobsError
 from webui.jobs.kinds import kind_of
 from webui.jobs.ledger import JobLedger
@@ -30,7 +32,7 @@ SECONDS_FOR_LAST_RUN = 20.0
 SECONDS_TO_END = 10.0
 SECONDS_BETWEEN_LOOKS = 0.5
 UNFORESEEN = "something went wrong that nobody foresaw; the worker's log says what"
-FORESEEN = (ScraperError, OAIError, RecordSiloError, CurationError, JobsError, OSError)
+FORESEEN = (ScraperError, OAIError, RecordSiloError, CurationError, ExportError, JobsError, OSError)
 
 logger = logging.getLogger("webui.jobs")
 
@@ -53,11 +55,26 @@ def run_job(silo_path: str, job_id: str, stopping: threading.Event | None = None
     return ledger.job(job_id).state
 
 
+def run_here(silo_path: str, job_id: str) -> State | None:
+    """`run_job`, that looks meanwhile whether the page asked the job to pause or to end.
+
+    In the calling thread; a harvest is not interrupted here, as there is no signal for it.
+    """
+    stopping, ended = threading.Event(), threading.Event()
+    looking = (silo_path, job_id, ended, stopping.set)
+    threading.Thread(target=_watch, args=looking, daemon=True).start()
+    try:
+        return run_job(silo_path, job_id, stopping)
+    finally:
+        ended.set()
+
+
 def main(silo_path: str, job_id: str, held: int) -> int:
     """The whole process; the pipe `held`, a descriptor, ends when the worker does."""
     stopping = threading.Event()
     threading.Thread(target=_end_with, args=(held, stopping), daemon=True).start()
-    threading.Thread(target=_watch, args=(silo_path, job_id, stopping), daemon=True).start()
+    ask = partial(_ask, stopping)
+    threading.Thread(target=_watch, args=(silo_path, job_id, stopping, ask), daemon=True).start()
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, lambda _number, _frame: _ask(stopping))
     run_job(silo_path, job_id, stopping)
@@ -141,14 +158,15 @@ def _end_with(held: int, stopping: threading.Event) -> None:
     os._exit(os.EX_TEMPFAIL)
 
 
-def _watch(silo_path: str, job_id: str, stopping: threading.Event) -> None:
-    """Look now and then whether the page asked the job to pause or to end."""
+def _watch(silo_path: str, job_id: str, ended: threading.Event, ask: Callable[[], object]) -> None:
+    """Look now and then whether the page asked the job to pause or to end; then `ask` it, once."""
     ledger = JobLedger(silo_path)
-    while not stopping.wait(SECONDS_BETWEEN_LOOKS):
+    while not ended.wait(SECONDS_BETWEEN_LOOKS):
         try:
             wish = ledger.job(job_id).wish
         except JobsError as error:
             logger.warning("%s", error)
             continue
         if wish is not Wish.NONE:
-            _ask(stopping)
+            ask()
+            return

@@ -1,6 +1,7 @@
 """What the page and the command line do with jobs: begin, look, ask, try again."""
 
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from webui.jobs.errors import JobRefused, QueueUnreachable
 from webui.jobs.kinds import CHANGE, UNDO, kind_of
 from webui.jobs.ledger import JobLedger
 from webui.jobs.queue import WORKER_LOCK, Broker, Sender
+from webui.jobs.running import run_here
 from webui.jobs.values import ACTIVE, Action, Job, State, Wish
 
 _WISHES = {Action.PAUSE: Wish.PAUSE, Action.STOP: Wish.STOP}
@@ -22,16 +24,19 @@ class Jobs:
     Attributes:
         broker: Where workers are told of them.
         ledger: What is known of them.
+        by_worker: Whether workers do them; else each has a thread of this process, as in an
+            application that runs without `silo serve`.
     """
 
     broker: Broker
     ledger: JobLedger
+    by_worker: bool = True
 
     @classmethod
-    def of(cls, silo_path: str, broker_url: str = "") -> "Jobs":
+    def of(cls, silo_path: str, broker_url: str = "", *, by_worker: bool = True) -> "Jobs":
         """The jobs of the Silo in a directory; nothing is written or opened yet."""
         path = os.path.abspath(silo_path)
-        return cls(Broker(path, broker_url), JobLedger(path))
+        return cls(Broker(path, broker_url), JobLedger(path), by_worker)
 
     def begin(
         self, kind: str, title: str, arguments: Mapping[str, Any], agent: str, job_id: str = ""
@@ -52,8 +57,14 @@ class Jobs:
         return self._tell(job)
 
     def begin_change(self, change_id: str, title: str, agent: str) -> Job:
-        """Begin a bulk change that `curation.bulk.create_job` planned; it keeps its id."""
-        return self.begin(CHANGE, title, {"job": change_id}, agent, change_id)
+        """Begin a bulk change that `curation.bulk.create_job` planned, or go on with it.
+
+        The job has the change's id.
+        """
+        job = self.ledger.add(CHANGE, title, {"job": change_id}, agent, change_id)
+        if job.state not in ACTIVE:
+            self.ledger.requeue(change_id, (job.state,))
+        return self._tell(self.ledger.job(change_id))
 
     def begin_undo(self, change_id: str, title: str, agent: str) -> Job:
         """Begin to take a bulk change back."""
@@ -78,6 +89,8 @@ class Jobs:
         Args:
             is_waiting: Whether a job does: only then the broker is asked.
         """
+        if not self.by_worker:
+            return ""
         if self.broker.url:
             return self._broker_problem() if is_waiting else ""
         locks = Locks(os.path.join(self.broker.silo_path, ".silo", "locks"))
@@ -98,6 +111,10 @@ class Jobs:
     def _tell(self, job: Job) -> Job:
         """Tell a worker; where that fails the job waits, and the worker finds it by itself."""
         if job.sent or job.state not in ACTIVE:
+            return job
+        if not self.by_worker:
+            running = (self.broker.silo_path, job.job_id)
+            threading.Thread(target=run_here, args=running, daemon=True).start()
             return job
         try:
             Sender(self.broker).send(job.job_id)

@@ -1,4 +1,5 @@
 <%def name="title()"></%def>\
+<%def name="head()"></%def>\
 <!doctype html>
 <html lang="en">
 <head>
@@ -13,6 +14,7 @@
 % if twin_url:
   <link rel="alternate" type="application/json" href="${twin_url}">
 % endif
+${self.head()}\
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>

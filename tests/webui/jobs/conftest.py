@@ -12,7 +12,7 @@ from webui.jobs.embedded import EmbeddedWorker
 from webui.jobs.queue import Broker
 from webui.jobs.service import Jobs
 
-RECORDS = 1200
+RECORDS = 600
 
 
 def dublin_core(title: str) -> bytes:

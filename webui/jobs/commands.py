@@ -1,0 +1,121 @@
+"""The commands `silo jobs` and `silo worker`."""
+
+import json
+import logging
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from webui.jobs.errors import JobRefused, JobsError, NoSuchJob
+from webui.jobs.queue import Broker
+from webui.jobs.service import Jobs
+from webui.jobs.values import Action, Job, State
+
+MOST = 100
+PROBLEMS = 1000
+
+broker_option = click.option(
+    "--broker",
+    default="",
+    envvar="SILO_BROKER",
+    metavar="URL",
+    help="Tell workers of jobs through this broker, such as redis://host/0, and not by files in"
+    " the Silo [also: the environment's SILO_BROKER].",
+)
+
+
+@click.command(
+    epilog=example(
+        "silo jobs myrepo",
+        "silo jobs myrepo 20261121T222100Z-0a1b2c",
+        "silo jobs myrepo 20261121T222100Z-0a1b2c --do retry",
+    )
+)
+@click.argument("silo_dir", metavar="DIR")
+@click.argument("job_id", metavar="[JOB]", default="")
+@click.option(
+    "--do",
+    "action",
+    type=click.Choice([action.value for action in Action]),
+    help="Pause, resume or stop the job, or try again what it did not do.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+@broker_option
+def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broker: str) -> int:
+    """The jobs of the Silo DIR, the newest first; or one of them, with its receipt.
+
+    The exit code is 1 where the JOB shown failed, or did not do all.
+    """
+    if action and not job_id:
+        raise click.UsageError("--do needs a JOB")
+    with open_silo(silo_dir) as silo:
+        found = Jobs.of(silo.path, broker)
+    try:
+        if not job_id:
+            _print_list(found, as_json)
+            return ExitCode.OK
+        job = found.act(job_id, Action(action)) if action else found.ledger.job(job_id)
+    except (NoSuchJob, JobRefused) as error:
+        fail(str(error))
+    except JobsError as error:
+        fail(str(error), ExitCode.LOSSES)
+    _print_one(found, job, as_json)
+    return ExitCode.LOSSES if job.state is State.FAILED else ExitCode.OK
+
+
+def _print_list(found: Jobs, as_json: bool) -> None:
+    for job in found.ledger.jobs(MOST):
+        if as_json:
+            click.echo(json.dumps(job.to_json(), ensure_ascii=False))
+        else:
+            click.echo(_line(job))
+
+
+def _line(job: Job) -> str:
+    made = job.made[:16].replace("T", " ")
+    return f"{job.job_id}  {made}  {job.state.value:<8}{job.advance.done:>10,}  {job.title}"
+
+
+def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
+    problems = [one for _number, one in found.ledger.problems(job.job_id, PROBLEMS)]
+    if as_json:
+        failed = [{"identifier": one.identifier, "reason": one.reason} for one in problems]
+        click.echo(json.dumps(job.to_json() | {"failed": failed}, ensure_ascii=False, indent=2))
+        return
+    click.echo(_line(job))
+    for text in (job.sentence, job.text):
+        if text:
+            click.echo(text)
+    for one in problems:
+        click.echo(f"{one.identifier}: {one.reason}" if one.identifier else one.reason)
+    waits = found.problem() if not job.is_over else ""
+    if waits:
+        click.echo(waits, err=True)
+
+
+@click.command(epilog=example("silo worker myrepo", "silo worker myrepo --broker redis://host/0"))
+@click.argument("silo_dir", metavar="DIR")
+@click.option(
+    "--slots", type=click.IntRange(1, 64), default=4, show_default=True, help="Jobs at once."
+)
+@broker_option
+def worker(*, silo_dir: str, slots: int, broker: str) -> None:
+    """Do the jobs of the Silo DIR until Ctrl-C or SIGTERM.
+
+    `silo serve` starts a worker by itself; this one is for jobs without the page, and for
+    another machine that has the same DIR and broker. Jobs that were stopped go on.
+    """
+    from webui.jobs.worker import run_worker  # noqa: PLC0415  # loads Celery's worker
+
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("kombu").setLevel(logging.ERROR)
+    with open_silo(silo_dir) as silo:
+        path = silo.path
+    click.echo(f"Working on the jobs of {silo_dir} (stop with Ctrl-C)", err=True)
+    try:
+        run_worker(Broker(path, broker), slots=slots)
+    except JobsError as error:
+        fail(str(error), ExitCode.LOSSES)
+
+
+commands: list[click.Command] = [jobs, worker]

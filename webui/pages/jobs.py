@@ -1,0 +1,228 @@
+"""Jobs: what was begun and how it stands, one of them as it runs, and beginning more."""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+from webui import urls
+from webui.errors import BadRequest, Conflict, NotFound, WebError
+from webui.http_values import Response, redirect
+from webui.jobs import kinds
+from webui.jobs.errors import JobRefused, JobsError, NoSuchJob
+from webui.jobs.events import JobEvents, TooManyStreams
+from webui.jobs.requests import READERS, VERSIONS, read_request
+from webui.jobs.values import Action, Job, State
+from webui.rendering import View, json_answer
+from webui.roles import Role
+from webui.site import Call
+from webui.texts import text as _
+
+logger = logging.getLogger("webui")
+PAGE = 50
+PROBLEMS = 200
+"""Of one job, on one page."""
+CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO})
+"""Kinds whose jobs a curator may pause, stop and try again; others are a manager's."""
+CLOSING = threading.Event()
+"""Set when the server is about to end: streams end too."""
+
+STATES = {
+    State.QUEUED: "waiting",
+    State.RUNNING: "running",
+    State.PAUSED: "paused",
+    State.DONE: "done",
+    State.FAILED: "failed",
+    State.STOPPED: "stopped",
+}
+"""English texts of the catalogue."""
+ACTIONS = {
+    Action.PAUSE: "Pause",
+    Action.RESUME: "Go on",
+    Action.STOP: "Stop",
+    Action.RETRY: "Try again what was not done",
+}
+
+
+def show(call: Call) -> View:
+    """The jobs, the newest first."""
+    with _sentences():
+        found = call.site.jobs.ledger.jobs(PAGE + 1, call.request.query.get("before", ""))
+    shown, rest = found[:PAGE], found[PAGE:]
+    following = urls.jobs(before=shown[-1].job_id) if rest else None
+    problem = call.site.jobs.problem(is_waiting=_waits(shown))
+    twin = {"jobs": [_listed(job) for job in shown], "next": following, "problem": problem}
+    data = {
+        "jobs": shown,
+        "state_of": state_of,
+        "following": following,
+        "problem": problem,
+        "may_begin": call.user.may(Role.MANAGER),
+    }
+    return View("jobs.mako", data, twin, urls.JOBS)
+
+
+def ask_new(call: Call) -> View:
+    """Forms that begin a job."""
+    harvested = call.site.harvester["identify"]
+    base_url = str(call.site.silo.state.get("base_oai_url") or "")
+    data = {"base_url": base_url, "name": harvested.get("repositoryName", ""), "versions": VERSIONS}
+    twin = {"kinds": list(READERS), "base_url": base_url}
+    return View("job_new.mako", data, twin, urls.NEW_JOB)
+
+
+def create(call: Call) -> Response:
+    """Begin a job: the field ``kind``, and what that kind takes."""
+    kind = call.field("kind")
+    with _sentences():
+        try:
+            asked = read_request(
+                kind, call.form.fields, call.site.silo.path, call.site.silo.count()
+            )
+        except JobRefused as error:
+            raise BadRequest(_sentence(error)) from None
+        job = call.site.jobs.begin(asked.kind, asked.title, asked.arguments, call.user.name)
+    return _led(call, job, 201)
+
+
+def show_one(call: Call) -> View:
+    """How a job stands."""
+    jobs = call.site.jobs
+    with _sentences():
+        job = jobs.ledger.job(call.params["job"])
+        after = _number(call.request.query.get("after", ""))
+        problems = jobs.ledger.problems(job.job_id, PROBLEMS, after)
+    more = len(problems) == PROBLEMS and problems[-1][0] < job.problems
+    url = urls.job(job.job_id)
+    following = urls.job(job.job_id, after=problems[-1][0]) if more else None
+    twin = job.to_json() | {
+        "problem": jobs.problem(is_waiting=_waits([job])),
+        "failed": [{"identifier": one.identifier, "reason": one.reason} for _n, one in problems],
+        "next": following,
+    }
+    data = {
+        "job": job,
+        "state": state_of(job),
+        "share": _share(job),
+        "problem": twin["problem"],
+        "problems": problems,
+        "following": following,
+        "actions": [(a.value, _(ACTIONS[a])) for a in job.actions if _may(call, job)],
+        "change_url": _change_url(job),
+        "refresh": call.request.query.get("every") == "5" and not job.is_over,
+        "url": url,
+    }
+    return View("job.mako", data, twin, url)
+
+
+def act(call: Call) -> Response:
+    """Pause, resume, stop or retry a job."""
+    jobs = call.site.jobs
+    with _sentences():
+        job = jobs.ledger.job(call.params["job"])
+        if not _may(call, job):
+            sentence = _("This job is begun, paused and stopped by managers.")
+            raise _refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
+        try:
+            action = Action(call.params["action"])
+        except ValueError:
+            raise NotFound("There is no page at this address.") from None
+        return _led(call, jobs.act(job.job_id, action), 200)
+
+
+def events(call: Call) -> Response:
+    """A job's progress as it comes (``text/event-stream``)."""
+    ledger = call.site.jobs.ledger
+    with _sentences():
+        job = ledger.job(call.params["job"])
+    try:
+        body = JobEvents(ledger, job.job_id, CLOSING)
+    except TooManyStreams:
+        raise _refusal(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "busy",
+            _("Too many look on at this moment; ask for the page’s JSON instead."),
+        ) from None
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return Response(200, body, "text/event-stream; charset=utf-8", headers)
+
+
+def state_of(job: Job) -> str:
+    """How a job stands, in words; never that it is well where something failed."""
+    if job.wish:
+        return _("asked to pause") if job.wish == "pause" else _("asked to stop")
+    if job.state is State.FAILED and not job.sentence and job.problems:
+        return _("ended, and not all was done")
+    return _(STATES[job.state])
+
+
+# --------------------------------------------------------------------------- within
+
+
+def _led(call: Call, job: Job, status: int) -> Response:
+    location = urls.job(job.job_id)
+    if call.wants_json:
+        return json_answer(job.to_json(), status, {"Location": location})
+    return redirect(location)
+
+
+def _listed(job: Job) -> Mapping[str, Any]:
+    known = job.to_json()
+    left_out = {"report", "arguments"}
+    short = {name: value for name, value in known.items() if name not in left_out}
+    return short | {"url": urls.job(job.job_id)}
+
+
+def _may(call: Call, job: Job) -> bool:
+    return call.user.may(Role.CURATOR if job.kind in CURATORS_KINDS else Role.MANAGER)
+
+
+def _waits(jobs: list[Job]) -> bool:
+    return any(job.state is State.QUEUED for job in jobs)
+
+
+def _share(job: Job) -> str:
+    """For people: ``1,200 of 3,200 records``."""
+    how_far = job.advance
+    step = f"{how_far.step}: " if how_far.step else ""
+    of = "" if how_far.total is None else f" of {how_far.total:,}"
+    return f"{step}{how_far.done:,}{of}"
+
+
+def _change_url(job: Job) -> str:
+    """Where the bulk change that a job is about is shown."""
+    if job.kind not in CURATORS_KINDS:
+        return ""
+    return urls.bulk_job(str(job.arguments["job"]))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """What goes wrong with jobs as answers."""
+    try:
+        yield
+    except NoSuchJob as error:
+        raise NotFound(_sentence(error)) from None
+    except JobRefused as error:
+        raise Conflict(_sentence(error)) from None
+    except JobsError as error:
+        logger.exception("jobs")
+        sentence = _("The ledger of jobs cannot be used; the log of the server says why.")
+        raise _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "jobs_unreadable", sentence) from error
+
+
+def _refusal(status: HTTPStatus, code: str, sentence: str) -> WebError:
+    error = WebError(sentence)
+    error.status, error.code = status, code
+    return error
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + "."
