@@ -168,7 +168,7 @@ class ListHarvest:
     def _is_to_be_counted(self) -> bool:
         """Whether the identifiers are to be listed to know that everything came."""
         counts, facts = self._books.counts, self._books.facts
-        if not self._count or not self._books.ended or facts.settled is not None:
+        if not self._count or not self._books.ended or self._books.counted:
             return False
         steps = [step for step, _ in facts.repairs]
         listed = ListedSoFar(counts.promised, counts.distinct, steps)

@@ -162,7 +162,10 @@ class JobRun:
         self.traffic = Traffic(*job.traffic)
 
     def run(self, hooks: Hooks) -> list[ListEnd]:
-        """Harvest every list that is not done; return how each ended, in their order.
+        """Harvest what is left of every list; return how each ended, in their order.
+
+        A list at its end is asked nothing, but its identifiers are counted and its mark is
+        kept where a killed run came to neither.
 
         Raises:
             RecordSiloError, OSError: The store failed; pages before are kept.
@@ -176,7 +179,7 @@ class JobRun:
                 )
                 if isinstance(ends[-1].failure, ENDS_ALL):
                     break
-        self._note_end(ends)
+        self._note_rest(ends)
         return ends
 
     def sweep(self, silo: Silo, jobs: Sequence[ListJob], agent: str) -> None:
@@ -221,9 +224,6 @@ class JobRun:
 
     def _run_list(self, row: ListRow, hooks: Hooks) -> ListEnd:
         books = ListBooks(self._journal, row, self._source.base_url, self._quirks)
-        if books.ended:
-            return ListEnd(books.full_receipt())
-
         begun: list[ListJob] = []
 
         def on_page(receipt: ListReceipt) -> None:
@@ -270,15 +270,21 @@ class JobRun:
 
     # ------------------------------------------------------------------ the end
 
-    def _note_end(self, ends: Sequence[ListEnd]) -> None:
-        failures = [end.failure for end in ends if end.failure is not None]
+    def _note_rest(self, ends: Sequence[ListEnd]) -> None:
         now = datetime.now(UTC)
-        for failure in failures:
-            if isinstance(failure, RetryLater):
+        for end in ends:
+            if isinstance(end.failure, RetryLater):
                 with self._journal.changing():
                     self._journal.put_rest(
-                        self._source.base_url, failure.deadline, failure.status, now
+                        self._source.base_url, end.failure.deadline, end.failure.status, now
                     )
+
+    def close(self, ends: Sequence[ListEnd]) -> None:
+        """Forget the job where it is finished, else note why it is not.
+
+        Called once the receipt is kept: a harvest killed before that goes on, and tells.
+        """
+        failures = [end.failure for end in ends if end.failure is not None]
         if all(isinstance(failure, _FINAL) for failure in failures):
             self._journal.forget(self._job)
         else:

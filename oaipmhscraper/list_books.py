@@ -63,6 +63,11 @@ class ListBooks:
         return all(row.state in {"done", "cut"} for row in self._windows.values())
 
     @property
+    def counted(self) -> bool:
+        """Whether the identifiers were listed for comparison, or that was tried."""
+        return any(row.mode == COUNT for row in self._windows.values())
+
+    @property
     def counts(self) -> Counts:
         """The numbers of the list so far, with what is promised for all of it."""
         rows = list(self._windows.values())

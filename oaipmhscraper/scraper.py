@@ -31,6 +31,7 @@ from oaipmhscraper.errors import (
     NothingToUpdate,
     RequestRefused,
 )
+from oaipmhscraper.fresh_silo import holds_something
 from oaipmhscraper.harvest import ListEnd, Progress
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
 from oaipmhscraper.job import (
@@ -124,7 +125,7 @@ class OAIPMHScraper:
         self._settings = settings
         self._transport = transport
         given = None if base_oai_url is None else BaseURL.parse(base_oai_url).url
-        if given is None or _holds_something(storage_dir):
+        if given is None or holds_something(storage_dir):
             self.store = Silo(
                 storage_dir, create=False, identifier_uri_prefix=identifier_uri_prefix
             )
@@ -389,6 +390,7 @@ class OAIPMHScraper:
                 run.sweep(self.store, list(harvested_lists(self.state)), self._agent)
             receipt = run.receipt(ends)
             keep_receipt(self.store.path, receipt)
+            run.close(ends)
         _raise_failure(receipt, ends)
         return receipt
 
@@ -477,15 +479,6 @@ def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
     for end in ends:
         if isinstance(end.failure, Exception):
             raise HarvestStopped(str(end.request), end.failure, receipt) from end.failure
-
-
-def _holds_something(storage_dir: str) -> bool:
-    try:
-        return bool(os.listdir(storage_dir))
-    except FileNotFoundError:
-        return False
-    except NotADirectoryError:
-        return True
 
 
 def _agreed_base_url(silo: Silo, given: str | None) -> str:

@@ -85,6 +85,64 @@ def test_all_runs_of_a_harvest_leave_one_receipt(repository, scraper, silo):
         assert json.load(file) == receipt.to_json()
 
 
+class Killed(BaseException):
+    """As if the process were killed: nobody catches it."""
+
+
+@pytest.mark.parametrize(
+    "place", ["job.JobRun.receipt", "scraper.keep_receipt", "scraper.OAIPMHScraper._keep_mark"]
+)
+def test_a_harvest_killed_after_its_last_page_asks_nothing_again_and_says_all(
+    repository, silo_dir, monkeypatch, place
+):
+    def killed(*_arguments):
+        raise Killed
+
+    fill(repository, 10)
+    repository.promise = 10
+    with (
+        monkeypatch.context() as patch,
+        OAIPMHScraper(silo_dir, URL, transport=repository) as scraper,
+    ):
+        patch.setattr(f"oaipmhscraper.{place}", killed)
+        with pytest.raises(Killed):
+            scraper.harvest(["oai_dc"])
+    repository.requests.clear()
+    with open_again(repository, silo_dir) as scraper:
+        receipt = scraper.harvest(["oai_dc"])
+        assert scraper.open_harvests() == []
+        assert scraper.state["harvested"] == {"oai_dc": {"": "2010-11-20T12:00:00Z"}}
+    assert lists_sent(repository) == []
+    assert receipt.whole
+    assert receipt.counts.listed == 10
+    assert len(os.listdir(os.path.join(silo_dir, "harvests"))) == 2
+
+
+def test_identifiers_counted_by_a_killed_run_are_not_counted_again(
+    repository, silo_dir, monkeypatch
+):
+    def killed(*_arguments):
+        raise Killed
+
+    def identifiers_sent():
+        return [one for one in repository.requests if one["verb"] == "ListIdentifiers"]
+
+    fill(repository, 10)
+    repository.promise = 11
+    with (
+        monkeypatch.context() as patch,
+        OAIPMHScraper(silo_dir, URL, transport=repository) as scraper,
+    ):
+        patch.setattr("oaipmhscraper.scraper.keep_receipt", killed)
+        with pytest.raises(Killed):
+            scraper.harvest(["oai_dc"])
+    assert identifiers_sent()
+    repository.requests.clear()
+    with open_again(repository, silo_dir) as scraper:
+        scraper.harvest(["oai_dc"])
+    assert not identifiers_sent()
+
+
 def test_the_mark_is_the_clock_of_the_very_first_answer(repository, scraper):
     fill(repository, 10)
     stop_at(repository, 6)

@@ -15,7 +15,7 @@ from oaipmhscraper.silo_writer import PageOutcome
 identifiers = st.text(max_size=12)
 
 
-@given(st.lists(st.lists(identifiers)))
+@given(st.lists(st.lists(identifiers, max_size=20), max_size=12))
 def test_a_set_of_identifiers_says_what_is_new_as_a_set_does(batches):
     known, expected = IdentifierSet(), set()
     for batch in batches:
