@@ -15,6 +15,7 @@ from oaipmhscraper.client import Client
 from oaipmhscraper.command_reports import Report, print_json, sentences
 from oaipmhscraper.documents.command import fetch_files_command
 from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.fresh_silo import undone_if_refused
 from oaipmhscraper.harvest_options import harvest_options
 from oaipmhscraper.harvests_command import harvests
 from oaipmhscraper.identified import state_of
@@ -171,6 +172,7 @@ def harvest(
             report.say(f"{directory} is harvested from {url} from now on.")
             return
         with (
+            undone_if_refused(directory),
             OAIPMHScraper(
                 directory, url, identifier_prefix, settings=settings, agent="silo harvest"
             ) as scraper,

@@ -38,7 +38,7 @@ from oaipmhscraper.requests_and_pages import (
     list_request,
 )
 from oaipmhscraper.transport.http_rules import Answer
-from oaipmhscraper.walk.endpoint_checks import check_alive, set_has_vanished
+from oaipmhscraper.walk.endpoint_checks import check_alive, check_format, set_has_vanished
 from oaipmhscraper.walk.listed_pages import (
     Item,
     ListCutShort,
@@ -303,6 +303,9 @@ class _Walk(Generic[Item]):
             cause = ListCutShort(self._at.promised, self._at.listed)
         if got.failure in _MUTE and not len(self._identifiers):
             check_alive(self._client, got.cause)  # a walk that brought something is let go on
+        is_answered = self._is_cut and self._quirks.windows_answered
+        if got.failure is Failure.NO_FORMAT and not (is_answered or len(self._identifiers)):
+            check_format(self._client, self._job.metadata_prefix, got.cause)
         if rung is Rung.SINGLE_LIST:
             self._quirks.windows_work = False
         if self._at.token is None and not self._at.pages and self._window != Window():

@@ -1,6 +1,6 @@
-"""Questions beside a list: is anybody there, is the set still listed.
+"""Questions beside a list: is anybody there, is there such a format, is the set still listed.
 
-Source: OAI-PMH 2.0, sections 4.2 and 4.6.
+Source: OAI-PMH 2.0, sections 4.2, 4.4 and 4.6.
 """
 
 import logging
@@ -31,6 +31,21 @@ def check_alive(client: "Client", cause: Exception) -> None:
     except OAIError:
         return
     except EndpointError:
+        raise cause from None
+
+
+def check_format(client: "Client", metadata_prefix: str, cause: Exception) -> None:
+    """Raise cannotDisseminateFormat itself where the format is none of the repository's.
+
+    Raises:
+        Exception: ``cause``. Not raised where that cannot be told: of a format that is
+            listed, one record may spoil the list (vufind#1237).
+    """
+    try:
+        known = {one.prefix for one in client.list_metadata_formats()}
+    except (OAIError, EndpointError):
+        return
+    if known and metadata_prefix not in known:
         raise cause from None
 
 

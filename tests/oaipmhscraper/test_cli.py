@@ -140,6 +140,22 @@ def test_errors_are_one_sentence(silo, server, tmp_path, arguments, code, words)
     assert words.replace("DIR", directory) in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1 or "Usage:" in result.stderr
     assert "secret" not in result.output
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "refused", [["-p", "marcxml"], ["--from", "2020-01-02", "--until", "2019"]]
+)
+def test_a_request_that_is_refused_leaves_what_was_there_as_it_was(silo, server, tmp_path, refused):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert silo("harvest", server.base_url, empty, *refused).exit_code == 2
+    assert list(empty.iterdir()) == []
+    made = tmp_path / "made"
+    Silo(str(made), uri_base=server.base_url, base_oai_url=server.base_url).close()
+    before = {path.name for path in made.iterdir()}
+    assert silo("harvest", server.base_url, made, *refused).exit_code == 2
+    assert before <= {path.name for path in made.iterdir()}
 
 
 def test_a_second_repository_for_a_silo_is_refused_until_it_is_said_to_have_moved(

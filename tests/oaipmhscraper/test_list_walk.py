@@ -492,6 +492,15 @@ def test_one_record_without_the_format_does_not_end_the_list():
     assert isinstance(walked.broken.remedy, (RestartFrom, Split))
 
 
+@pytest.mark.parametrize("window", [Window(), Window("2010-01-01", "2010-06-30")])
+def test_a_format_that_the_repository_does_not_have_is_not_looked_for_in_windows(window):
+    repository = repository_with()
+    with pytest.raises(CannotDisseminateFormat):
+        Walked(repository, job=ListJob("nonsense"), window=window)
+    verbs = [asked.params["verb"] for asked in repository.asked]
+    assert verbs == ["ListRecords", "ListRecords", "ListMetadataFormats"]
+
+
 def test_the_sound_beginning_of_a_page_cut_short_is_handed_over():
     walked = Walked(repository_with("a_page_always_cut_short"))
     assert walked.identifiers == EVERYTHING[:22]
