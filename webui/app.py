@@ -9,19 +9,28 @@ import logging
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 import cherrypy
 
 from curation.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from webui import routes, security
+from webui import routes, security, urls
 from webui.bodies import FORM_LIMIT, LIST_LIMIT, read_form
 from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
-from webui.http_values import Request, Response, from_environ, prefers_json, target_path
+from webui.gate import NotAllowed, SignInRequired, require
+from webui.http_values import (
+    Request,
+    Response,
+    from_environ,
+    prefers_json,
+    redirect,
+    target_path,
+)
 from webui.multipart import Form
 from webui.rendering import View, answer, error_answer
-from webui.roles import Role, User
+from webui.roles import NOBODY, Role, User
 from webui.site import Call, Settings, Site
 from webui.urls import TWIN
 
@@ -100,25 +109,28 @@ def _headers(response: Response) -> dict[str, str]:
 
 def respond(site: Site, environ: dict[str, Any]) -> Response:
     """Answer one request; what goes wrong is an answer too, and is logged if it is ours."""
-    as_json = _asks_json(environ)
+    as_json, user = _asks_json(environ), site.gate.local or NOBODY
     try:
-        request = from_environ(environ)
+        request = security.forwarded(from_environ(environ), site.settings.policy)
         security.check(request, site.settings.policy)
         found = routes.find(request.method, request.raw_path)
         as_json = as_json or found.is_twin
-        return _handle(site, request, found, as_json=as_json)
+        user = _user(site, request, found.route.needs)
+        return _handle(site, request, found, user, as_json=as_json)
     except WebError as error:
-        return error_answer(site.name, error, as_json=as_json)
+        return error_answer(site.name, error, as_json=as_json, user=user)
     except CurationError as error:
-        return error_answer(site.name, from_curation(error, site.silo.path), as_json=as_json)
+        return error_answer(
+            site.name, from_curation(error, site.silo.path), as_json=as_json, user=user
+        )
     except RecordSiloError as error:
         refusal = from_store(error, site.silo.path)
         if refusal.status >= 500:
             logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
-        return error_answer(site.name, refusal, as_json=as_json)
+        return error_answer(site.name, refusal, as_json=as_json, user=user)
     except Exception:  # the process boundary: reported here, and to the client without details
         logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
-        return error_answer(site.name, WebError(UNFORESEEN), as_json=as_json)
+        return error_answer(site.name, WebError(UNFORESEEN), as_json=as_json, user=user)
 
 
 def _asks_json(environ: dict[str, Any]) -> bool:
@@ -128,14 +140,37 @@ def _asks_json(environ: dict[str, Any]) -> bool:
     return prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
 
 
-def _handle(site: Site, request: Request, found: routes.Found, *, as_json: bool) -> Response:
+def _user(site: Site, request: Request, needed: Role) -> User:
+    """Who asks; somebody without an account may still see what anyone may."""
+    try:
+        return site.gate.user_of(request)
+    except NotAllowed:
+        if needed is not Role.ANYONE:
+            raise
+        return NOBODY
+
+
+def _handle(
+    site: Site, request: Request, found: routes.Found, user: User, *, as_json: bool
+) -> Response:
+    try:
+        require(user, found.route.needs)
+    except SignInRequired:
+        if as_json or not request.is_safe:
+            raise
+        return redirect(urls.sign_in(_asked(request)))
     with _form(site, request, found.route.body) as form:
-        user = User(site.settings.agent, Role.MANAGER)
         call = Call(site, request, found.params, form, as_json, found.is_twin, user)
         outcome = found.route.handler(call)
     if isinstance(outcome, View):
-        return answer(site, outcome, as_json=as_json)
+        return answer(site, outcome, as_json=as_json, user=user)
     return outcome
+
+
+def _asked(request: Request) -> str:
+    """The address that was asked for, with its query."""
+    query = urlencode(request.pairs)
+    return request.raw_path + (f"?{query}" if query else "")
 
 
 def _form(site: Site, request: Request, body: routes.Body) -> Form:

@@ -6,12 +6,14 @@ and ends with 0: stopping is how it is meant to end.
 
 import contextlib
 import getpass
+import ipaddress
 import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import FrameType
 
 import click
@@ -21,6 +23,7 @@ from oaipmhscraper.errors import HarvestInterrupted, NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from webui.accounts import account_names
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.jobs.commands import broker_option
@@ -32,6 +35,7 @@ from webui.security import LOOPBACK_NAMES, Policy, is_loopback
 from webui.server import CannotListen, PageServer, PortTaken
 from webui.shelf import Shelf, is_directory_of_silos
 from webui.site import Settings
+from webui.user_commands import user
 
 DEFAULT_PORT = 8080
 
@@ -50,14 +54,29 @@ _port_option = click.option(
 @click.option(
     "--allow-remote",
     is_flag=True,
-    help="Listen beyond this machine: whoever reaches the port can change and delete records.",
+    help="Listen beyond this machine; people sign in (silo user add).",
 )
 @click.option(
     "--name",
     "names",
     multiple=True,
     metavar="NAME",
-    help="A further host name the page answers to, with --allow-remote; may be repeated.",
+    help="A further host name the page answers to; may be repeated. People sign in then.",
+)
+@click.option("--sign-in", is_flag=True, help="People sign in on this machine as well.")
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A reverse proxy in front, whose X-Forwarded-For and X-Forwarded-Proto are believed;"
+    " may be repeated. People sign in then.",
+)
+@click.option(
+    "--user-header",
+    default="",
+    metavar="HEADER",
+    help="With --proxy: the header in which the proxy names who signed in with it.",
 )
 @broker_option
 def serve(
@@ -67,6 +86,9 @@ def serve(
     host: str,
     allow_remote: bool,
     names: tuple[str, ...],
+    sign_in: bool,
+    proxies: tuple[str, ...],
+    user_header: str,
     broker: str,
 ) -> None:
     """Show the Silo DIR in the browser: look at its records and curate them.
@@ -76,18 +98,26 @@ def serve(
     The page is at http://127.0.0.1:8080/ until Ctrl-C; http://localhost:8080/ is as good.
     It can be started beside a harvest, and shows records as they arrive.
     """
+    sign_in = sign_in or bool(names or proxies)
     is_shelf = is_directory_of_silos(silo_dir)
-    if is_shelf and not is_loopback(host):
+    if is_shelf and (sign_in or not is_loopback(host)):
         fail(
             f"{silo_dir} is a directory of Silos, and such a one is shown on this machine only; "
             "serve a Silo of it by itself"
         )
     policy = _policy(host, allow_remote=allow_remote, names=names)
+    policy = _with_proxies(policy, proxies, user_header)
     if is_shelf:
         _serve_shelf(silo_dir, host, port, policy)
         return
     with open_silo(silo_dir) as silo:
-        _serve(silo, host, port, policy, broker)
+        settings = Settings(agent=_user(), policy=policy, sign_in=sign_in)
+        if settings.needs_sign_in and not account_names(silo.path):
+            fail(
+                "people sign in to this page, and there is no account yet; make one: "
+                f"silo user add {silo_dir} NAME --role manager"
+            )
+        _serve(silo, host, port, settings, broker)
 
 
 def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy) -> None:
@@ -105,19 +135,31 @@ def _policy(host: str, *, allow_remote: bool, names: tuple[str, ...]) -> Policy:
         return Policy(LOOPBACK_NAMES | {name.lower() for name in names})
     if not allow_remote:
         fail(
-            f"{host} can be reached from other machines, and there are no accounts: whoever "
-            "reaches the page can change and delete records; if that is meant, add --allow-remote"
+            f"{host} can be reached from other machines; if that is meant, add --allow-remote, "
+            "and an account for everybody who signs in: silo user add"
         )
     click.echo(
-        f"silo: whoever reaches {host} can change and delete records: there are no accounts",
+        f"silo: without a TLS proxy in front, passwords go to {host} as they are typed; "
+        "anybody on the way can read them",
         err=True,
     )
     return Policy(LOOPBACK_NAMES | {host.lower(), *(name.lower() for name in names)}, remote=True)
 
 
-def _serve(silo: Silo, host: str, port: int | None, policy: Policy, broker: str = "") -> None:
+def _with_proxies(policy: Policy, proxies: tuple[str, ...], user_header: str) -> Policy:
+    if user_header and not proxies:
+        fail("--user-header needs --proxy: from anybody else the header would be believed as well")
+    for address in proxies:
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            fail(f"--proxy takes the address of a machine, as 127.0.0.1; {address!r} is none")
+    return replace(policy, proxies=frozenset(proxies), user_header=user_header.lower())
+
+
+def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: str = "") -> None:
     """Show the Silo until somebody asks to stop; with a worker, unless there is a broker."""
-    settings = Settings(agent=_user(), policy=policy, broker=broker, by_worker=True)
+    settings = replace(settings, broker=broker, by_worker=True)
     worker = contextlib.nullcontext() if broker else EmbeddedWorker(Broker(silo.path))
     with worker:
         _run(create_app(silo, settings), silo.storage_dir, host, port)
@@ -183,7 +225,7 @@ def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
     _harvest(directory)
     if not no_serve:
         with open_silo(directory) as silo:
-            _serve(silo, "127.0.0.1", port, Policy())
+            _serve(silo, "127.0.0.1", port, Settings(agent=_user()))
 
 
 def _harvest(directory: str) -> None:
@@ -205,4 +247,4 @@ def _harvest(directory: str) -> None:
         click.get_current_context().exit(ExitCode.LOSSES)
 
 
-commands: list[click.Command] = [serve, demo, *job_commands]
+commands: list[click.Command] = [serve, demo, user, *job_commands]

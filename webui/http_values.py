@@ -35,6 +35,8 @@ class Request:
         pairs: All names and values, in order.
         headers: Names in lower case.
         body: Not read yet; nobody has looked at its length.
+        remote_addr: Where the client is; behind a trusted proxy as that says.
+        by_proxy: Whether a trusted proxy sent it.
     """
 
     method: str
@@ -45,6 +47,7 @@ class Request:
     pairs: tuple[tuple[str, str], ...] = ()
     remote_addr: str = ""
     scheme: str = "http"
+    by_proxy: bool = False
 
     @property
     def is_safe(self) -> bool:

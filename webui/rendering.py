@@ -19,6 +19,7 @@ from webui.bodies import human_size
 from webui.errors import WebError
 from webui.http_values import HTML, JSON, Response
 from webui.navigation import NAVIGATION
+from webui.roles import NOBODY, User
 from webui.site import Site
 
 PAGE = f"{HTML}; charset=utf-8"
@@ -55,7 +56,7 @@ def _lookup() -> TemplateLookup:
         )
 
 
-def answer(site: Site, view: View, *, as_json: bool) -> Response:
+def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
     """The page of a view, or its twin."""
     if as_json:
         return json_answer(view.twin, view.status, view.headers)
@@ -64,6 +65,7 @@ def answer(site: Site, view: View, *, as_json: bool) -> Response:
         site_name=site.name,
         twin_url=urls.twin(view.url),
         page_url=view.url,
+        user=user,
         **view.data,
     )
     return Response(view.status, page, PAGE, view.headers)
@@ -77,12 +79,14 @@ def json_answer(
     return Response(status, body, JSON, headers or {})
 
 
-def error_answer(site_name: str, error: WebError, *, as_json: bool) -> Response:
+def error_answer(
+    site_name: str, error: WebError, *, as_json: bool, user: User = NOBODY
+) -> Response:
     """The one shape of errors: ``{"error": {"status", "code", "message"}}``, or its page."""
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)
-    page = html("error.mako", site_name=site_name, twin_url="", page_url="", error=error)
+    page = html("error.mako", site_name=site_name, twin_url="", page_url="", user=user, error=error)
     return Response(error.status, page, PAGE, error.headers)
 
 
@@ -107,8 +111,8 @@ def static_content(name: str) -> bytes:
 STATIC: Mapping[str, str] = {
     "silo.css": "text/css; charset=utf-8",
     "silo.js": "text/javascript; charset=utf-8",
-    "jobs.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
+    "jobs.js": "text/javascript; charset=utf-8",
     "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }

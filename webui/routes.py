@@ -15,16 +15,17 @@ from webui import legacy
 from webui.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http_values import Response
 from webui.pages import (
-    differences,
     bulk,
     bulk_report,
     clusters,
+    differences,
     edit,
     edit_xml,
     facet_values,
     files,
     jobs,
     openapi,
+    people,
     quality,
     record,
     records,
@@ -80,7 +81,7 @@ class Route:
         return tuple(self.pattern.strip("/").split("/")) if self.pattern != "/" else ()
 
 
-ANYONE, MANAGER = Role.ANYONE, Role.MANAGER
+ANYONE, VIEWER, MANAGER = Role.ANYONE, Role.VIEWER, Role.MANAGER
 _RECORD = "/records/{record}"
 _VERSION = _RECORD + "/versions/{version}"
 
@@ -100,6 +101,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/searches/{name}",              searches.show_one),
     Route("DELETE", "/searches/{name}",              searches.delete,      Body.FIELDS),
     Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),
+
     Route("GET",    "/clusters",                     clusters.show),
     Route("POST",   "/clusters",                     clusters.merge,       Body.LIST),
     Route("GET",    "/upstream",                     upstream.show),
@@ -168,6 +170,12 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   _VERSION + "/delete-file",       files.delete,         Body.FIELDS),
 
     Route("GET",    "/openapi.json",                 openapi.show),
+    Route("GET",    "/sign-in",                      people.ask_sign_in,   Body.NONE,   ANYONE),
+    Route("POST",   "/sign-in",                      people.sign_in,       Body.FIELDS, ANYONE),
+    Route("POST",   "/sign-out",                     people.sign_out,      Body.FIELDS, ANYONE),
+    Route("GET",    "/account",                      people.account),
+    Route("POST",   "/account/password",             people.change_password, Body.FIELDS, VIEWER),
+
     Route("GET",    "/static/{path...}",             static.show,          Body.NONE,   ANYONE),
     Route("GET",    "/favicon.ico",                  static.favicon,       Body.NONE,   ANYONE),
     Route("GET",    "/robots.txt",                   static.robots,        Body.NONE,   ANYONE),

@@ -1,8 +1,8 @@
 """Who may ask for what: hosts, other sites' requests, and the headers of every answer (pure).
 
-There are no accounts: whoever reaches the port may curate. So the page listens on
-loopback, answers only to names of loopback (a DNS name that was turned to 127.0.0.1 is
-refused), and takes no change that another site's page asked for.
+The page listens on loopback, answers only to names it was told (a DNS name that was
+turned to 127.0.0.1 is refused), and takes no change that another site's page asked for.
+Beyond loopback people sign in (`webui.gate`).
 
 Source: Fetch Metadata Request Headers (W3C); RFC 6454 (Origin); CSP Level 3.
 """
@@ -10,7 +10,7 @@ Source: Fetch Metadata Request Headers (W3C); RFC 6454 (Origin); CSP Level 3.
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from webui.errors import CrossSite, ForeignHost
 from webui.http_values import Request
@@ -35,7 +35,7 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "private, no-cache",
-    "Vary": "Accept, Sec-Fetch-Site, Origin",
+    "Vary": "Accept, Cookie, Sec-Fetch-Site, Origin",
     "Content-Security-Policy": PAGE_POLICY,
 }
 """Sent with every answer, unless the answer has its own value."""
@@ -49,10 +49,15 @@ class Policy:
         names: Host names it answers to, in lower case, without port.
         remote: It was bound beyond loopback on purpose: any IP address is then an
             accepted host (an attacker's rebound name is a name, not an address).
+        proxies: Addresses of reverse proxies; what these say in X-Forwarded-For and
+            X-Forwarded-Proto is believed.
+        user_header: The header in which they say who signed in with them; empty: none.
     """
 
     names: frozenset[str] = LOOPBACK_NAMES
     remote: bool = False
+    proxies: frozenset[str] = frozenset()
+    user_header: str = ""
 
 
 LOOPBACK_ONLY = Policy()
@@ -66,6 +71,21 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+def forwarded(request: Request, policy: Policy) -> Request:
+    """The request as the client sent it to a trusted proxy; of anybody else, as it is."""
+    if request.remote_addr not in policy.proxies:
+        return request
+    # A proxy appends what it saw; whatever stands before that the client may have written.
+    client = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    scheme = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower()
+    return replace(
+        request,
+        remote_addr=client if _is_address(client) else request.remote_addr,
+        scheme=scheme if scheme in {"http", "https"} else request.scheme,
+        by_proxy=True,
+    )
 
 
 def check(request: Request, policy: Policy) -> None:
@@ -88,8 +108,8 @@ def check_host(host: str, policy: Policy) -> None:
     if name in policy.names or (policy.remote and _is_address(name)):
         return
     raise ForeignHost(
-        "This page answers at http://127.0.0.1/ and http://localhost/ only (with its port); "
-        "the request was meant for another host."
+        "This page answers at http://127.0.0.1/ and http://localhost/ (with its port), and at "
+        "names it was told; the request was meant for another host."
     )
 
 

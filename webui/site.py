@@ -12,6 +12,7 @@ from typing import Any
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.identifier import unclean
+from webui.gate import Gate
 from webui.http_values import Request
 from webui.jobs.service import Jobs
 from webui.multipart import Form
@@ -28,18 +29,26 @@ class Settings:
     """What the person who starts the page decides.
 
     Attributes:
-        agent: Noted as the author of every change made here.
+        agent: Noted as the author of every change made here, where nobody signs in.
         max_upload: Bytes of one upload.
         broker: Where workers are told of jobs, such as ``redis://127.0.0.1/0``; empty: by
             files in the Silo.
         by_worker: Whether workers do the jobs, as beside `silo serve`; else threads here.
+        sign_in: Whether people sign in; always so where the page is reached from
+            other machines.
     """
 
     agent: str = "page"
     max_upload: int = 2 * GIB
     policy: Policy = LOOPBACK_ONLY
+    sign_in: bool = False
     broker: str = ""
     by_worker: bool = False
+
+    @property
+    def needs_sign_in(self) -> bool:
+        """Whether only those who signed in are answered."""
+        return self.sign_in or self.policy.remote or bool(self.policy.proxies)
 
 
 class HarvesterState:
@@ -111,6 +120,7 @@ class Site:
     settings: Settings
     harvester: HarvesterState
     set_counts: SetCounts
+    gate: Gate
     jobs: Jobs
 
     @classmethod
@@ -118,8 +128,14 @@ class Site:
         """The site of a Silo that is open."""
         state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
         known = settings or Settings()
+        gate = Gate.of(
+            silo.path,
+            known.agent,
+            sign_in=known.needs_sign_in,
+            user_header=known.policy.user_header,
+        )
         jobs = Jobs.of(silo.path, known.broker, by_worker=known.by_worker)
-        return cls(silo, known, state, SetCounts(silo), jobs)
+        return cls(silo, known, state, SetCounts(silo), gate, jobs)
 
     @property
     def name(self) -> str:

@@ -19,6 +19,8 @@ from click.testing import CliRunner
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from webui import cli, demo
+from webui.accounts import add_account
+from webui.roles import Role
 from webui.server import CannotListen, PageServer, PortTaken
 from webui.site import Site
 
@@ -112,17 +114,18 @@ def test_without_a_port_another_free_one_is_taken_and_said(
 def test_listening_beyond_loopback_has_to_be_meant(harvested: str) -> None:
     result = CliRunner().invoke(cli.serve, [harvested, "--host", "0.0.0.0", "--port", "0"])
     assert result.exit_code == 2
-    assert "there are no accounts" in result.output
+    assert "can be reached from other machines" in result.output
     assert "--allow-remote" in result.output
 
 
-def test_listening_beyond_loopback_is_warned_of(run: Callable[..., Any], harvested: str) -> None:
-    process = run("serve", harvested, "--host", "0.0.0.0", "--port", "0", "--allow-remote")
+def test_beyond_loopback_people_sign_in_and_are_warned(run: Callable[..., Any], silo: Silo) -> None:
+    add_account(silo.path, "ada", Role.VIEWER, None)
+    process = run("serve", silo.path, "--host", "0.0.0.0", "--port", "0", "--allow-remote")
     address = url_of(process).replace("0.0.0.0", "127.0.0.1")
-    assert status(address, "/records") == 200
+    assert status(address, "/records.json") == 401
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=20) == 0
-    assert "whoever reaches 0.0.0.0 can change and delete records" in process.communicate()[1]
+    assert "passwords go to 0.0.0.0 as they are typed" in process.communicate()[1]
 
 
 @pytest.mark.parametrize("name", ["missing", "other"])

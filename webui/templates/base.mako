@@ -21,6 +21,7 @@ ${self.head()}\
 <header class="top">
   <div class="bar">
     <a class="brand" href="${urls.RECORDS}" dir="auto">${site_name}</a>
+% if user.name:
     <nav aria-label="Main">
       <ul>
 % for entry in navigation:
@@ -33,6 +34,13 @@ ${self.head()}\
       <input id="find" name="q" type="search" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto">
       <button type="submit" class="quiet">${_("Find")}</button>
     </form>
+% if user.session:
+    <form class="me" action="${urls.SIGN_OUT}" method="post">
+      <a href="${urls.ACCOUNT}">${user.name}</a>
+      <button type="submit" class="quiet">${_("Sign out")}</button>
+    </form>
+% endif
+% endif
   </div>
 </header>
 <main id="content" tabindex="-1">

@@ -1,0 +1,194 @@
+"""Who asks: the local user, somebody who signed in, or whom a trusted proxy names.
+
+On loopback there is one user, who started the page. Where people sign in, a request is
+somebody's by the cookie of a session, or by a header that only a trusted proxy may send.
+"""
+
+import hashlib
+import logging
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from webui.accounts import (
+    Account,
+    AccountNotFound,
+    AccountRefused,
+    TooBusy,
+    load_account,
+    name_of,
+    signed_in,
+)
+from webui.attempts import Attempts
+from webui.errors import WebError
+from webui.http_values import Request
+from webui.roles import NOBODY, Role, User
+from webui.sessions import LONGEST, Sessions
+
+logger = logging.getLogger("webui")
+
+
+class SignInRequired(WebError):
+    """Nobody signed in, and this address needs somebody."""
+
+    status = HTTPStatus.UNAUTHORIZED
+    code = "sign_in_required"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Sign in first; nothing was changed.", {"WWW-Authenticate": 'Form path="/sign-in"'}
+        )
+
+
+class NotAllowed(WebError):
+    """Whoever asks may not do that."""
+
+    status = HTTPStatus.FORBIDDEN
+    code = "not_allowed"
+
+
+class SignInFailed(WebError):
+    """The name or the password is wrong; it is not said which."""
+
+    status = HTTPStatus.FORBIDDEN
+    code = "sign_in_failed"
+
+
+class Busy(WebError):
+    """More people sign in at this moment than can be looked at."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    code = "busy"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """How people come in to one Silo.
+
+    Attributes:
+        silo_path: Where the accounts are.
+        local: Who asks where nobody signs in; None where people sign in.
+        user_header: Name, in lower case, of the header in which a trusted proxy says who
+            signed in with it; empty: none is believed.
+    """
+
+    silo_path: str
+    local: User | None
+    user_header: str
+    sessions: Sessions
+    attempts: Attempts
+
+    @classmethod
+    def of(cls, silo_path: str, agent: str, *, sign_in: bool, user_header: str = "") -> "Gate":
+        """The gate of a Silo; `agent` is the local user where nobody signs in."""
+        local = None if sign_in else User(agent, Role.MANAGER)
+        return cls(silo_path, local, user_header.lower(), Sessions(silo_path), Attempts())
+
+    def user_of(self, request: Request) -> User:
+        """Who asks; `NOBODY` where that is not known.
+
+        Raises:
+            NotAllowed: The proxy names somebody who has no account here.
+        """
+        if self.local is not None:
+            return self.local
+        named = request.headers.get(self.user_header, "") if self.user_header else ""
+        if named and request.by_proxy:
+            return self._named(named)
+        session = self.sessions.find(self.secret_of(request))
+        account = self._account(session.name) if session is not None else None
+        if session is None or account is None or account.stamp != session.stamp:
+            return NOBODY
+        return User(account.name, account.role, session=True)
+
+    def begin(self, request: Request, name: str, password: str) -> tuple[User, str]:
+        """Sign somebody in; return who it is, and the cookie's header.
+
+        The session is always a new one, and the one the request came with ends: nobody
+        can prepare a session for somebody else.
+
+        Raises:
+            SignInFailed, TooManyAttempts, Busy: See there.
+        """
+        shown = name.strip().lower()[:64]
+        self.attempts.note(shown, request.remote_addr)
+        try:
+            account = signed_in(self.silo_path, name, password)
+        except TooBusy:
+            raise Busy("Many people sign in right now; try again.", {"Retry-After": "5"}) from None
+        if account is None:
+            logger.warning("sign-in of %r from %s failed", shown, request.remote_addr)
+            raise SignInFailed("The name or the password is wrong.")
+        self.attempts.forget(shown, request.remote_addr)
+        self.sessions.end(self.secret_of(request))
+        secret = self.sessions.begin(account.name, account.stamp)
+        return User(account.name, account.role, session=True), self._cookie(request, secret)
+
+    def end(self, request: Request) -> str:
+        """Sign out; return the header that takes the cookie back."""
+        self.sessions.end(self.secret_of(request))
+        return self._cookie(request, "")
+
+    def secret_of(self, request: Request) -> str:
+        """What the session's cookie says; empty where there is none."""
+        wanted = self._cookie_name(request)
+        for pair in request.headers.get("cookie", "").split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == wanted:
+                return value
+        return ""
+
+    def _cookie_name(self, request: Request) -> str:
+        """Each Silo has its own, since a browser keeps cookies of all ports together."""
+        own = hashlib.sha256(self.silo_path.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+        return f"{'__Host-' if request.scheme == 'https' else ''}silo-{own}"
+
+    def _cookie(self, request: Request, secret: str) -> str:
+        parts = [f"{self._cookie_name(request)}={secret}", "Path=/", "HttpOnly", "SameSite=Lax"]
+        parts.append(f"Max-Age={LONGEST if secret else 0}")
+        if request.scheme == "https":
+            parts.append("Secure")
+        return "; ".join(parts)
+
+    def _named(self, text: str) -> User:
+        try:
+            account = self._account(name_of(text))
+        except AccountRefused:
+            account = None
+        if account is None:
+            raise NotAllowed("You are signed in at the proxy, and have no account in this Silo.")
+        return User(account.name, account.role)
+
+    def _account(self, name: str) -> Account | None:
+        try:
+            return load_account(self.silo_path, name)
+        except AccountNotFound:
+            return None
+        except AccountRefused as error:
+            logger.error("%s", error)  # noqa: TRY400  # a sentence for who keeps the Silo
+            return None
+
+
+def require(user: User, needed: Role) -> None:
+    """Let somebody pass who has the role, or more.
+
+    Raises:
+        SignInRequired: Nobody signed in.
+        NotAllowed: Their role is not enough.
+    """
+    if user.may(needed):
+        return
+    if not user.may(Role.VIEWER):
+        raise SignInRequired
+    raise NotAllowed(
+        f"{user.name} is a {user.role.label} here; this needs a {needed.label}, "
+        "and nothing was changed."
+    )
+
+
+_OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
+
+
+def own_path(text: str) -> str:
+    """An address of this page to go on to; ``/`` for what might lead elsewhere."""
+    return text if _OWN_PATH.fullmatch(text) else "/"

@@ -1,0 +1,100 @@
+"""Who is signed in: a table in ``.silo/``, where a session's secret is kept as a digest.
+
+The secret is 256 random bits in a cookie and means nothing by itself: a session is
+ended here, not by hoping that a browser forgets. Where the file is lost, people sign in
+again.
+
+Source: OWASP Session Management Cheat Sheet; RFC 6265bis, sections 4.1.3 and 5.7.
+"""
+
+import hashlib
+import os
+import re
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+IDLE, LONGEST = 12 * 3600, 7 * 24 * 3600
+"""Seconds after the last request, and after the beginning, when a session ends."""
+_NOTED_EVERY = 60
+_SECRET = re.compile(r"[\w-]{43}", re.ASCII)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS session (
+    digest TEXT PRIMARY KEY, name TEXT NOT NULL, stamp TEXT NOT NULL,
+    begun REAL NOT NULL, seen REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Somebody who signed in.
+
+    Attributes:
+        name: Of the account.
+        stamp: The account's, as it was then.
+    """
+
+    name: str
+    stamp: str
+
+
+class Sessions:
+    """The sessions of a Silo, of whichever process began them."""
+
+    def __init__(self, silo_path: str, clock: Callable[[], float] = time.time) -> None:
+        self._path = os.path.join(silo_path, ".silo", "sessions.sqlite")
+        self._clock = clock
+
+    def begin(self, name: str, stamp: str) -> str:
+        """Begin a session; return its secret, which is told nowhere else."""
+        secret, now = secrets.token_urlsafe(32), self._clock()
+        with self._open() as connection:
+            connection.execute(
+                "DELETE FROM session WHERE seen < ? OR begun < ?", (now - IDLE, now - LONGEST)
+            )
+            connection.execute(
+                "INSERT INTO session VALUES (?, ?, ?, ?, ?)",
+                (_digest(secret), name, stamp, now, now),
+            )
+        return secret
+
+    def find(self, secret: str) -> Session | None:
+        """The session of a secret; None where there is none, or it has ended."""
+        if not _SECRET.fullmatch(secret) or not os.path.exists(self._path):
+            return None
+        now = self._clock()
+        with self._open() as connection:
+            row = connection.execute(
+                "SELECT name, stamp, seen FROM session WHERE digest = ? AND seen >= ?"
+                " AND begun >= ?",
+                (_digest(secret), now - IDLE, now - LONGEST),
+            ).fetchone()
+            if row is None:
+                return None
+            if now - row[2] > _NOTED_EVERY:
+                connection.execute(
+                    "UPDATE session SET seen = ? WHERE digest = ?", (now, _digest(secret))
+                )
+        return Session(row[0], row[1])
+
+    def end(self, secret: str) -> None:
+        """End a session; being none is no error."""
+        if _SECRET.fullmatch(secret) and os.path.exists(self._path):
+            with self._open() as connection:
+                connection.execute("DELETE FROM session WHERE digest = ?", (_digest(secret),))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        with closing(sqlite3.connect(self._path, timeout=20.0)) as connection, connection:
+            connection.execute(_SCHEMA)
+            yield connection
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
