@@ -186,3 +186,61 @@ def test_values_of_other_records_are_offered_while_one_types(
     expect(page.locator("#values-creator option")).not_to_have_count(0)
     offered = page.locator("#values-creator option").evaluate_all("all => all.map(e => e.value)")
     assert all("Lind" in value for value in offered)
+
+
+def _axe(page: Page, path: str) -> list[Any]:
+    """What axe finds on the page as it is; a picture of it is kept."""
+    page.screenshot(path=path, full_page=True)
+    found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+    return [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
+
+
+def test_pages_that_answer_a_form_are_as_accessible(
+    open_page: Callable[..., Page], silo: Silo, working_copy: str, tmp_path: Any
+) -> None:
+    page = open_page(COPY + "/edit")
+    theirs = content(silo).replace("2003", "2004").replace("On the keeping", "Upon the keeping")
+    silo[working_copy].put_stream("oai_dc", theirs.encode(), "workingcopy")
+    page.get_by_label("Title 1", exact=True).fill("Keeping records")
+    page.get_by_role("button", name="Save", exact=True).last.click()
+    expect(page.get_by_role("alert")).to_contain_text("Somebody changed this record meanwhile")
+    assert _axe(page, str(tmp_path / "conflict.png")) == []
+
+    page.goto(COPY + "/edit-xml")
+    page.get_by_label("The file").fill("<a>\n<b>\n</a>")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Line 3")
+    assert _axe(page, str(tmp_path / "broken XML.png")) == []
+
+    page.goto("/bulk?q=Record")
+    page.get_by_label("What", exact=True).select_option("set")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_label("Values").fill("Text\nBook")
+    page.get_by_role("button", name="Preview", exact=True).last.click()
+    expect(page.get_by_text("Nothing is written yet.")).to_be_visible()
+    assert _axe(page, str(tmp_path / "preview.png")) == []
+
+    page.goto("/bulk/attach?q=Record")
+    page.get_by_role("button", name="Preview the PREMIS records").click()
+    expect(page.get_by_role("button", name="Change 55 records")).to_be_visible()
+    assert _axe(page, str(tmp_path / "staged.png")) == []
+
+
+def test_a_description_is_edited_by_keyboard_alone(
+    open_page: Callable[..., Page], silo: Silo, working_copy: str
+) -> None:
+    assert working_copy == PLAIN
+    page = open_page(COPY + "/edit")
+    page.get_by_label("Title 1", exact=True).focus()
+    page.keyboard.press("End")
+    page.keyboard.type(" today")
+    for _ in range(3):  # the language, the button that removes, the one that adds
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Add a value (Title)")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Title 2", exact=True)).to_be_focused()
+    page.keyboard.type("A subtitle")
+    page.keyboard.press("Enter")  # saves, as in any form
+    expect(page.get_by_role("status").first).to_contain_text("Your changes are saved")
+    assert "<dc:title>On the keeping of records today</dc:title>" in content(silo)
+    assert "<dc:title>A subtitle</dc:title>" in content(silo)

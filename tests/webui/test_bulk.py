@@ -228,3 +228,34 @@ def test_a_premis_record_is_made_of_each(client: Any, silo: Silo) -> None:
 def test_a_file_cannot_be_attached_outside_the_version(client: Any) -> None:
     parts = [("path", None, b"../../x"), ("part", "x.txt", b"x")]
     assert client.upload("/bulk/attach", parts).status == 400
+
+
+# -- attacks ----------------------------------------------------------------------------
+
+ATTACK = "\"'><script>alert(1)</script>${7*7}<%"
+
+
+def test_what_is_typed_into_a_rule_is_never_markup(client: Any, silo: Silo) -> None:
+    names = ("title", "identifiers", "file", "name", "message", "change-0-field", "change-0-by")
+    fields = RULE | dict.fromkeys(names, ATTACK)
+    for action in ("add", "remove-9", "preview"):
+        page = client.post("/bulk", fields | {"do": action, "add": "map"}, accept=HTML)
+        assert page.status in {200, 400}
+        assert "<script>alert" not in page.text
+        assert "7*7" in page.text
+    fields = RULE | {"title": ATTACK, "name": "attack", "do": "keep"}
+    assert client.post("/bulk", fields).status == 201
+    job = client.post("/bulk", RULE | {"title": ATTACK, "message": ATTACK, "do": "apply"}).json
+    finished(silo, job["job"])
+    for path in ("/rules", "/rules/attack", "/bulk?rule=attack", "/bulk/jobs", job["url"]):
+        page = client.get(path)
+        assert page.status == 200, path
+        assert "<script>alert" not in page.text
+
+
+def test_what_another_site_asks_for_is_refused(client: Any, silo: Silo) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    for path in ("/bulk", "/bulk/sheet", "/bulk/attach", "/upstream", "/quality/duplicates"):
+        answer = client.post(path, RULE | {"do": "apply"}, headers=headers)
+        assert (answer.status, answer.error["code"]) == (403, "cross_site"), path
+    assert silo.count(curated=True) == 0

@@ -7,11 +7,12 @@ from curation.bulk import Preview, create_job, preview
 from curation.errors import CurationError
 from curation.job_specs import JobSpec, rules_job
 from curation.rule_files import RuleSet, load_rules, save_rules, to_table
+from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
 from recordsilo.manifest import STATES
 from webui import urls
 from webui.bulk_jobs import start_bulk_job
 from webui.edit_form import DUBLIN_CORE
-from webui.errors import BadRequest
+from webui.errors import BadRequest, from_curation, from_store
 from webui.http_values import Response, redirect
 from webui.pages.edit import field_label
 from webui.pages.selecting import Chosen, from_address, search_of, selected
@@ -57,10 +58,17 @@ def act(call: Call) -> View | Response:
     try:
         rule_set = form.rule_set(selected(call.site, form.search).select)
         return _done(call, form, action, rule_set)
-    except CurationError as error:
+    except (CurationError, RecordNotFound, SearchError) as error:
         if call.wants_json:
             raise
-        return view(call, form, fault=str(error), status=400)
+        return view(call, form, fault=_words(call, error), status=400)
+
+
+def _words(call: Call, error: CurationError | RecordSiloError) -> str:
+    path = call.site.silo.path
+    if isinstance(error, CurationError):
+        return from_curation(error, path).message
+    return from_store(error, path).message
 
 
 def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | Response:

@@ -29,13 +29,15 @@ ${difference(ours, _("Your change"))}
     <li><a href="#line-${one.line}">${_("Line {n}", n=one.line)}</a>: ${one.text}</li>
 % endfor
   </ul>
-  <ol class="lines" tabindex="0" role="region" aria-label="${_('The lines concerned')}">
+  <div class="lines" tabindex="0" role="region" aria-label="${_('The lines concerned')}">
+  <ol>
 % for number, line in numbered:
 % if any(abs(number - one.line) <= 1 for one in edited.messages):
     <li id="line-${number}" value="${number}" class="${'wrong' if any(number == one.line for one in edited.messages) else 'near'}"><code>${line[:300]}</code></li>
 % endif
 % endfor
   </ol>
+  </div>
 </section>
 % endif
 
