@@ -187,24 +187,3 @@ def _told() -> Iterator[None]:
 def _sentence(error: Exception) -> str:
     text = str(error)
     return text[:1].upper() + text[1:] + "."
-
-
-def selection_of(
-    site: Site, pairs: Sequence[tuple[str, str]], also: Sequence[str] = ()
-) -> Selection:
-    """The selection that an address means: ``saved=<name>``, or a search's fields.
-
-    Args:
-        also: Names that the page has for itself.
-
-    Raises:
-        NotFound: There is no kept search of that name.
-        BadRequest: A field means nothing.
-    """
-    saved = dict(pairs).get("saved", "")
-    if saved:
-        with _told():
-            kept = load_search(site.silo.path, saved).select
-        if kept.identifiers:
-            return kept
-    return SearchRequest.of(pairs, also=(*also, "saved")).selection

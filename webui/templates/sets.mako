@@ -1,13 +1,13 @@
 <%inherit file="base.mako"/>
-<%def name="title()">Sets</%def>
+<%def name="title()">${_("Sets")}</%def>
 <div class="heading">
-  <h1>Sets</h1>
-  <p class="count"><strong>${f"{len(set_choices):,}"}</strong> with records in this Silo</p>
+  <h1>${_("Sets")}</h1>
+  <p class="count">${counted("{n} set with records in this Silo", "{n} sets with records in this Silo", len(set_choices))}</p>
 </div>
 % if set_choices:
-<div class="scroll" tabindex="0" role="region" aria-label="Sets">
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Sets')}">
 <table>
-  <thead><tr><th scope="col">Set</th><th scope="col">Spec</th><th scope="col" class="number">Records</th></tr></thead>
+  <thead><tr><th scope="col">${_("Set")}</th><th scope="col">${_("Spec")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
   <tbody>
 % for spec, name, count in set_choices:
     <tr>
@@ -21,7 +21,7 @@
 </div>
 % else:
 <section class="empty">
-  <h2>No sets</h2>
-  <p>No record of this Silo says that it is in a set. <a href="${urls.RECORDS}">Show all records</a></p>
+  <h2>${_("No sets")}</h2>
+  <p>${_("No record of this Silo says that it is in a set.")} <a href="${urls.RECORDS}">${_("Show all records")}</a></p>
 </section>
 % endif
