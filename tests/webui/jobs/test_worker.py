@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from webui.jobs.service import Jobs
 from webui.jobs.values import Action, Advance, State
 
 Until = Callable[..., None]
+PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
 RULES = RuleSet("Everything is a report", rules=(Add("type", "report"),))
 
@@ -297,7 +299,7 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
     try:
         until(lambda: not jobs.problem())
         process = subprocess.Popen(
-            ["silo", "worker", silo_path, "--broker", f"redis://127.0.0.1:{port}/0"],
+            [*PYTHON, "worker", silo_path, "--broker", f"redis://127.0.0.1:{port}/0"],
             stderr=subprocess.DEVNULL,
         )
         try:

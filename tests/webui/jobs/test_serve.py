@@ -1,0 +1,115 @@
+"""`silo serve` keeps a worker and leaves nothing behind; `silo jobs` tells of the jobs."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from webui.jobs.commands import jobs as jobs_command
+from webui.jobs.ledger import JobLedger
+from webui.jobs.service import Jobs
+from webui.jobs.values import Ending, Problem, State
+
+Until = Callable[..., None]
+PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at /proc")
+
+
+@pytest.fixture
+def serving(silo_path: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """`silo serve`, and its port."""
+    command = [*PYTHON, "serve", silo_path, "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", process.stdout.readline())
+        assert found
+        yield process, int(found[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def family_of(pid: int) -> list[int]:
+    """A process' children, theirs, and so on."""
+    found = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            found += [int(word) for word in file.read().split()]
+    return found + [one for child in found for one in family_of(child)]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_however_the_page_ends_no_process_is_left_and_no_job_is_lost(
+    serving: tuple[subprocess.Popen[str], int],
+    silo_path: str,
+    number: signal.Signals,
+    until: Until,
+) -> None:
+    process, port = serving
+    ledger = JobLedger(silo_path)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    body = json.dumps({"kind": "audit"})
+    connection.request("POST", "/jobs", body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    job_id = json.loads(answer.read())["job"]
+    answer.close()
+    connection.close()
+    until(lambda: ledger.job(job_id).state is not State.QUEUED)
+    family = family_of(process.pid)
+    assert family
+    process.send_signal(number)
+    code = process.wait(timeout=30)
+    assert code == (0 if number is not signal.SIGKILL else -signal.SIGKILL)
+    until(lambda: not any(is_alive(pid) for pid in family), seconds=15)
+    assert ledger.job(job_id).state in {State.QUEUED, State.RUNNING, State.DONE}
+
+
+def test_the_jobs_are_listed_and_one_is_shown_with_what_it_did_not_do(silo_path: str) -> None:
+    ledger = JobLedger(silo_path)
+    job = ledger.add("change", "Types in one spelling", {"job": "x"}, "ada")
+    ledger.claim(job.job_id, 3)
+    problems = [Problem("a:1", "is gone"), Problem("", "the disk is full")]
+    ledger.end(job.job_id, Ending(False, text="   599  records done", problems=problems))
+    run: Any = CliRunner().invoke
+    listed = run(jobs_command, [silo_path], standalone_mode=False)
+    assert f"{job.job_id}  " in listed.output
+    assert "failed" in listed.output
+    shown = run(jobs_command, [silo_path, job.job_id], standalone_mode=False)
+    assert shown.return_value == 1
+    assert shown.output.endswith("   599  records done\na:1: is gone\nthe disk is full\n")
+    as_json = run(jobs_command, [silo_path, job.job_id, "--json"], standalone_mode=False)
+    assert json.loads(as_json.output)["failed"][0] == {"identifier": "a:1", "reason": "is gone"}
+
+
+def test_a_job_is_paused_from_the_command_line(silo_path: str, jobs: Jobs) -> None:
+    job = jobs.begin("audit", "Audit", {}, "ada")
+    run: Any = CliRunner().invoke
+    for action, state in (("pause", State.PAUSED), ("resume", State.QUEUED), ("stop", "stopped")):
+        result = run(jobs_command, [silo_path, job.job_id, "--do", action])
+        assert result.exit_code == 0, result.output
+        assert jobs.ledger.job(job.job_id).state == state
+    refused = run(jobs_command, [silo_path, job.job_id, "--do", "pause"])
+    assert (refused.exit_code, refused.output) == (
+        2,
+        f"silo: the job {job.job_id} is stopped and cannot be paused\n",
+    )
+    unknown = run(jobs_command, [silo_path, "20000101T000000Z-000000"])
+    assert unknown.exit_code == 2
+    assert "there is no job" in unknown.output
