@@ -62,11 +62,6 @@ class Request:
         """The request as wire parameters, the verb first."""
         return {Argument.VERB.value: self.verb.value, **dict(self.arguments)}
 
-    @property
-    def resumes(self) -> bool:
-        """Whether the request asks for a further page of a list."""
-        return any(name == Argument.RESUMPTION_TOKEN for name, _ in self.arguments)
-
     def __str__(self) -> str:
         return query_string(self.params)
 
