@@ -1,6 +1,6 @@
 """People who sign in: ``curation/accounts/<name>.toml`` in the Silo, one file each.
 
-A password is kept as an Argon2id hash only (docs/adr/0015-passwords-and-sessions.md).
+A password is kept as an Argon2id hash only (docs/adr/0017-passwords-and-sessions.md).
 Files are read for each request, so that whoever is removed, or has another role, is so
 at once.
 
