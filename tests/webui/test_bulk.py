@@ -8,6 +8,7 @@ import pytest
 from curation.bulk import job_report
 from curation.rule_files import load_rules
 from recordsilo import Silo
+from webui.pages import bulk
 
 PLAIN = "oai:example.org:1"
 HTML = "text/html"
@@ -50,6 +51,17 @@ def test_preview_counts_and_writes_nothing(client: Any, silo: Silo) -> None:
     assert sample["before"][0][1].startswith("Record 1")
     assert sample["after"][0][1].startswith("Item 1")
     assert silo.count(curated=True) == 0
+
+
+def test_a_preview_of_very_many_looks_at_some_and_says_so(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    found = client.post("/bulk", RULE | {"do": "preview"}).json["preview"]
+    assert (found["complete"], found["records"]) == (False, 11)
+    page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
+    assert "The first 11 records were looked at" in page
+    assert "Change all of them" in page
 
 
 def test_a_rule_is_built_button_by_button(client: Any) -> None:

@@ -1,6 +1,8 @@
 """Changing many records by a rule: built, previewed, applied as a job, or kept."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from curation.bulk import Preview, create_job, preview
@@ -20,6 +22,10 @@ from webui.rendering import View, json_answer
 from webui.rule_form import BY_NAME, CASES, KINDS, RuleForm
 from webui.search_request import SearchRequest
 from webui.site import Call
+
+LOOKED_AT = 20_000
+"""Records of a preview: about seven seconds of them."""
+SAMPLES = 8
 
 
 def show(call: Call) -> View:
@@ -73,8 +79,7 @@ def _words(call: Call, error: CurationError | RecordSiloError) -> str:
 
 def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | Response:
     if action == "preview":
-        found = preview(call.site.silo, rules_job(rule_set, form.name))
-        return view(call, form, found=found)
+        return view(call, form, found=look(call, rules_job(rule_set, form.name)))
     if action == "apply":
         return apply(call, rules_job(rule_set, form.name))
     if action == "keep":
@@ -98,9 +103,25 @@ def apply(call: Call, spec: JobSpec) -> Response:
     return redirect(location)
 
 
+def look(call: Call, spec: JobSpec) -> Preview:
+    """What a change would do, looked at in some `LOOKED_AT` records at most.
+
+    A request does not wait for a million records; `is_complete` says whether all of
+    them were looked at, and the page says it too.
+    """
+    some = replace(spec, records=lambda silo: islice(spec.records(silo), LOOKED_AT + 1))
+    return preview(call.site.silo, some, samples=SAMPLES)
+
+
+def is_complete(found: Preview) -> bool:
+    """Whether a preview is of all records that are meant."""
+    return found.records <= LOOKED_AT
+
+
 def preview_json(found: Preview) -> dict[str, Any]:
     """A preview as JSON values."""
     return {
+        "complete": is_complete(found),
         "records": found.records,
         "changed": found.changed,
         "values": found.values,
@@ -133,6 +154,7 @@ def view(
         "fields": DUBLIN_CORE,
         "field_label": field_label,
         "found": found,
+        "is_complete": is_complete,
         "fault": fault,
         "message": call.field("message"),
     }

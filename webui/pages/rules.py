@@ -4,13 +4,13 @@ from typing import Any
 
 import tomli_w
 
-from curation.bulk import Preview, preview
+from curation.bulk import Preview
 from curation.errors import CurationError
 from curation.job_specs import rules_job
 from curation.rule_files import delete_rules, load_rules, rule_names, to_table
 from webui import urls
 from webui.http_values import Response, redirect
-from webui.pages.bulk import apply, preview_json, rule_name
+from webui.pages.bulk import apply, is_complete, look, preview_json, rule_name
 from webui.rendering import View, json_answer
 from webui.site import Call
 
@@ -43,7 +43,7 @@ def act(call: Call) -> View | Response:
     spec = rules_job(load_rules(call.site.silo.path, name), name)
     if call.field("do") == "apply":
         return apply(call, spec)
-    return _view(call, preview(call.site.silo, spec))
+    return _view(call, look(call, spec))
 
 
 def delete(call: Call) -> Response:
@@ -62,6 +62,7 @@ def _view(call: Call, found: Preview | None = None) -> View:
         "rule_set": rule_set,
         "toml": tomli_w.dumps(table),
         "found": found,
+        "is_complete": is_complete,
         "done": call.request.query.get("done", "") == "kept",
     }
     twin = {"name": name, **table, "preview": None if found is None else preview_json(found)}

@@ -6,14 +6,13 @@ from typing import BinaryIO
 
 from curation.attach import MAX_BYTES as ATTACHED_BYTES
 from curation.attach import PREMIS, Attachment
-from curation.bulk import preview
 from curation.job_specs import JobSpec, attach_job, sheet_job
 from curation.spreadsheet import MAX_BYTES, read_csv, write_csv
 from webui import staged, urls
 from webui.bodies import human_size
 from webui.errors import BadRequest, TooLarge
 from webui.http_values import Response, redirect
-from webui.pages.bulk import apply, preview_json
+from webui.pages.bulk import apply, is_complete, look, preview_json
 from webui.pages.files import FileBody, path_of, uploaded
 from webui.pages.selecting import from_address, selected
 from webui.rendering import View, json_answer
@@ -105,9 +104,15 @@ def show_staged(call: Call) -> View:
     """What the file that was sent would change."""
     token = call.params["token"]
     spec, back = _spec(call)
-    found = preview(call.site.silo, spec)
+    found = look(call, spec)
     url = urls.staged(token)
-    data = {"found": found, "title": spec.title, "url": url, "back": back}
+    data = {
+        "found": found,
+        "is_complete": is_complete,
+        "title": spec.title,
+        "url": url,
+        "back": back,
+    }
     return View("staged.mako", data, {"title": spec.title, "preview": preview_json(found)}, url)
 
 

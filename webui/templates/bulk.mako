@@ -12,7 +12,7 @@
 <p class="note fault" role="alert" dir="auto">${fault}</p>
 % endif
 % if found:
-${previews.preview(found)}
+${previews.preview(found, is_complete(found))}
 % endif
 <form class="edit" action="${urls.BULK}" method="post">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
@@ -89,7 +89,7 @@ ${one_change(number, change)}
     </p>
     <p class="act"><button name="do" value="preview">${_("Preview")}</button>
 % if found and found.changed:
-      <button name="do" value="apply">${counted("Change {n} record", "Change {n} records", found.changed)}</button>
+      <button name="do" value="apply">${previews.button(found, is_complete(found))}</button>
 % endif
     </p>
   </fieldset>

@@ -16,7 +16,7 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
   <p>${_("Nothing of yours was stored yet. The form below holds both changes; where both changed a field, it holds yours. Look at it, then save.")}</p>
   <div class="scroll" tabindex="0" role="region" aria-label="${_('Three sides of each field')}">
   <table class="three">
-    <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("Yours")}</th><th scope="col">${_("There now")}</th></tr></thead>
+    <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("In this form")}</th><th scope="col">${_("There now")}</th></tr></thead>
     <tbody>
 % for row in form.differing():
       <tr>

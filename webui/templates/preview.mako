@@ -1,9 +1,20 @@
 ## What a bulk change would do, and the records it is for; shared by the pages of bulk changes.
 
-<%def name="preview(found)">
+<%def name="button(found, complete)">\
+% if complete:
+${counted("Change {n} record", "Change {n} records", found.changed)}\
+% else:
+${_("Change all of them")}\
+% endif
+</%def>
+
+<%def name="preview(found, complete)">
 <section class="card" aria-labelledby="preview">
   <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
   <p role="status">${_("Nothing is written yet.")}</p>
+% if not complete:
+  <p class="note">${_("The first {n} records were looked at; a change concerns all that are selected.", n=f"{found.records:,}")}</p>
+% endif
   <ul class="figures">
     <li><strong>${f"{found.records:,}"}</strong> ${_("looked at")}</li>
     <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>

@@ -3,13 +3,13 @@
 <%def name="title()">${title}</%def>
 <p class="crumbs"><a href="${back}">← ${_("Back")}</a></p>
 <div class="heading"><h1 dir="auto">${title}</h1></div>
-${previews.preview(found)}
+${previews.preview(found, is_complete(found))}
 % if found.changed:
 <form action="${url}" method="post">
   <p>
     <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
-  <p class="act"><button type="submit">${counted("Change {n} record", "Change {n} records", found.changed)}</button></p>
+  <p class="act"><button type="submit">${previews.button(found, is_complete(found))}</button></p>
 </form>
 % endif
