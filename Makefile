@@ -4,6 +4,7 @@
 # make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
 # make faults  what harvesters bring home from a repository that misbehaves (ARGS="FAULT …": only those)
+# make fedora  a real Fedora 6.0.0 on loopback to try the export with, until Ctrl-C (Maven, Java 17)
 # make bench   what the store costs beside the bare cost of the same work
 # make check   ruff, mypy --strict, import-linter
 
@@ -12,11 +13,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
 KILLS  ?= 2000
+FEDORA ?= $(HOME)/.cache/recordsilo-fedora
 CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
 
-.PHONY: demo test slow torture power-cuts faults bench check format clean
+.PHONY: demo test slow torture power-cuts faults fedora bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -36,6 +38,9 @@ power-cuts: $(VENV)/.installed-dev
 faults: $(VENV)/.installed-dev
 	python3 tests/oaipmhscraper/real_servers/install.py $(VENV)/servers
 	$(BIN)/python benchmarks/faults.py $(ARGS)
+
+fedora: $(VENV)/.installed
+	$(BIN)/python tests/reexport/fedora/real_fedora.py run $(FEDORA) $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ocfl-py==2.1.0

@@ -1,0 +1,118 @@
+"""Deposits in a second, beside a bare loop of the same requests to the same Fedora.
+
+    .venv/bin/python benchmarks/fedora.py http://127.0.0.1:8080/rest --records 200 --jobs 4
+
+The bare loop sends, record by record, the requests that an export of it takes, with
+bodies made beforehand; both are run in turns, so that the server's mood counts for both.
+"""
+
+import argparse
+import hashlib
+import os
+import statistics
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from recordsilo import Origin, Silo
+from reexport import Export, Selection
+from reexport.targets.fedora import FedoraClient, FedoraTarget
+from reexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, joined
+
+METADATA = (
+    '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '
+    'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/">'
+    '<dc:title xml:lang="en">Record {0}</dc:title><dc:creator>Adeyemi, T.</dc:creator>'
+    "<dc:description>{1}</dc:description></oai_dc:dc></metadata>"
+)
+
+
+def fill(silo: Silo, records: int) -> list[str]:
+    identifiers = [f"oai:example.org:{number}" for number in range(records)]
+    with silo.batch(identifiers) as batch:
+        for identifier in identifiers:
+            edit = batch.edit(identifier)
+            edit.add_version("1", date="2024-05-01T00:00:00", origin=Origin("harvest"))
+            content = METADATA.format(identifier, "word " * 150).encode()
+            edit.put("1", "oai_dc", content, metadata=True)
+    return identifiers
+
+
+def bare(client: FedoraClient, root: str, base: str, identifier: str) -> None:
+    """What an export of one new record sends, without thinking."""
+    uri = joined(base, identifier.replace(":", "+"))
+    content = METADATA.format(identifier, "word " * 150).encode()
+    transaction = client.send("POST", f"{root}/fcr:tx").headers["Location"]
+    within = {"Atomic-ID": transaction}
+    group = {"Link": f'<{ARCHIVAL_GROUP}>;rel="type"', "Content-Type": "text/turtle"}
+    client.send("PUT", uri, {**within, **group})
+    file = {
+        "Link": f'<{BINARY}>;rel="type"',
+        "Content-Type": "application/xml",
+        "Digest": f"sha-512={hashlib.sha512(content).hexdigest()}",
+    }
+    for name in ("oai_dc", "oai_dc.xml"):
+        client.send("PUT", f"{uri}/{name}", {**within, **file}, content)
+    description = "".join(
+        f'<{uri}> <http://purl.org/dc/terms/subject> "subject {number}" .\n' for number in range(16)
+    )
+    client.send("PUT", uri, {**within, "Content-Type": NT}, description.encode())
+    client.send("PUT", transaction)
+    client.send("GET", f"{uri}/fcr:versions", {"Accept": "application/link-format"})
+
+
+def run_bare(client: FedoraClient, root: str, base: str, part: list[str], jobs: int) -> float:
+    FedoraTarget(base, client).prepare()
+    began = time.perf_counter()
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda identifier: bare(client, root, base, identifier), part))
+    return len(part) / (time.perf_counter() - began)
+
+
+def run_export(
+    silo: Silo, client: FedoraClient, base: str, part: list[str], jobs: int
+) -> tuple[float, float]:
+    """(records in a second, CPU milliseconds of ours for each)."""
+    target = FedoraTarget(base, client)
+    target.prepare()
+    began, cpu = time.perf_counter(), time.process_time()
+    report = Export(silo, target).run(Selection(items=tuple(part)), jobs=jobs)
+    assert report.whole, report.problems
+    cpu = time.process_time() - cpu
+    return len(part) / (time.perf_counter() - began), 1000 * cpu / len(part)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root")
+    parser.add_argument("--records", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--turns", type=int, default=5)
+    given = parser.parse_args()
+    user = os.environ.get("FEDORA_USER", "fedoraAdmin").encode()
+    password = os.environ.get("FEDORA_PASSWORD", "fedoraAdmin").encode()
+    root, name = given.root.rstrip("/"), f"bench{int(time.time())}"
+    ratios = []
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        Silo(f"{directory}/silo", "http://example.org/oai") as silo,
+        FedoraClient((user, password)) as client,
+    ):
+        identifiers = fill(silo, given.records)
+        size = given.records // given.turns
+        run_bare(client, root, f"{root}/{name}/warm", identifiers[:size], given.jobs)
+        for turn in range(given.turns):
+            part = identifiers[turn * size : (turn + 1) * size]
+            loop = run_bare(client, root, f"{root}/{name}/bare", part, given.jobs)
+            ours, cpu = run_export(silo, client, f"{root}/{name}/export", part, given.jobs)
+            ratios.append(ours / loop)
+            print(
+                f"{size} records, {given.jobs} jobs: bare {loop:.1f}/s, export {ours:.1f}/s, "
+                f"ratio {ours / loop:.2f}, {cpu:.0f} ms of CPU each"
+            )
+    print(f"median ratio {statistics.median(ratios):.2f} (at least 0.80 is the aim)")
+
+
+if __name__ == "__main__":
+    main()
