@@ -16,10 +16,10 @@
 </div>
 <p class="under"><bdi>${job.agent}</bdi> · ${parts.date(job.made)} · <span class="id">${job.job_id}</span></p>
 % if problem:
-<p class="warned" role="status">${problem}</p>
+<p class="note" role="status">${problem}</p>
 % endif
 % if job.sentence:
-<p class="warned" dir="auto">${job.sentence}</p>
+<p class="note" dir="auto">${job.sentence}</p>
 % endif
 % if not job.is_over:
 <section class="job" data-job="${url}" data-state="${job.state.value}">
@@ -45,7 +45,7 @@
 % if job.text:
 <section>
   <h2>${_("Receipt")}</h2>
-  <div class="scroll" tabindex="0" role="region" aria-label="${_('Receipt')}"><pre>${job.text}</pre></div>
+  <pre tabindex="0" role="region" aria-label="${_('Receipt')}">${job.text}</pre>
 </section>
 % endif
 % if problems:

@@ -8,7 +8,7 @@
 % endif
 </div>
 % if problem:
-<p class="warned" role="status">${problem}</p>
+<p class="note" role="status">${problem}</p>
 % endif
 % if jobs:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Jobs')}">

@@ -1,0 +1,93 @@
+"""Jobs in a real browser: followed as they run, and fit for everybody."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from recordsilo import Silo
+from webui.app import create_app
+from webui.jobs.ledger import JobLedger
+from webui.jobs.values import Advance, Ending, Problem
+from webui.server import PageServer
+from webui.site import Settings
+
+pytestmark = pytest.mark.browser
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+
+
+@pytest.fixture
+def show(browser: Browser, silo: Silo) -> Iterator[Callable[..., Page]]:
+    """Open a page of the Silo; whatever a script or the policy complains of fails the test."""
+    complaints: list[str] = []
+    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+        contexts = []
+
+        def open_page(path: str, **how: Any) -> Page:
+            context = browser.new_context(base_url=server.url, **how)
+            contexts.append(context)
+            page = context.new_page()
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+            page.goto(path)
+            return page
+
+        yield open_page
+        for context in contexts:
+            context.close()
+    assert complaints == []
+
+
+def test_a_job_is_followed_while_it_runs_and_ends_with_its_receipt(
+    show: Callable[..., Page], silo: Silo
+) -> None:
+    ledger = JobLedger(silo.path)
+    job = ledger.add("audit", "Audit of everything", {}, "ada")
+    ledger.claim(job.job_id, 3)
+    page = show(f"/jobs/{job.job_id}")
+    expect(page.get_by_text("running", exact=True)).to_be_visible()
+    ledger.advance(job.job_id, Advance(30, 60))
+    expect(page.get_by_text("30 of 60")).to_be_visible()
+    problems = [Problem("oai:example.org:1", "its file is damaged")]
+    ledger.end(job.job_id, Ending(False, "60  records", problems=problems))
+    expect(page.get_by_text("ended, and not all was done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
+    expect(page.get_by_text("its file is damaged")).to_be_visible()
+
+
+def test_without_javascript_a_job_is_begun_and_looked_at_again(
+    show: Callable[..., Page], silo: Silo
+) -> None:
+    page = show("/jobs/new", java_script_enabled=False)
+    page.get_by_role("button", name="Audit").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Audit: 100 %")
+    page.get_by_role("link", name="Look again", exact=True).click()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("paused", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("waiting", exact=True)).to_be_visible()
+
+
+def test_every_page_of_jobs_is_accessible_and_fits_a_narrow_window(
+    show: Callable[..., Page], silo: Silo
+) -> None:
+    ledger = JobLedger(silo.path)
+    running = ledger.add("audit", "Audit", {}, "ada")
+    ledger.claim(running.job_id, 3)
+    ledger.advance(running.job_id, Advance(30, 60))
+    failed = ledger.add("change", "Types", {"job": "x"}, "ada")
+    ledger.claim(failed.job_id, 3)
+    problems = [Problem("oai:example.org:1", "w" * 200)]
+    ledger.end(failed.job_id, Ending(False, "60  records " + "x" * 200, problems=problems))
+    page = show("/jobs", viewport={"width": 320, "height": 800})
+    for path in ("/jobs", "/jobs/new", f"/jobs/{running.job_id}", f"/jobs/{failed.job_id}"):
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(path)
+            found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+            told = [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
+            assert told == [], (path, scheme)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 320, path
