@@ -1,11 +1,13 @@
 """Clusters, upstream changes and quality in the page: what is shown, and what is decided."""
 
+import re
 from typing import Any
 
 import pytest
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
+from webui.mount import Mounted
 
 PLAIN = "oai:example.org:1"
 SEGMENT = "oai+example,org+1"
@@ -51,6 +53,26 @@ def curated(silo: Silo, working_copy: str) -> str:
 
 
 # -- upstream ---------------------------------------------------------------------------
+
+
+PAGES = (
+    "/records/oai+example,org+1/versions/workingcopy/edit",
+    "/records/oai+example,org+1/versions/workingcopy/edit-xml",
+    "/bulk?q=Record", "/bulk/sheet?q=Record", "/bulk/attach?q=Record", "/bulk/jobs", "/rules",
+    "/clusters", "/upstream", "/upstream/oai+example,org+1", "/quality", "/quality/duplicates",
+)  # fmt: skip
+
+
+def test_no_link_leaves_a_silo_that_is_mounted(
+    client: Any, silo: Silo, stage: Any, curated: str
+) -> None:
+    harvest(silo, curated, None)
+    stage.app = Mounted(stage.app, "/silos/first")
+    for path in PAGES:
+        page = client.get("/silos/first" + path)
+        assert page.status == 200, path
+        for url in re.findall(r'(?:href|action|src|data-values)="(/[^"]*)"', page.text):
+            assert url.startswith("/silos/first/"), (path, url)
 
 
 def test_the_queue_is_empty_and_says_so(client: Any) -> None:
@@ -130,7 +152,7 @@ def test_each_count_leads_to_its_records(client: Any) -> None:
     found = {one["code"]: one for one in client.json("/quality")["findings"]}
     assert "Q301" in found
     for one in found.values():
-        assert client.json(one["records"])["total"] == one["count"]
+        assert client.json(one["url"])["total"] == one["count"]
     assert client.get("/quality").text.count('<a href="/search?finding=') == len(found)
 
 
@@ -138,7 +160,7 @@ def test_a_set_has_a_table_of_its_own(client: Any) -> None:
     page = client.json("/quality?set=7374617475733D707562")
     assert page["set"] == "7374617475733D707562"
     for one in page["findings"]:
-        assert client.json(one["records"])["total"] == one["count"]
+        assert client.json(one["url"])["total"] == one["count"]
 
 
 @pytest.fixture

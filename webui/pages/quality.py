@@ -48,7 +48,7 @@ def show(call: Call) -> View:
     twin = {
         "set": spec or None,
         "findings": [
-            {"code": one.code, "means": one.said, "count": one.count, "records": one.url}
+            {"code": one.code, "means": one.said, "count": one.count, "url": one.url}
             for one in rows
         ],
     }

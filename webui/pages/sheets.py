@@ -43,7 +43,7 @@ def show(call: Call) -> View:
     """Export what the address selects, or import an edited spreadsheet."""
     chosen = from_address(call)
     data = {"chosen": chosen, "limit": human_size(MAX_BYTES), "most": MAX_BYTES}
-    twin = {"records": chosen.count, "csv": urls.sheet_csv(chosen.search)}
+    twin = {"records": chosen.count, "url": urls.sheet_csv(chosen.search)}
     return View("sheet.mako", data, twin, urls.with_search(urls.SHEET, chosen.search))
 
 

@@ -13,8 +13,10 @@ for (const input of document.querySelectorAll("input[data-values]")) {
     if (match.length < 2) {
       return;
     }
-    const fields = new URLSearchParams({ field: input.dataset.values, match });
-    const answer = await fetch("/search/values.json?" + fields, { headers: { Accept: "application/json" } });
+    const url = new URL(input.dataset.values, location.href);
+    url.pathname += ".json";
+    url.searchParams.set("match", match);
+    const answer = await fetch(url, { headers: { Accept: "application/json" } });
     if (!answer.ok || number !== asked) {
       return;
     }

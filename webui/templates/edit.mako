@@ -142,7 +142,7 @@ ${field.text}</textarea>
 </%def>
 <%def name="listed(name)">\
 % if name in hints:
- list="values-${name}" data-values="${name}"\
+ list="values-${name}" data-values="${urls.search([('field', name)], 'values')}"\
 % endif
 </%def>
 <%def name="noted(note, number)">\
