@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as member
 from typing import Any
 
+from curation.activity import Activity, ValueChange, changes_of, log_activity, of_change, of_file
 from curation.changes import CannotChange, FileChange, RecordChange, mark_of
 from curation.errors import JobBusy
 from curation.fields import said
@@ -308,6 +309,7 @@ class _Page:
 
     written: list[Entry] = member(default_factory=list)
     settled: list[Entry] = member(default_factory=list)
+    activity: list[Activity] = member(default_factory=list)
 
 
 def _apply_page(
@@ -332,7 +334,12 @@ def _apply_page(
                 noted.settled.append(replace(entry, state=Doing.UNCHANGED))
                 continue
             noted.written.append(_carry_out(edit, entry, change, agent, message))
+            noted.activity += changes_of(
+                of_change(change), agent=agent, action="bulk", identifier=entry.identifier,
+                version=change.target, message=message, job=journal.job_id,
+            )  # fmt: skip
         journal.keep([*noted.written, *noted.settled])
+    log_activity(silo.path, noted.activity)
     journal.move((entry.identifier for entry in noted.written), Doing.DONE)
 
 
@@ -387,13 +394,34 @@ def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: st
     with silo.batch([entry.identifier for entry in page], agent=agent) as batch:
         for entry in page:
             try:
-                _take_back(batch.edit(entry.identifier), entry, f"Undone by {agent}")
+                edit = batch.edit(entry.identifier)
+                values = _given_back(edit, entry)
+                _take_back(edit, entry, f"Undone by {agent}")
             except (CannotChange, RecordSiloError) as error:
                 noted.settled.append(replace(entry, state=Doing.KEPT, reason=str(error)))
             else:
                 noted.written.append(replace(entry, state=Doing.UNDOING))
+                noted.activity += changes_of(
+                    values, agent=agent, action="undo", identifier=entry.identifier,
+                    version=entry.version, job=journal.job_id,
+                )  # fmt: skip
         journal.keep([*noted.written, *noted.settled])
+    log_activity(silo.path, noted.activity)
     journal.move((entry.identifier for entry in noted.written), Doing.UNDONE)
+
+
+def _given_back(edit: RecordEdit, entry: Entry) -> list[ValueChange]:
+    """The values that undoing a record's change will change."""
+    if entry.made or not edit.manifest.has(entry.version):
+        return [("version", entry.version, None)]
+    known = edit.manifest.version(entry.version)
+    values: list[ValueChange] = []
+    for path, content in (entry.files or {}).items():
+        now = edit.read(entry.version, path) if path in known.paths else None
+        values += of_file(path, now, content)
+    if known.state != entry.state_before:
+        values.append(("state", known.state, entry.state_before))
+    return values
 
 
 def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:

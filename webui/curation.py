@@ -6,6 +6,7 @@ harvested is not changed here: a curator works in a copy.
 
 from typing import BinaryIO, TypedDict
 
+from curation.activity import ValueChange, changes_of, log_activity, of_file
 from recordsilo import HarvestedRecord
 from recordsilo.manifest import now_text
 from webui.errors import PreconditionFailed, ReadOnly
@@ -83,27 +84,33 @@ class Curator:
     def clone(self, original: str, name: str) -> None:
         """Copy a version under a new name, to be curated."""
         self.record.clone_version(original, name, **self._how)
+        self._note("copy", name, ("version", original, name))
 
     def make_version(self, name: str) -> None:
         """Make an empty version."""
         self.record.create_new_version(name, **self._how)
+        self._note("new version", name, ("version", None, name))
 
     def rename_version(self, version: str, name: str) -> None:
         """Give a curated version another name."""
         require_curated(self.record, version)
         self.record.rename_version(version, name, **self._how)
+        self._note("rename version", name, ("version", version, name))
 
     def delete_version(self, version: str) -> None:
         """Delete a curated version and its files."""
         require_curated(self.record, version)
         self.record.del_version(version, **self._how)
+        self._note("delete version", version, ("version", version, None))
 
     def put(
         self, version: str, path: str, content: BinaryIO, *, metadata: bool | None = None
     ) -> None:
         """Put a file into a curated version; one of that path is replaced whole."""
         require_curated(self.record, version)
+        before = self._digest(version, path)
         self.record.put_stream(path, content, version, metadata, **self._how)
+        self._note("put", version, (path, before, self._digest(version, path)))
 
     def write(
         self, version: str, path: str, content: bytes, state: str | None, revision: int
@@ -117,7 +124,8 @@ class Curator:
         identifier = self.record.item_id
         with self._silo.editing(identifier, if_revision=revision) as edit:
             listed = edit.manifest.version(version)
-            is_same = edit.read(version, path) == content
+            before = edit.read(version, path)
+            is_same = before == content
             if is_same and listed.state == state:
                 return
             if not is_same:
@@ -125,20 +133,48 @@ class Curator:
             edit.set_state(version, state)
             why = f": {self._message}" if self._message else ""
             edit.log(version, f"Edited {path} [{now_text()} {self._agent}{why}]")
+        values = of_file(path, before, content)
+        if listed.state != state:
+            values.append(("state", listed.state, state))
+        self._note("edit", version, *values)
 
     def rename_file(self, version: str, path: str, new_path: str) -> None:
         """Give a file of a curated version another path."""
         require_curated(self.record, version)
         self.record.rename_stream(path, new_path, version, **self._how)
+        self._note("rename file", version, ("file", path, new_path))
 
     def delete_file(self, version: str, path: str) -> None:
         """Delete a file of a curated version."""
         require_curated(self.record, version)
+        before = self._digest(version, path)
         self.record.del_stream(path, [version], **self._how)
+        self._note("delete file", version, (path, before, None))
 
     def delete_record(self) -> None:
         """Delete the record with all versions; a later harvest does not bring it back."""
         self._silo.del_item(self.record.item_id, remember=True, **self._how)
+        self._note("delete record", "", ("record", self.record.item_id, None))
+
+    def _note(self, action: str, version: str, *values: ValueChange) -> None:
+        """Add what was changed to the activity log."""
+        lines = changes_of(
+            values,
+            agent=self._agent,
+            action=action,
+            identifier=self.record.item_id,
+            version=version,
+            message=self._message,
+        )
+        log_activity(self._silo.path, lines)
+
+    def _digest(self, version: str, path: str) -> str | None:
+        """What a file is known by; None where there is none."""
+        known = self._silo[self.record.item_id].state.version(version)
+        digest = (known.digests or {}).get(path)
+        if digest is None:
+            return None if path not in known.paths else ""
+        return f"sha256:{digest.sha256}, {digest.size:,} bytes"
 
 
 class _How(TypedDict):

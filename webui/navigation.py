@@ -33,4 +33,5 @@ NAVIGATION: tuple[Entry, ...] = (
     Entry("Clusters", urls.CLUSTERS),
     Entry("Upstream", urls.UPSTREAM),
     Entry("Quality", urls.QUALITY),
+    Entry("Activity", urls.ACTIVITY),
 )

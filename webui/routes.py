@@ -15,6 +15,7 @@ from webui import legacy
 from webui.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http_values import Response
 from webui.pages import (
+    activity,
     bulk,
     bulk_report,
     clusters,
@@ -81,7 +82,7 @@ class Route:
         return tuple(self.pattern.strip("/").split("/")) if self.pattern != "/" else ()
 
 
-ANYONE, VIEWER, MANAGER = Role.ANYONE, Role.VIEWER, Role.MANAGER
+ANYONE, VIEWER, CURATOR, MANAGER = Role
 _RECORD = "/records/{record}"
 _VERSION = _RECORD + "/versions/{version}"
 
@@ -173,6 +174,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/sign-in",                      people.ask_sign_in,   Body.NONE,   ANYONE),
     Route("POST",   "/sign-in",                      people.sign_in,       Body.FIELDS, ANYONE),
     Route("POST",   "/sign-out",                     people.sign_out,      Body.FIELDS, ANYONE),
+    Route("GET",    "/activity",                     activity.show,        Body.NONE,   CURATOR),
+    Route("GET",    "/activity/log.csv",             activity.as_csv,      Body.NONE,   CURATOR),
+    Route("GET",    "/activity/log.jsonl",           activity.as_json_lines, Body.NONE, CURATOR),
     Route("GET",    "/account",                      people.account),
     Route("POST",   "/account/password",             people.change_password, Body.FIELDS, VIEWER),
 

@@ -86,7 +86,7 @@ def _encoded(lines: Iterator[str]) -> Generator[bytes, None, None]:
 def _csv(_site: Site, rows: Iterable[Row]) -> Iterator[str]:
     yield "\ufeff" + _csv_line(COLUMNS)  # Excel takes a file without the mark for another coding
     for row in rows:
-        yield _csv_line(_cell(getattr(row, name)) for name in COLUMNS)
+        yield _csv_line(csv_cell(getattr(row, name)) for name in COLUMNS)
 
 
 def _csv_line(cells: Iterable[str]) -> str:
@@ -95,7 +95,8 @@ def _csv_line(cells: Iterable[str]) -> str:
     return out.getvalue()
 
 
-def _cell(value: object) -> str:
+def csv_cell(value: object) -> str:
+    """A value as a cell that no spreadsheet takes for a formula."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = SEPARATOR.join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,98 @@
+"""The activity log as the page writes and shows it, and attacks on it."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from curation.activity import Activity, Wanted, activity, log_activity
+from curation.bulk import create_job, run_job, undo_job
+from curation.job_specs import rules_job
+from curation.rule_files import RuleSet
+from curation.rules import SetValues
+from curation.selection import Selection
+from recordsilo import Silo
+
+URL = "/records/oai+example,org+1"
+COPY = URL + "/versions/workingcopy"
+PLAIN = "oai:example.org:1"
+ATTACK = "<script>alert(1)</script>"
+
+
+def logged(silo: Silo) -> list[tuple[str, str, str | None, str | None]]:
+    lines = [one for _, one in activity(silo.path, Wanted())]
+    return [(one.action, one.what, one.old, one.new) for one in reversed(lines)]
+
+
+def test_every_change_of_the_page_is_logged_with_who_and_why(client: Any, silo: Silo) -> None:
+    client.post(URL + "/versions", {"name": "workingcopy", "clone_of": "1", "message": ATTACK})
+    client.ask("PUT", COPY + "/files/a.txt", b"12345")
+    client.post(COPY + "/rename-file", {"path": "a.txt", "new_path": "b.txt"})
+    client.post(COPY + "/delete-file", {"path": "b.txt"})
+    client.post(COPY + "/rename", {"name": "mine"})
+    client.post(URL + "/versions/mine/delete", {})
+    client.post(URL + "/delete", {})
+    found = logged(silo)
+    assert [one[0] for one in found] == [
+        "copy", "put", "rename file", "delete file", "rename version", "delete version",
+        "delete record",
+    ]  # fmt: skip
+    assert found[2][1:] == ("file", "a.txt", "b.txt")
+    assert str(found[1][3]).endswith("5 bytes")
+    lines = client.json("/activity")["activity"]
+    assert {line["agent"] for line in lines} == {"a.curator"}
+    assert lines[-1]["message"] == ATTACK
+    page = client.get("/activity?q=" + ATTACK).text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert ATTACK not in page
+
+
+def test_a_refused_change_is_not_logged(client: Any, silo: Silo) -> None:
+    assert client.ask("PUT", URL + "/versions/1/files/a.txt", b"x").status == 403
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    assert client.post(URL + "/delete", {}, headers=cross).status == 403
+    assert logged(silo) == []
+
+
+def test_a_bulk_change_and_its_undoing_are_logged_value_by_value(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    rules = RuleSet("types", rules=(SetValues("publisher", ("Press",)),), select=Selection(
+        identifiers=(PLAIN, "oai:example.org:100")))  # fmt: skip
+    job = create_job(silo, rules_job(rules), agent="ada", message="one spelling")
+    run_job(silo, job)
+    undo_job(silo, job, agent="bob")
+    assert logged(silo) == [
+        ("bulk", "publisher", None, "Press"),
+        ("bulk", "publisher", None, "Press"),
+        ("undo", "publisher", "Press", None),
+        ("undo", "version", "workingcopy", None),
+    ]
+    assert len(client.json("/activity?agent=bob")["activity"]) == 2
+    assert len(client.json(f"/activity?q={job}&record={PLAIN}")["activity"]) == 2
+
+
+def test_the_log_is_walked_to_its_end_and_taken_away_whole(client: Any, silo: Silo) -> None:
+    lines = [
+        Activity(f"2026-01-01T00:00:{n % 60:02}Z", "ada", "edit", new=f"=cmd{n}")
+        for n in range(230)
+    ]
+    log_activity(silo.path, lines)
+    found, url = [], "/activity.json"
+    while url:
+        page = client.get(url).json
+        found += page["activity"]
+        url = page["next"]
+    assert [one["new"] for one in found] == [f"=cmd{n}" for n in reversed(range(230))]
+    rows = list(
+        csv.DictReader(io.StringIO(client.get("/activity/log.csv").body.decode("utf-8-sig")))
+    )
+    assert [row["new"] for row in rows] == [f"'=cmd{n}" for n in reversed(range(230))]
+    texts = client.get("/activity/log.jsonl").text.splitlines()
+    assert [json.loads(one)["new"] for one in texts] == [one["new"] for one in found]
+
+
+def test_a_place_that_is_none_is_refused(client: Any) -> None:
+    for place in ("x", "../../etc:1", "2026-01:-5", "2026-01:" + "9" * 30, "2026-01"):
+        assert client.get(f"/activity.json?before={place}").error["code"] == "bad_request"
+    assert client.json("/activity?before=2026-01:999999999999999999")["activity"] == []

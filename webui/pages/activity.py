@@ -1,0 +1,91 @@
+"""Who changed what: the activity log, to be searched and taken away."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import asdict, fields
+
+from curation.activity import Activity, Wanted, activity, is_place
+from webui import urls
+from webui.errors import BadRequest
+from webui.http_values import Response
+from webui.pages.results import CSV, JSON_LINES, csv_cell
+from webui.rendering import View
+from webui.site import Call
+
+LIMIT = 100
+COLUMNS = tuple(one.name for one in fields(Activity))
+FILTERS = {"text": "q", "agent": "agent", "action": "action", "identifier": "record",
+           "since": "since", "until": "until"}  # fmt: skip
+"""Member of `Wanted` → field of the address."""
+
+
+def show(call: Call) -> View:
+    """The newest lines that are meant, and where those before them are."""
+    wanted, before = _wanted(call), call.request.query.get("before", "")
+    if before and not is_place(before):
+        raise BadRequest("The place in the log (before) is one that a page of it gave.")
+    lines = list(itertools.islice(activity(call.site.silo.path, wanted, before), LIMIT + 1))
+    asked = _asked(wanted)
+    next_url = ""
+    if len(lines) > LIMIT:
+        next_url = urls.with_query(urls.ACTIVITY, asked | {"before": lines[LIMIT - 1][0]})
+    shown = [one for _, one in lines[:LIMIT]]
+    downloads = {
+        "CSV": urls.with_query(urls.ACTIVITY + "/log.csv", asked),
+        "JSON lines": urls.with_query(urls.ACTIVITY + "/log.jsonl", asked),
+    }
+    data = {"lines": shown, "wanted": wanted, "next_url": next_url, "downloads": downloads}
+    twin = {
+        "activity": [asdict(one) for one in shown],
+        "next": urls.twin(next_url) if next_url else None,
+    }
+    return View("activity.mako", data, twin, urls.with_query(urls.ACTIVITY, asked))
+
+
+def as_csv(call: Call) -> Response:
+    """A row for each line that is meant, the newest first."""
+    return _streamed(call, CSV, "csv", _csv(_lines(call)))
+
+
+def as_json_lines(call: Call) -> Response:
+    """A JSON object for each line that is meant, the newest first."""
+    texts = (json.dumps(asdict(one)) + "\n" for one in _lines(call))
+    return _streamed(call, JSON_LINES, "jsonl", texts)
+
+
+def _lines(call: Call) -> Iterator[Activity]:
+    return (one for _, one in activity(call.site.silo.path, _wanted(call)))
+
+
+def _streamed(_call: Call, kind: str, suffix: str, texts: Iterator[str]) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="activity.{suffix}"'}
+    return Response(200, _encoded(texts), kind, headers)
+
+
+def _encoded(texts: Iterable[str]) -> Generator[bytes, None, None]:
+    for text in texts:
+        yield text.encode("utf-8", "replace")
+
+
+def _csv(lines: Iterable[Activity]) -> Iterator[str]:
+    yield "\ufeff" + _row(COLUMNS)
+    for one in lines:
+        yield _row(csv_cell(getattr(one, name) or "") for name in COLUMNS)
+
+
+def _row(cells: Iterable[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerow(cells)
+    return out.getvalue()
+
+
+def _wanted(call: Call) -> Wanted:
+    query = call.request.query
+    return Wanted(**{member: query.get(name, "").strip() for member, name in FILTERS.items()})
+
+
+def _asked(wanted: Wanted) -> dict[str, str]:
+    return {name: getattr(wanted, member) for member, name in FILTERS.items()}

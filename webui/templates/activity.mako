@@ -1,0 +1,44 @@
+<%inherit file="base.mako"/>
+<%def name="title()">${_("Activity")}</%def>
+<div class="heading"><h1>${_("Activity")}</h1></div>
+<form class="filters" action="${urls.ACTIVITY}" method="get" aria-label="${_('Activity')}">
+  <p><label for="activity-q">${_("Text")}</label><input id="activity-q" name="q" type="search" value="${wanted.text}" dir="auto"></p>
+  <p><label for="activity-agent">${_("Who")}</label><input id="activity-agent" name="agent" value="${wanted.agent}"></p>
+  <p><label for="activity-record">${_("Identifier")}</label><input id="activity-record" name="record" value="${wanted.identifier}" spellcheck="false"></p>
+  <p><label for="activity-since">${_("Since")}</label><input id="activity-since" name="since" value="${wanted.since}" placeholder="2026-01-31"></p>
+  <p><label for="activity-until">${_("Until")}</label><input id="activity-until" name="until" value="${wanted.until}" placeholder="2026-12-31"></p>
+  <p class="act"><button type="submit">${_("Find")}</button></p>
+</form>
+% if lines:
+<div class="wide" role="region" aria-label="${_('Activity')}" tabindex="0">
+<table>
+  <thead><tr><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col">${_("Why")}</th></tr></thead>
+  <tbody>
+% for line in lines:
+    <tr>
+      <td><time datetime="${line.date}">${line.date}</time></td>
+      <td dir="auto">${line.agent}</td>
+      <td>${line.action} <bdi>${line.what}</bdi>\
+% if line.identifier:
+ <a class="id" href="${urls.record(line.identifier)}"><bdi>${line.identifier}</bdi></a>\
+% endif
+</td>
+      <td dir="auto"><del>${line.old or ""}</del></td>
+      <td dir="auto"><ins>${line.new or ""}</ins></td>
+      <td dir="auto">${line.message}</td>
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% if next_url:
+<p><a href="${next_url}" rel="next">${_("Earlier")}</a></p>
+% endif
+<p>\
+% for label, url in downloads.items():
+<a href="${url}">${label}</a> \
+% endfor
+</p>
+% else:
+<section class="empty"><h2>${_("Nothing was changed that fits")}</h2></section>
+% endif
