@@ -150,6 +150,7 @@ class Depositor:
                 return step(pen)
             except RetryLater as error:
                 if attempt >= self.retries.attempts:
+                    self.target.probe()  # one that does not answer at all ends the run
                     raise
                 in_the_dark = True
                 self._pause(attempt, error)
@@ -188,6 +189,7 @@ class Depositor:
                 break
             except RetryLater as error:
                 if attempt == self.retries.attempts:
+                    self.target.probe()
                     raise
                 self._pause(attempt, error)
         if came_to is None:
