@@ -87,12 +87,12 @@ class Jobs:
         """Why jobs wait, in a sentence; empty where a worker is at work.
 
         Args:
-            is_waiting: Whether a job does: only then the broker is asked.
+            is_waiting: Whether a job does; else there is nothing to say.
         """
-        if not self.by_worker:
+        if not self.by_worker or not is_waiting:
             return ""
         if self.broker.url:
-            return self._broker_problem() if is_waiting else ""
+            return self._broker_problem()
         locks = Locks(os.path.join(self.broker.silo_path, ".silo", "locks"))
         try:
             with locks.hold_name_if_free(WORKER_LOCK) as is_free:

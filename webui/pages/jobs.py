@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
+from curation.activity import Activity, log_activity
+from recordsilo.manifest import now_text
 from webui import urls
 from webui.errors import BadRequest, Conflict, NotFound, WebError
 from webui.http_values import Response, redirect
@@ -14,7 +16,7 @@ from webui.jobs import kinds
 from webui.jobs.errors import JobRefused, JobsError, NoSuchJob
 from webui.jobs.events import JobEvents, TooManyStreams
 from webui.jobs.requests import READERS, VERSIONS, read_request
-from webui.jobs.values import Action, Job, State
+from webui.jobs.values import ACTIVE, Action, Job, State
 from webui.rendering import View, json_answer
 from webui.roles import Role
 from webui.site import Call
@@ -84,6 +86,7 @@ def create(call: Call) -> Response:
         except JobRefused as error:
             raise BadRequest(_sentence(error)) from None
         job = call.site.jobs.begin(asked.kind, asked.title, asked.arguments, call.user.name)
+    _note(call, job, job.kind)
     return _led(call, job, 201)
 
 
@@ -129,7 +132,9 @@ def act(call: Call) -> Response:
             action = Action(call.params["action"])
         except ValueError:
             raise NotFound("There is no page at this address.") from None
-        return _led(call, jobs.act(job.job_id, action), 200)
+        job = jobs.act(job.job_id, action)
+    _note(call, job, action.value)
+    return _led(call, job, 200)
 
 
 def events(call: Call) -> Response:
@@ -168,6 +173,12 @@ def _led(call: Call, job: Job, status: int) -> Response:
     return redirect(location)
 
 
+def _note(call: Call, job: Job, action: str) -> None:
+    """Add to the activity log who began a job, or did something to it."""
+    line = Activity(now_text(), call.user.name, action, message=job.title, job=job.job_id)
+    log_activity(call.site.silo.path, [line])
+
+
 def _listed(job: Job) -> Mapping[str, Any]:
     known = job.to_json()
     left_out = {"report", "arguments"}
@@ -180,7 +191,7 @@ def _may(call: Call, job: Job) -> bool:
 
 
 def _waits(jobs: list[Job]) -> bool:
-    return any(job.state is State.QUEUED for job in jobs)
+    return any(job.state in ACTIVE for job in jobs)
 
 
 def _share(job: Job) -> str:

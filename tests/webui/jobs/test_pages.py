@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from curation.activity import Wanted, activity
 from curation.bulk import create_job
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
@@ -136,6 +137,8 @@ def test_an_action_that_the_state_does_not_allow_is_a_conflict(silo: Silo, page:
     assert page("POST", url + "/pause", {}, accept)[0] == 409
     assert json.loads(page("POST", url + "/resume", {}, accept)[2])["state"] == "queued"
     assert json.loads(page("POST", url + "/stop", {}, accept)[2])["state"] == "stopped"
+    done = [(one.agent, one.action, one.job) for _, one in activity(silo.path, Wanted())]
+    assert done == [("ada", action, job.job_id) for action in ("stop", "resume", "pause")]
     assert page("POST", url + "/explode", {}, accept)[0] == 404
     assert page("GET", "/jobs/20000101T000000Z-000000", None, accept)[0] == 404
 
