@@ -193,7 +193,7 @@ def _row(values: Mapping[str, str], number: int, known: Mapping[int | None, Fiel
     if not name:
         return None
     text = values.get(f"text-{number}", "").replace("\r\n", "\n")
-    lang = values.get(f"lang-{number}", "").strip()
+    lang = sound_text(values.get(f"lang-{number}", ""))
     place = values.get(f"place-{number}", "")
     before = known.get(int(place)) if place.isascii() and place.isdigit() else None
     if before is None or before.name != name:

@@ -121,6 +121,7 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
     (store.MetadataConflict, HTTPStatus.CONFLICT, "metadata_conflict"),
     (store.IdentifierError, HTTPStatus.BAD_REQUEST, "bad_identifier"),
     (store.VersionNameError, HTTPStatus.BAD_REQUEST, "bad_version_name"),
+    (store.VersionStateError, HTTPStatus.BAD_REQUEST, "bad_state"),
     (store.PathNameError, HTTPStatus.BAD_REQUEST, "bad_file_name"),
     (store.SearchError, HTTPStatus.BAD_REQUEST, "bad_search"),
     (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from curation.fields import sound_text
 from curation.rule_files import RuleSet, from_table, to_table
 from curation.rules import Case
 from curation.selection import Selection, selection_table
@@ -181,7 +182,7 @@ def _table(change: Mapping[str, str]) -> dict[str, Any]:
         elif one.kind == "tick":
             table[one.name] = bool(text)
         elif text or (do, one.name) in _KEPT_EMPTY:
-            table[one.name] = text
+            table[one.name] = sound_text(text) if one.name == "lang" else text
     return table
 
 

@@ -166,6 +166,24 @@ def test_a_record_that_only_got_another_file_meanwhile_is_saved(
     assert "2005" in content(silo)
 
 
+def test_a_state_there_is_not_is_a_sentence(client: Any, silo: Silo, working_copy: str) -> None:
+    revision = silo[working_copy].revision
+    form = form_of(client.get(EDIT).text) | {"state": "perfect"}
+    assert client.post(EDIT, form).error["code"] == "bad_state"
+    assert silo[working_copy].revision == revision
+
+
+def test_characters_that_xml_cannot_hold_are_left_out(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    assert working_copy
+    form = form_of(client.get(EDIT).text)
+    place = number_of(form, "2003")
+    form |= {f"text-{place}": "20\x0003\x0b!", f"lang-{place}": "e\x01n_US"}
+    assert client.post(EDIT, form, accept=HTML).status == 303
+    assert '<dc:date xml:lang="en_US">2003!</dc:date>' in content(silo)
+
+
 def test_what_is_harvested_is_not_edited(client: Any) -> None:
     for path in ("/versions/1/edit", "/versions/1/edit-xml"):
         assert client.get(URL + path, accept="application/json").error["code"] == "read_only"

@@ -117,7 +117,7 @@ ${field.text}</textarea>
       </p>
       <p class="lang">
         <label class="unseen" for="lang-${number}">${_("Language of")} ${label}</label>
-        <input id="lang-${number}" name="lang-${number}" type="text" value="${field.lang}" size="5" placeholder="${_('lang')}" autocomplete="off" spellcheck="false" pattern="[A-Za-z0-9\-]*">
+        <input id="lang-${number}" name="lang-${number}" type="text" value="${field.lang}" size="5" placeholder="${_('lang')}" autocomplete="off" spellcheck="false">
       </p>
       <p class="moves">
 % if count > 1:
