@@ -61,7 +61,7 @@ def test_fixed_first_segments_win_over_an_identifier_of_that_name(segment: str) 
     for path in (f"/{segment}", f"/{segment}/1/2/3/4/5/6"):
         try:
             found = find("GET", path)
-        except NotFound:
+        except (NotFound, MethodNotAllowed):
             continue
         assert found.route.parts[0] == segment
 

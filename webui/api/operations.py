@@ -11,6 +11,7 @@ from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 from recordsilo.index.search import FACETS, SORTS
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
+    activity,
     differences,
     facet_values,
     files,
@@ -56,6 +57,7 @@ _YES_NO = one_of("", "yes", "no")
 _LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_SIZE}
 _TRUTH = one_of("true", "false")
 _MESSAGE = {"message": "Why; kept with the change.", "if_match": "The revision it is made for."}
+_ACTIVITY = tuple(Query(name) for name in activity.FILTERS.values())
 _SEARCH: tuple[Query, ...] = (
     Query("q", text="Words; any text is a query."),
     *(Query(name, several(TEXT), "One of these values is needed.") for name in SMALL_FIELDS),
@@ -96,6 +98,8 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         (Query("field", one_of(*FACETS), required=True), Query("match"), *_SEARCH),
     ),
     results.as_csv: Operation("text/csv", _SEARCH),
+    activity.as_csv: Operation("text/csv", _ACTIVITY),
+    activity.as_json_lines: Operation("application/jsonl", _ACTIVITY),
     results.as_json_lines: Operation("application/jsonl", _SEARCH),
     searches.show: Operation("SavedSearches"),
     searches.create: Operation(
