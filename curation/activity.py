@@ -115,6 +115,14 @@ def changes_of(
     return found or [Activity(now, agent, action, identifier, version, message=message, job=job)]
 
 
+def log_one(
+    silo_path: str, action: str, identifier: str, version: str, *values: ValueChange, agent: str
+) -> None:
+    """Add what somebody did to one record just now."""
+    about = {"agent": agent, "action": action, "identifier": identifier, "version": version}
+    log_activity(silo_path, changes_of(values, **about))
+
+
 def of_change(change: RecordChange) -> list[ValueChange]:
     """The values that a planned change of a record touches."""
     values = of_fields(change.before, change.after)

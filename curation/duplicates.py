@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from curation.activity import log_one
 from curation.clusters import fingerprint
 from curation.errors import MarkRefused
 from recordsilo import HarvestedRecord, Silo
@@ -128,6 +129,8 @@ def mark_duplicate(
             edit.set_metadata(DUPLICATE_OF, of)
         said = "no longer marked as a duplicate" if of is None else f"marked as a duplicate of {of}"
         edit.log(record.currentversion, f"{said} by {agent}")
+    mark = ("duplicate of", record.metadata.get(DUPLICATE_OF), of)
+    log_one(silo.path, "mark", identifier, record.currentversion, mark, agent=agent)
 
 
 def mark_distinct(silo: Silo, identifiers: tuple[str, ...], *, agent: str) -> None:

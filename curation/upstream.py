@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from curation.activity import log_one, of_fields
 from curation.bulk import changed_by_rule
 from curation.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
 from curation.errors import UpstreamRefused
@@ -300,6 +301,8 @@ def resolve(
         for name, values in choices.items():
             fields = _chosen(fields, name, values)
         _write_proposal(edit, found, fields, agent, "decided by hand")
+    changed = of_fields(found.merged.fields, fields)
+    log_one(silo.path, "resolve", identifier, found.proposal, *changed, agent=agent)
 
 
 def _chosen(fields: Fields, name: str, values: tuple[tuple[str, str], ...]) -> Fields:
@@ -326,6 +329,8 @@ def accept(silo: Silo, identifier: str, *, agent: str) -> str:
         edit.move_cursor(found.proposal)
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.proposal, f"Accepted by {agent}")
+    accepted = ("version", found.ours, found.proposal)
+    log_one(silo.path, "accept", identifier, found.proposal, accepted, agent=agent)
     record = silo[identifier]
     if found.ours == WORKING_COPY:
         record.rename_version(WORKING_COPY, former, agent=agent, message=message)
@@ -353,6 +358,7 @@ def keep(silo: Silo, identifier: str, *, agent: str) -> None:
             raise UpstreamRefused(identifier, "has nothing new to be decided about")
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.ours, f"Kept by {agent} although the source has version {found.theirs}")
+    log_one(silo.path, "keep", identifier, found.ours, agent=agent)
 
 
 def follow(silo: Silo, identifier: str, *, agent: str) -> None:
@@ -368,3 +374,5 @@ def follow(silo: Silo, identifier: str, *, agent: str) -> None:
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.ours, f"Left by {agent} for version {found.theirs} of the source")
         edit.move_cursor(found.theirs)
+    followed = ("version", found.ours, found.theirs)
+    log_one(silo.path, "follow", identifier, found.theirs, followed, agent=agent)

@@ -93,3 +93,13 @@ def test_a_change_without_a_value_is_a_line_too_and_a_long_value_is_cut() -> Non
     long = changes_of([("title", None, "x" * 100_000)], **about)[0].new
     assert long is not None
     assert len(long) == log.LONGEST_VALUE + 1
+
+
+def test_a_decision_of_one_person_is_a_line(tmp_path: Any) -> None:
+    log.log_one(str(tmp_path), "keep", "oai:x:1", "workingcopy", agent="ada")
+    log.log_one(str(tmp_path), "mark", "oai:x:1", "1", ("duplicate of", None, "x"), agent="bob")
+    found = [one for _, one in activity(str(tmp_path), Wanted())]
+    assert [(one.agent, one.action, one.what, one.new) for one in found] == [
+        ("bob", "mark", "duplicate of", "x"),
+        ("ada", "keep", "", None),
+    ]
