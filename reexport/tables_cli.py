@@ -96,7 +96,7 @@ def links(silo_dir: str, out: str, **given: Any) -> int:
         with _as_text(file) as text:
             return tables.write_links(silo, selection, text, progress=progress)
 
-    return _write(silo_dir, out, given, write)
+    return _write(silo_dir, out, given, write, "links")
 
 
 @click.command(
@@ -121,10 +121,10 @@ def to_zip(silo_dir: str, out: str, names: tuple[str, ...], versions: str, **giv
         which = Versions(versions)
         return tables.write_zip(silo, selection, file, names, which, progress=progress)
 
-    return _write(silo_dir, out, given, write)
+    return _write(silo_dir, out, given, write, "files")
 
 
-def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write) -> int:
+def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write, what: str = "rows") -> int:
     with open_silo(silo_dir) as silo, options.told():
         selection = options.selection_of(
             silo, given["set_spec"], given["query"], given["items"], given["state"]
@@ -138,7 +138,7 @@ def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write) -> int:
         click.echo(f"silo: {identifier} was left out: {why}", err=True)
     if not quiet:
         click.echo(
-            f"{out}: {report.rows:,} rows of {report.records:,} records; "
+            f"{out}: {report.rows:,} {what} of {report.records:,} records; "
             f"{report.deleted:,} deleted at the source left out"
         )
     return ExitCode.LOSSES if report.failed else ExitCode.OK

@@ -42,7 +42,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/export.md", "README.md"])
 def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8").replace(ADDRESS, repository)
     blocks = BLOCK.findall(text)
