@@ -15,6 +15,7 @@ from webui.pages import (
     differences,
     facet_values,
     files,
+    jobs,
     record,
     records,
     results,
@@ -101,6 +102,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     activity.as_csv: Operation("text/csv", _ACTIVITY),
     activity.as_json_lines: Operation("application/jsonl", _ACTIVITY),
     results.as_json_lines: Operation("application/jsonl", _SEARCH),
+    jobs.events: Operation("text/event-stream"),
     searches.show: Operation("SavedSearches"),
     searches.create: Operation(
         "SavedSearch",
