@@ -50,7 +50,7 @@ class Broker:
     def app(self) -> "Celery":
         """The Celery application that speaks to it; nothing is opened yet.
 
-        Cost: the first call loads Celery, a third of a second; so nobody pays who has no jobs.
+        Cost: the first call loads Celery; so nobody pays who has no jobs.
         """
         from celery import Celery  # noqa: PLC0415  # see Cost
 
