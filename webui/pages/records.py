@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from curation.activity import log_one
 from recordsilo.errors import RecordNotFound
 from webui import urls
 from webui.errors import BadRequest, Conflict
@@ -189,4 +190,5 @@ def create(call: Call) -> Response:
         raise Conflict(f"There is a record {identifier} already.")
     record = silo.get_item(identifier)
     record.sync(agent=call.user.name, message=call.field("message"))
+    log_one(silo.path, "new record", record.item_id, "1", agent=call.user.name)
     return changed(call, record, urls.record(record.item_id), 201)
