@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import bulk
+import export
 import harvest
 import search
 import store
@@ -37,6 +39,12 @@ def measured(arguments: argparse.Namespace, directory: str) -> Iterator[Line]:
         yield from search.reindex_speed(records, directory)
     for records in arguments.search:
         yield from search.search_speed(records, directory)
+    for records in arguments.bulk:
+        place = tempfile.mkdtemp(dir=directory)
+        yield from bulk.run(records, place)
+        shutil.rmtree(place)
+    for records in arguments.export:
+        yield from export.run(records, directory)
 
 
 def main() -> None:
@@ -46,6 +54,8 @@ def main() -> None:
     parser.add_argument("--waiting", type=float, default=30.0)
     parser.add_argument("--reindex", type=int, nargs="*", default=[20_000])
     parser.add_argument("--search", type=int, nargs="*", default=[100_000])
+    parser.add_argument("--bulk", type=int, nargs="*", default=[10_000])
+    parser.add_argument("--export", type=int, nargs="*", default=[1000, 10_000])
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
     parser.add_argument("--no-page", action="store_true", help="leave docs/benchmarks.md alone")
     arguments = parser.parse_args()

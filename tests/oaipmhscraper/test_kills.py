@@ -102,7 +102,7 @@ def kill_often(faults, options, kills, tmp_path, seed):
     with misbehaving(*faults) as server:
         whole = str(tmp_path / "whole")
         code = run(harvest(server, whole, *options))
-        expected = contents(whole)
+        expected, listed = contents(whole), receipt_of(whole)["counts"]["listed"]
         usual = pages_repeated(server.repository.asked)
         for number in count():
             directory = str(tmp_path / str(number))
@@ -116,7 +116,7 @@ def kill_often(faults, options, kills, tmp_path, seed):
                 ended = run(harvest(server, directory, *options))
             assert ended in {code, None}
             assert contents(directory) == expected
-            assert receipt_of(directory)["counts"]["listed"] == SIZE
+            assert receipt_of(directory)["counts"]["listed"] == listed >= SIZE - 1
             repeated = pages_repeated(server.repository.asked[begin:]) - usual
             lanes = IN_FLIGHT if options else 1
             assert repeated <= killed_here * lanes
