@@ -153,7 +153,8 @@ class FedoraTarget:
                     return self._write(deposit, uri, _Before(), journal)
             there = read_object(self._client, uri)
             is_ours = _is_as_left(there, deposit.held)
-            if _is_there(deposit, there, is_ours) and there is not None:
+            is_there = _is_there(deposit, there, is_ours)
+            if there is not None and is_there and (is_ours or self._is_whole(there)):
                 count = len(there.versions)
                 return Deposited(uri, there.last.uri, there.token, (), True, count)
             if not is_ours and not deposit.overwrite:
@@ -212,6 +213,15 @@ class FedoraTarget:
             return sending.change(uri, files, sums, checksums(there.graph))
         wanted = {sending.file_uri(uri, path) for path in sums}
         return sending.Change(files, tuple(sorted(self._files_at(uri) - wanted)))
+
+    def _is_whole(self, there: FedoraObject) -> bool:
+        """Whether an object shows the files that its description names.
+
+        A 6.0.0 killed in a commit was seen to come back with the description and without
+        a file.
+        """
+        wanted = {sending.file_uri(there.uri, path) for path in checksums(there.graph)}
+        return wanted <= self._files_at(there.uri)
 
     def _files_at(self, uri: str) -> set[str]:
         return contained(parsed(self._client.send("GET", uri, {"Accept": NT}).content))
@@ -300,6 +310,8 @@ class FedoraTarget:
             state = left.facts.get("state")
             there = read_object(self._client, uri) if state else None
             if there is None or there.state != state:
+                return None
+            if not there.tombstone and not self._is_whole(there):
                 return None
             created = tuple(filter(None, [left.facts.get("creates")]))
             count = len(there.versions)
