@@ -28,7 +28,7 @@ _from_input = click.option(
 )
 
 
-@click.group()
+@click.group(epilog=example("silo user add myrepo ada --role curator", "silo user list myrepo"))
 def user() -> None:
     """People who sign in to the page of a Silo, and what they may do.
 
