@@ -144,11 +144,12 @@ def mark_distinct(silo: Silo, identifiers: tuple[str, ...], *, agent: str) -> No
         with silo.editing(identifier) as edit:
             if edit.before is None:
                 raise RecordNotFound(identifier, silo.storage_dir)
+            version = edit.manifest.current_version
             known = list(edit.manifest.metadata.get(NOT_DUPLICATE_OF, []))
             added = [one for one in others if one not in known]
             if added:
                 edit.set_metadata(NOT_DUPLICATE_OF, known + added)
-                edit.log(
-                    edit.manifest.current_version,
-                    f"said by {agent} to be no duplicate of {', '.join(added)}",
-                )
+                edit.log(version, f"said by {agent} to be no duplicate of {', '.join(added)}")
+        if added:
+            mark = ("no duplicate of", None, ", ".join(added))
+            log_one(silo.path, "mark", identifier, version, mark, agent=agent)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from curation.activity import log_one, of_fields
+from curation.activity import Activity, changes_of, log_activity, log_one, of_fields
 from curation.bulk import changed_by_rule
 from curation.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
 from curation.errors import UpstreamRefused
@@ -232,7 +232,8 @@ def propose_all(silo: Silo, *, agent: str, progress: Progress | None = None) -> 
 
 
 def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list[tuple[str, str]]]:
-    done, refused = 0, []
+    refused: list[tuple[str, str]] = []
+    lines: list[Activity] = []
     rules = _RulesByRecord(silo)
     with silo.batch([one.identifier for one in page], agent=agent) as batch:
         for one in page:
@@ -242,10 +243,18 @@ def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list
                 if now is None or now.kind is not Kind.CLEAN or now.merged is None:
                     continue  # changed since it was listed; the next run looks again
                 _write_proposal(edit, now, now.merged.fields, agent, "merged with what is newer")
-                done += 1
+                lines += _proposed(now, agent)
             except (CannotChange, RecordSiloError) as error:
                 refused.append((one.identifier, str(error)))
-    return done, refused
+    log_activity(silo.path, lines)
+    return len(lines), refused
+
+
+def _proposed(found: Review, agent: str) -> list[Activity]:
+    """The one line that the activity log has of a proposal; its values are in the version."""
+    version = [("version", None, found.proposal)]
+    about = {"identifier": found.identifier, "version": found.proposal}
+    return changes_of(version, agent=agent, action="propose", **about)
 
 
 def _write_proposal(
@@ -310,7 +319,7 @@ def _chosen(fields: Fields, name: str, values: tuple[tuple[str, str], ...]) -> F
     return with_values(fields, lambda one: one.name == name, new)
 
 
-def accept(silo: Silo, identifier: str, *, agent: str) -> str:
+def accept(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
     """Make a proposal the working copy; the one before is kept as ``workingcopy-on-1``.
 
     Returns:
@@ -318,25 +327,25 @@ def accept(silo: Silo, identifier: str, *, agent: str) -> str:
 
     Raises:
         UpstreamRefused: There is no proposal.
+        RevisionConflict: See `HarvestedRecord`.
     """
-    found = review(silo, identifier)
-    if found is None or found.kind is not Kind.PROPOSED:
-        raise UpstreamRefused(identifier, "has no proposal to be accepted")
-    record = silo[identifier]
-    former = _free_name(record.versions, f"{WORKING_COPY}-on-{found.base}")
-    message = f"{found.proposal} was accepted"
-    with silo.editing(identifier, if_revision=record.revision) as edit:
+    with silo.editing(identifier, if_revision=if_revision) as edit:
+        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
+        if found is None or found.kind is not Kind.PROPOSED:
+            raise UpstreamRefused(identifier, "has no proposal to be accepted")
         edit.move_cursor(found.proposal)
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.proposal, f"Accepted by {agent}")
     accepted = ("version", found.ours, found.proposal)
     log_one(silo.path, "accept", identifier, found.proposal, accepted, agent=agent)
+    if found.ours != WORKING_COPY:
+        return found.ours
     record = silo[identifier]
-    if found.ours == WORKING_COPY:
-        record.rename_version(WORKING_COPY, former, agent=agent, message=message)
-        record.rename_version(found.proposal, WORKING_COPY, agent=agent, message=message)
-        return former
-    return found.ours
+    former = _free_name(record.versions, f"{WORKING_COPY}-on-{found.base}")
+    message = f"{found.proposal} was accepted"
+    record.rename_version(WORKING_COPY, former, agent=agent, message=message)
+    record.rename_version(found.proposal, WORKING_COPY, agent=agent, message=message)
+    return former
 
 
 def _free_name(taken: list[str], wanted: str) -> str:
@@ -346,13 +355,14 @@ def _free_name(taken: list[str], wanted: str) -> str:
     return name
 
 
-def keep(silo: Silo, identifier: str, *, agent: str) -> None:
+def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
     """Stay with the curated version as it is, whatever the source has now.
 
     Raises:
         UpstreamRefused: There is nothing to decide.
+        RevisionConflict: See `HarvestedRecord`.
     """
-    with silo.editing(identifier) as edit:
+    with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None:
             raise UpstreamRefused(identifier, "has nothing new to be decided about")
@@ -361,13 +371,14 @@ def keep(silo: Silo, identifier: str, *, agent: str) -> None:
     log_one(silo.path, "keep", identifier, found.ours, agent=agent)
 
 
-def follow(silo: Silo, identifier: str, *, agent: str) -> None:
+def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
     """Go with the source: its newest version becomes the current one; no version goes.
 
     Raises:
         UpstreamRefused: There is nothing to decide.
+        RevisionConflict: See `HarvestedRecord`.
     """
-    with silo.editing(identifier) as edit:
+    with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None:
             raise UpstreamRefused(identifier, "has nothing new to be decided about")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.activity import Wanted, activity
 from curation.duplicates import duplicates, key_of, mark_distinct, mark_duplicate
 from curation.errors import MarkRefused
 from recordsilo import Silo
@@ -53,6 +54,12 @@ def test_what_is_said_to_be_distinct_is_not_asked_again(library: Silo) -> None:
     assert groups(library) == []
     put(library, "g", "On the tides of the Sea", "Lovelace, Ada", "1843")
     assert groups(library) == [("a", "b", "g")]
+    mark_distinct(library, ("a", "b"), agent="bob")
+    lines = [line for _, line in activity(library.path, Wanted(action="mark"))]
+    assert [(line.agent, line.identifier, line.what, line.new) for line in lines] == [
+        ("ada", "b", "no duplicate of", "a"),
+        ("ada", "a", "no duplicate of", "b"),
+    ]
 
 
 def test_a_mark_that_says_nothing_is_refused(library: Silo) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from curation.activity import Wanted, activity
 from curation.bulk import create_job, run_job
 from curation.errors import UpstreamRefused
 from curation.fields import Field, read_fields, said, values_of, write_fields
@@ -22,6 +23,7 @@ from curation.upstream import (
     reviews,
 )
 from recordsilo import Silo
+from recordsilo.errors import RevisionConflict
 from recordsilo.index import SearchFilters
 
 Fill = Callable[..., list[str]]
@@ -175,3 +177,41 @@ def test_the_values_of_a_field_are_theirs_where_we_did_nothing(
     assert found.merged is not None
     assert [one.text for one in values_of(found.merged.fields, "title")] == ["New title"]
     assert found.merged.from_ours == ("type",)
+
+
+@pytest.mark.parametrize("decide", [accept, keep, follow])
+def test_a_decision_made_for_another_revision_changes_nothing(
+    silo: Silo, fill: Fill, harvest_again: Harvest, decide: Callable[..., object]
+) -> None:
+    (identifier,) = fill(1, type="Article", date="1999")
+    curate(silo, identifier, type="article")
+    harvest_again(identifier, title="Record 0", type="Article", date="2001")
+    propose_all(silo, agent="cron")
+    looked_at = silo[identifier].revision
+    curate(silo, identifier, type="essay")
+    before = silo[identifier].state
+    with pytest.raises(RevisionConflict):
+        decide(silo, identifier, agent="ada", if_revision=looked_at)
+    assert silo[identifier].state == before
+    assert [one.action for _, one in activity(silo.path, Wanted(agent="ada"))] == []
+    decide(silo, identifier, agent="ada", if_revision=before.revision)
+    assert review(silo, identifier) is None
+
+
+def test_each_proposal_is_a_line_in_the_activity_log(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    one, other, conflicting = fill(3, type="Article", date="1999")
+    for identifier in (one, other, conflicting):
+        curate(silo, identifier, type="article")
+    for identifier in (one, other):
+        harvest_again(identifier, title="New", type="Article", date="2001", rights="open")
+    harvest_again(conflicting, title="New", type="Book", date="1999")
+    for _ in range(2):
+        propose_all(silo, agent="cron")
+    lines = [line for _, line in activity(silo.path, Wanted(action="propose"))]
+    assert {line.identifier for line in lines} == {one, other}
+    assert {(line.agent, line.version, line.what, line.old, line.new) for line in lines} == {
+        ("cron", "workingcopy-from-2", "version", None, "workingcopy-from-2")
+    }
+    assert len(lines) == 2

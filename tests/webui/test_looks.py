@@ -7,6 +7,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
+from webui.curation import expected_revision
 from webui.mount import Mounted
 
 PLAIN = "oai:example.org:1"
@@ -136,6 +137,22 @@ def test_a_decision_for_another_revision_is_refused(client: Any, silo: Silo, cur
     harvest(silo, curated, None)
     assert client.post(URL, {"do": "follow", "if_match": "1"}).status == 412
     assert client.post(URL, {"do": "burn"}).status == 400
+    assert silo[curated].currentversion == "workingcopy"
+
+
+def test_a_decision_overtaken_by_another_change_is_refused(
+    client: Any, silo: Silo, curated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harvest(silo, curated, None)
+
+    def overtaken(call: Any, found: int) -> int | None:
+        revision = expected_revision(call, found)
+        silo[curated].put_stream("late.txt", b"late", "workingcopy")
+        return revision
+
+    monkeypatch.setattr("webui.pages.upstream.expected_revision", overtaken)
+    revision = str(silo[curated].revision)
+    assert client.post(URL, {"do": "follow", "if_match": revision}).status == 412
     assert silo[curated].currentversion == "workingcopy"
 
 

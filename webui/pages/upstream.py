@@ -53,7 +53,7 @@ def show(call: Call) -> View:
     """The records that something is to be decided about."""
     wanted = call.request.query.get("kind", "")
     if wanted and wanted not in set(Kind):
-        raise BadRequest(f"The kind is one of {', '.join(Kind)}.")
+        raise BadRequest("The kind is one of {known}.", known=", ".join(Kind))
     kinds = frozenset([Kind(wanted)]) if wanted else frozenset(Kind)
     found = list(islice(reviews(call.site.silo, kinds=kinds), MOST))
     counts = Counter(one.kind for one in found)
@@ -117,10 +117,10 @@ def decide(call: Call) -> Response:
     """Accept, keep, follow, or resolve (field ``do``)."""
     action = call.field("do")
     if action not in _DECISIONS:
-        raise BadRequest(f"The decision (field do) is one of {', '.join(_DECISIONS)}.")
+        raise BadRequest("The decision (field do) is one of {known}.", known=", ".join(_DECISIONS))
     record = call.record
-    expected_revision(call, record.revision)
-    done = _DECISIONS[action](call, record)
+    revision = expected_revision(call, record.revision)
+    done = _DECISIONS[action](call, record, revision)
     if call.wants_json:
         return json_answer({"identifier": record.item_id, "done": done})
     if done == "resolved":
@@ -128,22 +128,23 @@ def decide(call: Call) -> Response:
     return redirect(urls.with_query(urls.UPSTREAM, {"done": done}))
 
 
-def _accept(call: Call, record: HarvestedRecord) -> str:
-    accept(call.site.silo, record.item_id, agent=call.user.name)
+def _accept(call: Call, record: HarvestedRecord, revision: int | None) -> str:
+    accept(call.site.silo, record.item_id, agent=call.user.name, if_revision=revision)
     return "accepted"
 
 
-def _keep(call: Call, record: HarvestedRecord) -> str:
-    keep(call.site.silo, record.item_id, agent=call.user.name)
+def _keep(call: Call, record: HarvestedRecord, revision: int | None) -> str:
+    keep(call.site.silo, record.item_id, agent=call.user.name, if_revision=revision)
     return "kept"
 
 
-def _follow(call: Call, record: HarvestedRecord) -> str:
-    follow(call.site.silo, record.item_id, agent=call.user.name)
+def _follow(call: Call, record: HarvestedRecord, revision: int | None) -> str:
+    follow(call.site.silo, record.item_id, agent=call.user.name, if_revision=revision)
     return "followed"
 
 
-def _resolve(call: Call, record: HarvestedRecord) -> str:
+def _resolve(call: Call, record: HarvestedRecord, _revision: int | None) -> str:
+    """In any case for the revision whose conflicts the choices are numbered by."""
     conflicts = _review(call, record).conflicts
     choices = {}
     for number, conflict in enumerate(conflicts):
@@ -171,7 +172,7 @@ def _chosen(call: Call, number: str, conflict: Conflict) -> Choice | None:
     return tuple((line, languages.get(line, "")) for line in lines if line)
 
 
-_DECISIONS: Mapping[str, Callable[[Call, HarvestedRecord], str]] = {
+_DECISIONS: Mapping[str, Callable[[Call, HarvestedRecord, int | None], str]] = {
     "accept": _accept,
     "keep": _keep,
     "follow": _follow,
