@@ -196,6 +196,20 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
         raise RuleRefused(f"{path}: {error}") from None
 
 
+def rules_text(silo_path: str, name: str) -> str | None:
+    """A kept rule as it is written in its file; None where there is none of the name.
+
+    Raises:
+        RuleRefused: No file can have the name.
+    """
+    path = os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(MAX_BYTES)
+    except FileNotFoundError:
+        return None
+
+
 def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
     """Write a rule file, whole or not at all; return its path.
 

@@ -1,6 +1,7 @@
 """Where the page hands over a bulk change to be done, or undone, beside its requests."""
 
 from curation.job_journal import JobJournal
+from webui.activity import note_job
 from webui.jobs.values import Job
 from webui.site import Call
 from webui.texts import text as _
@@ -8,13 +9,17 @@ from webui.texts import text as _
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
     """Begin, or go on with, a planned change; what it comes to is in its journal."""
-    return call.site.jobs.begin_change(job_id, _title(call, job_id), call.user.name)
+    job = call.site.jobs.begin_change(job_id, _title(call, job_id), call.user.name)
+    note_job(call, job, job.kind)
+    return job
 
 
 def start_bulk_undo(call: Call, job_id: str) -> Job:
     """Begin to take back what a change did."""
     title = _("Undo: {title}", title=_title(call, job_id))
-    return call.site.jobs.begin_undo(job_id, title, call.user.name)
+    job = call.site.jobs.begin_undo(job_id, title, call.user.name)
+    note_job(call, job, job.kind)
+    return job
 
 
 def _title(call: Call, job_id: str) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from typing import Any
 
 from curation.activity import Activity, Wanted, activity, log_activity
@@ -17,6 +18,14 @@ URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"
 PLAIN = "oai:example.org:1"
 ATTACK = "<script>alert(1)</script>"
+RULE = {
+    "search": "q=Record",
+    "changes": "1",
+    "change-0-do": "replace pattern",
+    "change-0-field": "title",
+    "change-0-pattern": "^Record",
+    "change-0-by": "Item",
+}
 
 
 def logged(silo: Silo) -> list[tuple[str, str, str | None, str | None]]:
@@ -52,6 +61,59 @@ def test_a_refused_change_is_not_logged(client: Any, silo: Silo) -> None:
     cross = {"Sec-Fetch-Site": "cross-site"}
     assert client.post(URL + "/delete", {}, headers=cross).status == 403
     assert logged(silo) == []
+
+
+def lines_of(silo: Silo) -> list[Activity]:
+    return [one for _, one in activity(silo.path, Wanted())][::-1]
+
+
+def test_keeping_and_deleting_rules_is_logged_with_what_they_say(client: Any, silo: Silo) -> None:
+    for by in ("report", "thesis"):
+        form = RULE | {"do": "keep", "name": "types", "change-0-by": by}
+        assert client.post("/bulk", form).status == 201
+    assert client.post("/rules/types/delete", {}).status == 200
+    kept, again, deleted = lines_of(silo)
+    assert [one.action for one in (kept, again, deleted)] == [
+        "keep rule", "keep rule", "delete rule",
+    ]  # fmt: skip
+    assert {one.what for one in (kept, again, deleted)} == {"types"}
+    assert {one.agent for one in (kept, again, deleted)} == {"a.curator"}
+    assert kept.old is None
+    assert "report" in str(kept.new)
+    assert again.old == kept.new
+    assert "thesis" in str(again.new)
+    assert (deleted.old, deleted.new) == (again.new, None)
+    assert client.post("/rules/types/delete", {}).status == 400
+    assert len(lines_of(silo)) == 3
+
+
+def test_keeping_and_deleting_searches_is_logged_with_what_they_ask(
+    client: Any, silo: Silo
+) -> None:
+    for _ in range(2):
+        assert client.post("/searches", {"title": "Keys", "search": "q=Record"}).status == 201
+    with open(os.path.join(silo.path, "curation", "searches", "keys-2.toml"), "w") as file:
+        file.write("no TOML")
+    for name in ("keys", "keys-2"):
+        assert client.post(f"/searches/{name}/delete", {}).status == 200
+    assert client.post("/searches/keys/delete", {}).status == 404
+    asked = '{"query": "Record"}'
+    assert logged(silo) == [
+        ("keep search", "keys", None, asked),
+        ("keep search", "keys-2", None, asked),
+        ("delete search", "keys", asked, None),
+        ("delete search", "keys-2", None, None),
+    ]
+
+
+def test_beginning_a_bulk_change_and_its_undoing_is_logged(client: Any, silo: Silo) -> None:
+    job = client.post("/bulk", RULE | {"do": "apply", "title": "Items"}).json["job"]
+    client.post(f"/bulk/jobs/{job}/undo", {})
+    begun = [one for one in lines_of(silo) if not one.identifier]
+    assert [(one.action, one.agent, one.message) for one in begun] == [
+        ("change", "a.curator", "Items"), ("undo", "a.curator", "Undo: Items"),
+    ]  # fmt: skip
+    assert begun[0].job == job
 
 
 def test_a_bulk_change_and_its_undoing_are_logged_value_by_value(

@@ -12,11 +12,12 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner
 
+from curation.activity import Wanted, activity
 from recordsilo import Silo
 from webui import accounts, attempts, routes
 from webui.accounts import AccountRefused, add_account, set_password, set_role, signed_in
 from webui.app import create_app
-from webui.attempts import Attempts, TooManyAttempts
+from webui.attempts import BY_BOTH, Attempts, TooManyAttempts
 from webui.cli import serve as serve_command
 from webui.gate import own_path
 from webui.roles import Role
@@ -100,6 +101,38 @@ def test_every_address_is_closed_to_who_did_not_sign_in(shown: Any, route: Any) 
 def path_of(route: routes.Route) -> str:
     path = route.pattern.replace("{record}", "oai+example,org+1").replace("{version}", "1")
     return re.sub(r"\{\w+(\.\.\.)?\}", "oai_dc", path)
+
+
+def test_signing_in_and_out_and_failing_to_is_logged(shown: Any, people: Silo) -> None:
+    client = shown()
+    cara = sign_in(client, "Cara")
+    for name in ("mona", "hunter2, my password"):
+        assert client.post("/sign-in", {"name": name, "password": "wrong"}).status == 403
+    wrong = {"password": "wrong", "new": PASSWORD + "!"}
+    assert client.post("/account/password", wrong, headers=cara).status == 403
+    right = {"password": PASSWORD, "new": PASSWORD + "!"}
+    cara = {"Cookie": cookie_of(client.post("/account/password", right, headers=cara))}
+    for _ in range(2):
+        assert client.post("/sign-out", {}, headers=cara).status == 200
+    lines = [one for _, one in activity(people.path, Wanted())][::-1]
+    assert [(one.agent, one.action, one.new) for one in lines] == [
+        ("cara", "sign in", None),
+        ("(nobody)", "sign-in failed", "mona"),
+        ("(nobody)", "sign-in failed", None),
+        ("cara", "sign-in failed", "cara"),
+        ("cara", "change password", None),
+        ("cara", "sign out", None),
+    ]
+    assert {one.message for one in lines} == {"from 127.0.0.1"}
+    assert "hunter2" not in client.get("/activity.json", headers=sign_in(client, "mona")).text
+
+
+def test_the_log_of_failures_does_not_grow_with_the_tries(shown: Any, people: Silo) -> None:
+    client = shown()
+    for _ in range(BY_BOTH + 5):
+        client.post("/sign-in", {"name": "mona", "password": "wrong"})
+    found = activity(people.path, Wanted(action="sign-in failed"))
+    assert len(list(found)) == BY_BOTH
 
 
 def test_who_signs_in_goes_on_to_where_they_were(shown: Any) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 from curation.bulk import Preview, create_job, preview
 from curation.errors import CurationError
 from curation.job_specs import JobSpec, rules_job
-from curation.rule_files import RuleSet, load_rules, save_rules, to_table
+from curation.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
 from recordsilo.manifest import STATES
 from webui import urls
+from webui.activity import note
 from webui.bulk_jobs import start_bulk_job
 from webui.edit_form import DUBLIN_CORE
 from webui.errors import BadRequest, from_curation, from_store
@@ -83,7 +84,7 @@ def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | 
     if action == "apply":
         return apply(call, rules_job(rule_set, form.name))
     if action == "keep":
-        save_rules(call.site.silo.path, rule_name(form.name), rule_set)
+        _keep_rules(call, rule_name(form.name), rule_set)
         location = urls.rule(form.name, done="kept")
         if call.wants_json:
             return json_answer(
@@ -91,6 +92,14 @@ def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | 
             )
         return redirect(location)
     raise BadRequest("The button (field do) is add, remove-0, preview, apply or keep.")
+
+
+def _keep_rules(call: Call, name: str, rule_set: RuleSet) -> None:
+    """Keep a rule under a name, in the place of the one that had it."""
+    path = call.site.silo.path
+    before = rules_text(path, name)
+    save_rules(path, name, rule_set)
+    note(call, "keep rule", (name, before, rules_text(path, name)))
 
 
 def apply(call: Call, spec: JobSpec) -> Response:

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from curation.activity import Activity, log_activity
-from recordsilo.manifest import now_text
 from webui import urls
+from webui.activity import note_job
 from webui.errors import BadRequest, Conflict, NotFound, WebError
 from webui.http_values import Response, redirect
 from webui.jobs import kinds
@@ -86,7 +85,7 @@ def create(call: Call) -> Response:
         except JobRefused as error:
             raise BadRequest(_sentence(error)) from None
         job = call.site.jobs.begin(asked.kind, asked.title, asked.arguments, call.user.name)
-    _note(call, job, job.kind)
+    note_job(call, job, job.kind)
     return _led(call, job, 201)
 
 
@@ -133,7 +132,7 @@ def act(call: Call) -> Response:
         except ValueError:
             raise NotFound("There is no page at this address.") from None
         job = jobs.act(job.job_id, action)
-    _note(call, job, action.value)
+    note_job(call, job, action.value)
     return _led(call, job, 200)
 
 
@@ -171,12 +170,6 @@ def _led(call: Call, job: Job, status: int) -> Response:
     if call.wants_json:
         return json_answer(job.to_json(), status, {"Location": location})
     return redirect(location)
-
-
-def _note(call: Call, job: Job, action: str) -> None:
-    """Add to the activity log who began a job, or did something to it."""
-    line = Activity(now_text(), call.user.name, action, message=job.title, job=job.job_id)
-    log_activity(call.site.silo.path, [line])
 
 
 def _listed(job: Job) -> Mapping[str, Any]:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from webui import urls
-from webui.accounts import AccountRefused, set_password, signed_in
+from webui.accounts import AccountRefused, load_account, name_of, set_password, signed_in
+from webui.activity import note
 from webui.errors import BadRequest
 from webui.gate import SignInFailed, own_path
 from webui.http_values import Response, redirect
@@ -11,6 +12,9 @@ from webui.rendering import View, json_answer
 from webui.roles import User
 from webui.site import Call
 from webui.texts import text as _
+
+STRANGER = "(nobody)"
+"""In the activity log, who did not sign in; no account can have the name."""
 
 
 def ask_sign_in(call: Call) -> View | Response:
@@ -34,9 +38,11 @@ def sign_in(call: Call) -> View | Response:
             call.request, call.field("name"), _raw(call, "password")
         )
     except SignInFailed as error:
+        _note_failure(call, call.field("name"))
         if call.wants_json:
             raise
         return _form(call, then, error)
+    note(call, "sign in", agent=user.name, message=_from(call))
     if call.wants_json:
         return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
     return _going(then, cookie)
@@ -45,6 +51,8 @@ def sign_in(call: Call) -> View | Response:
 def sign_out(call: Call) -> Response:
     """End the session."""
     cookie = call.site.gate.end(call.request)
+    if call.user.session:
+        note(call, "sign out", message=_from(call))
     if call.wants_json:
         return json_answer({"user": None, "role": None}, 200, {"Set-Cookie": cookie})
     return _going(urls.SIGN_IN, cookie)
@@ -74,6 +82,7 @@ def change_password(call: Call) -> Response:
         raise BadRequest(_("You did not sign in with a password here."))
     gate.attempts.note(name, call.request.remote_addr)
     if signed_in(gate.silo_path, name, _raw(call, "password")) is None:
+        _note_failure(call, name)
         raise SignInFailed(_("That is not your password; nothing was changed."))
     gate.attempts.forget(name, call.request.remote_addr)
     try:
@@ -81,10 +90,29 @@ def change_password(call: Call) -> Response:
     except AccountRefused as error:
         text = str(error)
         raise BadRequest(text[:1].upper() + text[1:] + ".") from None
+    note(call, "change password", message=_from(call))
     user, cookie = gate.begin(call.request, name, _raw(call, "new"))
     if call.wants_json:
         return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
     return _going(f"{urls.ACCOUNT}?done=password", cookie)
+
+
+def _note_failure(call: Call, name: str) -> None:
+    """Log a wrong password, or a wrong name: that one is not told, it may be a password.
+
+    Who did it is whose session the request came with, if any. How many lines there can
+    be is limited with the tries.
+    """
+    try:
+        known = load_account(call.site.gate.silo_path, name_of(name)).name
+    except AccountRefused:
+        known = None
+    agent = call.user.name or STRANGER
+    note(call, "sign-in failed", ("account", None, known), agent=agent, message=_from(call))
+
+
+def _from(call: Call) -> str:
+    return f"from {call.request.remote_addr}"
 
 
 def _user_json(user: User) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import tomli_w
 from curation.bulk import Preview
 from curation.errors import CurationError
 from curation.job_specs import rules_job
-from curation.rule_files import delete_rules, load_rules, rule_names, to_table
+from curation.rule_files import delete_rules, load_rules, rule_names, rules_text, to_table
 from webui import urls
+from webui.activity import note
 from webui.http_values import Response, redirect
 from webui.pages.bulk import apply, is_complete, look, preview_json, rule_name
 from webui.rendering import View, json_answer
@@ -49,7 +50,9 @@ def act(call: Call) -> View | Response:
 def delete(call: Call) -> Response:
     """Delete a rule; what it did stays done."""
     name = rule_name(call.params["name"])
+    before = rules_text(call.site.silo.path, name)
     delete_rules(call.site.silo.path, name)
+    note(call, "delete rule", (name, before, None))
     return json_answer({"deleted": name}) if call.wants_json else redirect(urls.RULES)
 
 

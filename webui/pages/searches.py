@@ -1,5 +1,6 @@
 """Searches that are kept, and lists of identifiers that were pasted: each has an address."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from curation.selection import Selection, check_selection, selection_table
 from recordsilo import Row
 from recordsilo.errors import RecordNotFound
 from webui import urls
+from webui.activity import note
 from webui.errors import BadRequest, NotFound, WebError
 from webui.http_values import Response, parse_pairs, redirect
 from webui.rendering import View, json_answer
@@ -86,6 +88,7 @@ def create(call: Call) -> Response:
             name_of(title), title, select, call.user.name, f"{now:%Y-%m-%dT%H:%M:%SZ}"
         )
         name = save_search(call.site.silo.path, search)
+    note(call, "keep search", (name, None, _asked(select)))
     url = urls.saved_search(name)
     if call.wants_json:
         kept = load_search(call.site.silo.path, name)
@@ -159,11 +162,27 @@ def _start(text: str, size: int) -> int:
 
 def delete(call: Call) -> Response:
     """Forget a kept search; the records stay as they are."""
+    name = call.params["name"]
     with _told():
-        delete_search(call.site.silo.path, call.params["name"])
+        before = _kept(call.site, name)
+        delete_search(call.site.silo.path, name)
+    note(call, "delete search", (name, before, None))
     if call.wants_json:
-        return json_answer({"deleted": call.params["name"]})
+        return json_answer({"deleted": name})
     return redirect(urls.SEARCHES)
+
+
+def _asked(select: Selection) -> str:
+    """What a search asks for, for the activity log."""
+    return json.dumps(selection_table(select), ensure_ascii=False)
+
+
+def _kept(site: Site, name: str) -> str | None:
+    """What a kept search asks for; None where its file cannot be read, which may go as well."""
+    try:
+        return _asked(load_search(site.silo.path, name).select)
+    except SearchUnreadable:
+        return None
 
 
 def _load(call: Call) -> SavedSearch:
