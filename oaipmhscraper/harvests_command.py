@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,9 @@ import click
 from oaipmhscraper.command_reports import print_json, sentences
 from oaipmhscraper.job import RECEIPTS
 from oaipmhscraper.journal import Journal, journal_path
+from oaipmhscraper.journal_rows import Job
+from oaipmhscraper.list_books import journalled
+from oaipmhscraper.receipt import ListReceipt, total
 from oaipmhscraper.warc.files import warc_names
 from recordsilo.cli import ExitCode, example, fail, open_silo
 
@@ -28,6 +32,8 @@ class PastHarvest:
         state: ``whole``, ``losses``, ``open`` (the same command goes on).
         said: Why it was stopped, in a sentence.
         files: WARC files with its responses.
+        so_far: The lists of an open one, as far as its journal has them now; a receipt
+            may be of a run before the last.
     """
 
     id: str
@@ -35,6 +41,23 @@ class PastHarvest:
     state: str
     said: str
     files: tuple[str, ...]
+    so_far: tuple[ListReceipt, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[str, int | None]:
+        """The numbers of records by name, of all its lists together."""
+        if self.so_far:
+            return total(one.counts for one in self.so_far).to_json()
+        counts: Mapping[str, int | None] = self.receipt.get("counts", {})
+        return counts
+
+    @property
+    def what(self) -> str:
+        """Its formats and its set, as far as they are known."""
+        if self.so_far:
+            return ", ".join(one.name for one in self.so_far)
+        named = ", ".join(self.receipt.get("metadata_prefix", [])) or "?"
+        return named + (f", set {self.receipt['set']}" if self.receipt.get("set") else "")
 
     def to_json(self) -> dict[str, Any]:
         """As ``silo harvests --json`` shows it."""
@@ -44,6 +67,7 @@ class PastHarvest:
             "said": self.said or None,
             "files": list(self.files),
             "receipt": self.receipt or None,
+            "so_far": [_with_windows(one) for one in self.so_far] or None,
         }
 
 
@@ -61,14 +85,25 @@ def harvests_of(silo_path: str) -> Iterator[PastHarvest]:
         receipt = _receipt(os.path.join(directory, receipts[number])) if number in receipts else {}
         files = tuple(map(str, warc_names(directory, number))) if names else ()
         state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
-        yield PastHarvest(number, receipt, state, still_open.get(number, ""), files)
+        said, so_far = still_open.get(number, ("", ()))
+        yield PastHarvest(number, receipt, state, said, files, so_far)
 
 
-def _open_jobs(silo_path: str) -> dict[str, str]:
+def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]:
+    """Of each open harvest why it was stopped, and how far its lists are."""
     if not os.path.exists(journal_path(silo_path)):
         return {}
     with Journal(silo_path) as journal:
-        return {job.id: job.said or "killed, or still running" for job in journal.jobs()}
+        return {job.id: _how_far(journal, job) for job in journal.jobs()}
+
+
+def _how_far(journal: Journal, job: Job) -> tuple[str, tuple[ListReceipt, ...]]:
+    lists = tuple(journalled(journal, row) for row in journal.lists(job))
+    return job.said or "killed, or still running", lists
+
+
+def _with_windows(one: ListReceipt) -> dict[str, Any]:
+    return {**one.to_json(), "windows": [window.to_json() for window in one.windows]}
 
 
 def _receipt(path: str) -> dict[str, Any]:
@@ -101,6 +136,8 @@ def harvests(directory: str, forget: str | None, as_json: bool) -> None:
         click.echo(_line(one))
         if one.said:
             click.echo(f"    {one.said}")
+        for each in one.so_far:
+            click.echo(f"    {_far(each)}")
 
 
 def _forget(silo_path: str, number: str) -> None:
@@ -114,9 +151,14 @@ def _forget(silo_path: str, number: str) -> None:
 
 def _line(one: PastHarvest) -> str:
     began = datetime.strptime(one.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
-    counts = one.receipt.get("counts", {})
-    what = ", ".join(one.receipt.get("metadata_prefix", [])) or "?"
-    if one.receipt.get("set"):
-        what += f", set {one.receipt['set']}"
-    listed = f"{counts.get('listed', 0):>9,} listed {counts.get('stored', 0):>9,} stored"
-    return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<6} {listed}  {what}"
+    listed, stored = one.counts.get("listed") or 0, one.counts.get("stored") or 0
+    numbers = f"{listed:>9,} listed {stored:>9,} stored"
+    return f"{one.id}  {began:%Y-%m-%d %H:%M}  {one.state:<6} {numbers}  {one.what}"
+
+
+def _far(one: ListReceipt) -> str:
+    """``oai_dc: 1,200 of 3,200 listed; windows: 2 done, 1 open``."""
+    of = "" if one.expected is None else f" of {one.expected:,}"
+    states = Counter(window.state for window in one.windows)
+    windows = ", ".join(f"{number:,} {state}" for state, number in sorted(states.items()))
+    return f"{one.name}: {one.counts.distinct:,}{of} listed; windows: {windows}"

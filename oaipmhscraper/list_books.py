@@ -1,7 +1,7 @@
 """The books of one list: its windows, who was listed, the numbers; each change in the journal."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from oaipmhscraper.journal import Journal
@@ -70,11 +70,7 @@ class ListBooks:
     @property
     def counts(self) -> Counts:
         """The numbers of the list so far, with what is promised for all of it."""
-        rows = list(self._windows.values())
-        known = [self.facts.promised, _sum_of_promises(rows) if self.facts.promised is None else 0]
-        known += [row.counts.promised for row in rows if row.mode == LIST]
-        told = [promise for promise in known if promise]
-        return replace(self._sum, promised=max(told, default=self.facts.promised))
+        return replace(self._sum, promised=_promised(self.facts, self._windows.values()))
 
     def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
         """The list as far as it is, for those who watch: without windows and losses."""
@@ -240,6 +236,36 @@ class ListBooks:
         return Window(self.job.from_, self.job.until)
 
 
+def journalled(journal: Journal, row: ListRow) -> ListReceipt:
+    """A list as far as the journal has it, without its losses; whoever harvests it goes on.
+
+    Cost: as many rows as it has windows, however many records were listed.
+    """
+    rows = journal.windows(row.id)
+    counts = total(one.counts for one in rows)
+    return ListReceipt(
+        row.job.metadata_prefix,
+        row.job.set_spec,
+        row.job.from_,
+        row.job.until,
+        counts=replace(counts, promised=_promised(row.facts, rows)),
+        response_date=row.facts.response_date,
+        settled=row.facts.settled,
+        windows=tuple(map(_window_receipt, rows)),
+        open_windows=sum(one.state == "open" for one in rows),
+        repairs=dict(row.facts.repairs),
+        remarks=row.facts.remarks,
+    )
+
+
+def _promised(facts: ListFacts, rows: Collection[WindowRow]) -> int | None:
+    """The largest promise there is for all of a list; None where there is none."""
+    known = [facts.promised, _sum_of_promises(rows) if facts.promised is None else 0]
+    known += [row.counts.promised for row in rows if row.mode == LIST]
+    told = [promise for promise in known if promise]
+    return max(told, default=facts.promised)
+
+
 def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window) -> ListFacts:
     """What is known of a list after a page; the first answer's clock counts, the latest promise."""
     is_whole = row.mode == LIST and row.window == whole
@@ -265,7 +291,7 @@ def _plus(
     return tuple(sorted(summed.items()))
 
 
-def _sum_of_promises(rows: list[WindowRow]) -> int | None:
+def _sum_of_promises(rows: Iterable[WindowRow]) -> int | None:
     """What the windows of a list that was never asked for as a whole promised together.
 
     A window of one page needs no promise. None where some of the list was promised

@@ -313,6 +313,39 @@ def test_harvests_are_listed_open_and_past(repository, scraper, silo_dir, silo):
     assert len(silo) == 10
 
 
+def test_a_killed_harvest_is_listed_as_far_as_its_journal_has_it(repository, silo_dir):
+    fill(repository, 10)
+    repository.promise = 10
+    stop_at(repository, 6, Killed)
+    with OAIPMHScraper(silo_dir, URL, transport=repository) as scraper, pytest.raises(Killed):
+        scraper.harvest(["oai_dc"])
+    run = CliRunner().invoke
+    lines = run(silo_command, ["harvests", silo_dir]).stdout.splitlines()
+    assert lines[0].split()[3:] == ["open", "6", "listed", "6", "stored", "oai_dc"]
+    assert lines[1].strip() == "killed, or still running"
+    assert lines[2].strip() == "oai_dc: 6 of 10 listed; windows: 1 open"
+    (found,) = json.loads(run(silo_command, ["harvests", silo_dir, "--json"]).stdout)
+    assert found["receipt"] is None
+    ((window,),) = (one["windows"] for one in found["so_far"])
+    assert (window["state"], window["pages"], window["counts"]["listed"]) == ("open", 2, 6)
+
+
+def test_a_harvest_killed_after_it_was_stopped_is_not_told_by_the_receipt_of_then(
+    repository, silo_dir
+):
+    fill(repository, 10)
+    stop_at(repository, 3)
+    stopped = pytest.raises(HarvestInterrupted)
+    with OAIPMHScraper(silo_dir, URL, transport=repository) as scraper, stopped:
+        scraper.getRecords("oai_dc")
+    repository.answers.clear()
+    stop_at(repository, 9, Killed)
+    with open_again(repository, silo_dir) as scraper, pytest.raises(Killed):
+        scraper.getRecords("oai_dc")
+    lines = CliRunner().invoke(silo_command, ["harvests", silo_dir]).stdout.splitlines()
+    assert lines[0].split()[3:6] == ["open", "9", "listed"]
+
+
 def test_a_mended_record_says_so_where_it_comes_from(silo_dir):
     with (
         misbehaving("bare_ampersands") as server,
