@@ -11,6 +11,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 from webui.errors import WebError
+from webui.texts import counted
 
 WINDOW = 900.0
 BY_BOTH, BY_ADDRESS, BY_NAME = 5, 30, 100
@@ -30,8 +31,11 @@ class TooManyAttempts(WebError):
         whole = max(1, round(seconds))
         minutes = -(-whole // 60)
         super().__init__(
-            f"There were too many tries to sign in; try again in {minutes} minute"
-            + ("." if minutes == 1 else "s."),
+            counted(
+                "There were too many tries to sign in; try again in {n} minute.",
+                "There were too many tries to sign in; try again in {n} minutes.",
+                minutes,
+            ),
             {"Retry-After": str(whole)},
         )
 

@@ -81,7 +81,9 @@ def open_body(request: Request, limit: int) -> Body:
     length = content_length(request.headers)
     if length > limit:
         raise TooLarge(
-            f"This address takes {human_size(limit)} at most; {human_size(length)} came."
+            "This address takes {size} at most; {came} came.",
+            size=human_size(limit),
+            came=human_size(length),
         )
     return Body(request.body, length)
 
@@ -118,27 +120,25 @@ def read_form(
         return Form(parse_fields(_text(_small(body, fields_limit)), most))
     if kind == JSON:
         return Form(_json_fields(_small(body, fields_limit)))
-    raise UnsupportedMediaType(
-        f"This address takes {URLENCODED} or {JSON}"
-        + (" or a form with a file." if spool_dir else ".")
-    )
+    known = f"{URLENCODED}, {JSON}" + (", multipart/form-data" if spool_dir else "")
+    raise UnsupportedMediaType("This address takes one of {known}.", known=known)
 
 
 def _cut_off_is_bad_request(body: Body, boundary: str, spool_dir: str) -> Form:
     try:
         return read_multipart(body, boundary, spool_dir)  # type: ignore[arg-type]  # it only reads
     except BodyBrokeOff as error:
-        raise BadRequest(f"Nothing was stored: {error}.") from None
+        raise BadRequest("Nothing was stored: {reason}.", reason=error) from None
 
 
 def _small(body: Body, limit: int) -> bytes:
     """The whole of a body of fields; an upload's limit does not count for it."""
     if body.left > limit:
-        raise TooLarge(f"The fields of a form take {human_size(limit)} at most.")
+        raise TooLarge("The fields of a form take {size} at most.", size=human_size(limit))
     try:
         return body.readall()
     except BodyBrokeOff as error:
-        raise BadRequest(f"Nothing was changed: {error}.") from None
+        raise BadRequest("Nothing was changed: {reason}.", reason=error) from None
 
 
 def _text(content: bytes) -> str:

@@ -122,7 +122,7 @@ def serve(
 
 def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy) -> None:
     """Show a directory of Silos, each under a path of its own."""
-    settings = Settings(agent=_user(), policy=policy)
+    settings = Settings(agent=_user(), policy=policy, on_shelf=True)
     shelf = Shelf(Granary(directory, create=False), lambda silo: create_app(silo, settings), policy)
     try:
         _run(shelf, directory, host, port)

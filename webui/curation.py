@@ -53,8 +53,9 @@ def require_curated(record: HarvestedRecord, version: str) -> None:
     """
     if not record.is_curated(version):
         raise ReadOnly(
-            f"Version {version} is as harvested and stays so; "
-            "make a copy of it to curate, and change the copy."
+            "Version {name} is as harvested and stays so; "
+            "make a copy of it to curate, and change the copy.",
+            name=version,
         )
 
 

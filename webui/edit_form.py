@@ -53,7 +53,8 @@ class EditForm:
         count = values.get("values", "")
         if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_VALUES:
             raise BadRequest(
-                f"A form says how many values it has (field values), {MAX_VALUES} at most."
+                "A form says how many values it has (field values), {most} at most.",
+                most=MAX_VALUES,
             )
         known = {field.place: field for field in base}
         rows = (_row(values, n, known) for n in range(int(count)))
@@ -121,7 +122,9 @@ class EditForm:
 
     def _added(self, name: str) -> "EditForm":
         if name not in self.addable:
-            raise BadRequest(f"A value is added to one of the fields {', '.join(self.addable)}.")
+            raise BadRequest(
+                "A value is added to one of the fields {known}.", known=", ".join(self.addable)
+            )
         places = [n for n, _ in self.rows(name)]
         end = places[-1] + 1 if places else len(self.fields)
         fields = (*self.fields[:end], Field(name, ""), *self.fields[end:])

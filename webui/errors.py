@@ -8,18 +8,27 @@ from http import HTTPStatus
 
 from curation import errors as curation
 from recordsilo import errors as store
+from webui.texts import text as _
 
 
 class WebError(Exception):
-    """An answer that is an error: a status, a code for programs, a sentence for people."""
+    """An answer that is an error: a status, a code for programs, a sentence for people.
+
+    Args:
+        message: An English text of the catalogue; said in the language of the page.
+        headers: Of the answer.
+        values: What the text names.
+    """
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     code = "internal"
 
-    def __init__(self, message: str, headers: Mapping[str, str] | None = None) -> None:
-        self.message = message
+    def __init__(
+        self, message: str, /, headers: Mapping[str, str] | None = None, **values: object
+    ) -> None:
+        self.message = _(message, **values)
         self.headers = dict(headers or {})
-        super().__init__(message)
+        super().__init__(self.message)
 
 
 class BadRequest(WebError):
@@ -67,7 +76,12 @@ class MethodNotAllowed(WebError):
         self.allowed = allowed
         names = ", ".join(allowed)
         super().__init__(
-            f"This address does not answer {method[:20]}; it answers {names}.", {"Allow": names}
+            _(
+                "This address does not answer {method}; it answers {allowed}.",
+                method=method[:20],
+                allowed=names,
+            ),
+            {"Allow": names},
         )
 
 
@@ -181,10 +195,10 @@ def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
 def _words(error: store.RecordSiloError, silo_path: str) -> str:
     """Operators' messages begin in lower case and without a stop; a page's do not."""
     if isinstance(error, store.RecordNotFound):
-        return f"There is no record {error.identifier} in this Silo."
+        return _("There is no record {identifier} in this Silo.", identifier=error.identifier)
     return _as_sentence(str(error), silo_path)
 
 
-def _as_sentence(text: str, silo_path: str) -> str:
-    text = text.replace(silo_path + "/", "").replace(silo_path, "this Silo")
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+def _as_sentence(words: str, silo_path: str) -> str:
+    words = words.replace(silo_path + "/", "").replace(silo_path, "this Silo")
+    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")

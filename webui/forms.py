@@ -8,11 +8,17 @@ from typing import Any, Literal
 
 from webui.http_values import revision_tag
 from webui.rendering import View
+from webui.texts import text as _
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a form; `hint` is a sentence under it, `limit` bytes of a file, or 0."""
+    """One field of a form, in the page's language.
+
+    Attributes:
+        hint: A sentence under it.
+        limit: Bytes of a file, or 0.
+    """
 
     name: str
     label: str = ""
@@ -23,7 +29,9 @@ class Field:
     limit: int = 0
 
 
-MESSAGE = Field("message", "Why", hint="Kept with the change; may stay empty.")
+def message_field() -> Field:
+    """Why something is changed."""
+    return Field("message", _("Why"), hint=_("Kept with the change; may stay empty."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from webui.errors import WebError
 from webui.http_values import Request
 from webui.roles import NOBODY, Role, User
 from webui.sessions import LONGEST, Sessions
+from webui.texts import text as _
 
 logger = logging.getLogger("webui")
 
@@ -36,7 +37,7 @@ class SignInRequired(WebError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Sign in first; nothing was changed.", {"WWW-Authenticate": 'Form path="/sign-in"'}
+            _("Sign in first; nothing was changed."), {"WWW-Authenticate": 'Form path="/sign-in"'}
         )
 
 
@@ -181,8 +182,10 @@ def require(user: User, needed: Role) -> None:
     if not user.may(Role.VIEWER):
         raise SignInRequired
     raise NotAllowed(
-        f"{user.name} is a {user.role.label} here; this needs a {needed.label}, "
-        "and nothing was changed."
+        "{name} is a {role} here; this needs a {needed}, and nothing was changed.",
+        name=user.name,
+        role=_(user.role.label),
+        needed=_(needed.label),
     )
 
 

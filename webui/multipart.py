@@ -115,7 +115,7 @@ class _Reader:
         while self._another_part():
             parts += 1
             if parts > MAX_PARTS:
-                raise TooLarge(f"A form has {MAX_PARTS} parts at most.")
+                raise TooLarge("A form has {most} parts at most.", most=MAX_PARTS)
             self._read_part(form, spool_dir)
 
     def _another_part(self) -> bool:

@@ -15,6 +15,7 @@ from webui import downloads, urls, xml_view
 from webui.language import language_tag, text_language
 from webui.links import href
 from webui.site import Site
+from webui.texts import text as _
 
 DESCRIBED_FIRST = ("oai_dc",)
 """The prefix whose description is shown where a version has several metadata files."""
@@ -37,7 +38,8 @@ FIELDS: tuple[tuple[str, str], ...] = (
     ("Format", "formats"),
     ("Rights", "rights"),
 )
-"""Label and attribute of `Description`, in the order shown; the titles head the page."""
+"""Label (an English text of the catalogue) and attribute of `Description`, in the order
+shown; the titles head the page."""
 
 
 PROSE = frozenset({"subjects", "descriptions"})
@@ -97,8 +99,8 @@ class VersionView:
     def origin(self) -> str:
         """Where it came from, in words."""
         if self.kind == "harvest":
-            return "harvested"
-        return f"made from version {self.of}" if self.of else "made here"
+            return _("harvested")
+        return _("made from version {name}", name=self.of) if self.of else _("made here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +227,10 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
     try:
         info = record.file_info(path, version)
     except DanglingLink as error:
-        fault = f"a link that leads nowhere ({error.target})"
+        fault = _("a link that leads nowhere ({target})", target=error.target)
         return FileView(path, None, None, False, url, fault=fault)
     except FileNotInVersion:
-        return FileView(path, None, None, False, url, fault="missing on the disk")
+        return FileView(path, None, None, False, url, fault=_("missing on the disk"))
     with record.get_stream(path, version) as stream:
         beginning = stream.read(downloads.SNIFFED)
     kind = downloads.content_type(path, beginning, metadata=info.is_metadata)
@@ -267,7 +269,7 @@ def description_fields(
     language = languages.pop() if len(languages) == 1 else None
     fields = (
         FieldView(
-            label, name, _values(getattr(description, name), language if name in PROSE else None)
+            _(label), name, _values(getattr(description, name), language if name in PROSE else None)
         )
         for label, name in FIELDS
     )

@@ -66,6 +66,7 @@ def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Res
         twin_url=urls.twin(view.url),
         page_url=view.url,
         user=user,
+        shelf_url=urls.SHELF if site.settings.on_shelf else "",
         **view.data,
     )
     return Response(view.status, page, PAGE, view.headers)
@@ -92,7 +93,7 @@ def error_answer(
 
 def html(template: str, **data: Any) -> bytes:
     """A rendered template, in UTF-8; half a surrogate pair becomes ``?``."""
-    text = _lookup().get_template(template).render_unicode(**_FOR_ALL, **data)
+    text = _lookup().get_template(template).render_unicode(**{**_FOR_ALL, **data})
     return str(text).encode("utf-8", "replace")
 
 
@@ -128,8 +129,10 @@ def static_url(name: str) -> str:
 _FOR_ALL: Mapping[str, Any] = {
     "_": texts.text,
     "counted": texts.counted,
+    "language": texts.language,
     "human_size": human_size,
     "navigation": NAVIGATION,
+    "shelf_url": "",
     "static_url": static_url,
     "urls": urls,
 }

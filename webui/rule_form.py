@@ -94,7 +94,7 @@ class RuleForm:
         """
         count = values.get("changes", "0")
         if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_CHANGES:
-            raise BadRequest(f"A rule has {MAX_CHANGES} changes at most (field changes).")
+            raise BadRequest("A rule has {most} changes at most (field changes).", most=MAX_CHANGES)
         return cls(
             title=values.get("title", "").strip(),
             search=values.get("search", "").strip().removeprefix("?"),
@@ -149,7 +149,7 @@ class RuleForm:
             BadRequest: There is no such kind.
         """
         if do not in BY_NAME:
-            raise BadRequest(f"A change is one of {', '.join(BY_NAME)} (field add).")
+            raise BadRequest("A change is one of {known} (field add).", known=", ".join(BY_NAME))
         return replace(
             self, changes=(*self.changes, {"do": do, "field": name}), fresh=len(self.changes)
         )
@@ -166,7 +166,12 @@ def _change(values: Mapping[str, str], number: int) -> dict[str, str]:
         name.removeprefix(begin): text for name, text in values.items() if name.startswith(begin)
     }
     if given.get("do") not in BY_NAME:
-        raise BadRequest(f"Change {number + 1} is one of {', '.join(BY_NAME)} (field {begin}do).")
+        raise BadRequest(
+            "Change {n} is one of {known} (field {field}).",
+            n=number + 1,
+            known=", ".join(BY_NAME),
+            field=f"{begin}do",
+        )
     return {name: text.replace("\r\n", "\n") for name, text in given.items()}
 
 

@@ -168,16 +168,18 @@ class SearchRequest:
 def _filter(pair: Pair) -> Pair:
     name, value = pair
     if name in FLAGS and value not in _TRUTH:
-        raise BadRequest(f"The filter {name} is true or false.")
+        raise BadRequest("The filter {name} is true or false.", name=name)
     if name not in (*FLAGS, *_VALUED):
         known = ", ".join((*_VALUED, *FLAGS))
-        raise BadRequest(f"A search has no field {name[:50]}; its filters are {known}.")
+        raise BadRequest(
+            "A search has no field {name}; its filters are {known}.", name=name[:50], known=known
+        )
     return name, value
 
 
 def _sort(text: str) -> str:
     if text and text not in SORTS:
-        raise BadRequest(f"The order (sort) is one of {', '.join(SORTS)}.")
+        raise BadRequest("The order (sort) is one of {known}.", known=", ".join(SORTS))
     return text
 
 
@@ -194,13 +196,15 @@ def page_size(text: str, default: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
-        raise BadRequest(f"The page size (limit) is a number from 1 to {MAX_SIZE}.")
+        raise BadRequest("The page size (limit) is a number from 1 to {most}.", most=MAX_SIZE)
     return int(text)
 
 
 def _large(name: str) -> str:
     if name not in LARGE_FIELDS:
-        raise BadRequest(f"Facets on demand (open) are {' and '.join(LARGE_FIELDS)}.")
+        raise BadRequest(
+            "Facets on demand (open) are among {known}.", known=", ".join(LARGE_FIELDS)
+        )
     return name
 
 

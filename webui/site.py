@@ -34,6 +34,7 @@ class Settings:
         broker: Where workers are told of jobs, such as ``redis://127.0.0.1/0``; empty: by
             files in the Silo.
         by_worker: Whether workers do the jobs, as beside `silo serve`; else threads here.
+        on_shelf: Whether this is one of several Silos, whose list every page leads back to.
         sign_in: Whether people sign in; always so where the page is reached from
             other machines.
     """
@@ -44,6 +45,7 @@ class Settings:
     sign_in: bool = False
     broker: str = ""
     by_worker: bool = False
+    on_shelf: bool = False
 
     @property
     def needs_sign_in(self) -> bool:

@@ -3,7 +3,7 @@
     python -m webui.text_catalogue > webui.pot
 
 A text is what stands in ``_("…")`` or ``counted("…", "…", n)``, in templates and in
-handlers, and what the tables of labels hold.
+handlers, what a refusal says (``BadRequest("…")``), and what the tables of labels hold.
 
 Source: GNU gettext, "The Format of PO Files".
 """
@@ -12,10 +12,21 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
+from http import HTTPStatus
 from pathlib import Path
+from typing import get_args
 
 from recordsilo.description.quality import CODES
+from recordsilo.differences import Change
+from recordsilo.manifest import STATES
+from webui.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
+from webui.jobs.requests import VERSIONS
 from webui.navigation import NAVIGATION
+from webui.pages import bulk_report, clusters, edit, jobs, record, records, upstream
+from webui.record_view import FIELDS
+from webui.roles import Role
+from webui.rule_form import KINDS
 from webui.search_request import FACET_LABELS, SORT_LABELS
 
 ROOM = Path(__file__).parent
@@ -60,6 +71,49 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "search_request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/description/quality.py", CODES.values()
+    yield "recordsilo/manifest.py", STATES
+    yield "record_view.py", (label for label, _name in FIELDS)
+    yield "rule_form.py", _words_of_changes()
+    yield "roles.py", (role.label for role in Role)
+    yield "errors.py", (UNFORESEEN, UNREADABLE)
+    yield "errors.py", _phrases()
+    yield "pages/edit.py", (edit.STALE, *edit.FIELD_LABELS.values())
+    yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
+    yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
+    yield "pages/jobs.py", (*jobs.STATES.values(), *jobs.ACTIONS.values())
+    yield "jobs/requests.py", VERSIONS
+    yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
+    yield "pages/record.py", record.DONE.values()
+    yield "pages/records.py", records.DONE.values()
+    yield "recordsilo/differences.py", get_args(Change)
+
+
+def _words_of_changes() -> Iterator[str]:
+    for kind in KINDS:
+        yield kind.label
+        for one in kind.inputs:
+            yield one.label
+            if one.hint:
+                yield one.hint
+
+
+@cache
+def _refusals() -> dict[str, HTTPStatus]:
+    """The errors of the page, of all modules, by name; each says its first argument."""
+    found, left = {}, [WebError]
+    while left:
+        kind = left.pop()
+        found[kind.__name__] = kind.status
+        left += kind.__subclasses__()
+    return found
+
+
+def _phrases() -> Iterator[str]:
+    """What heads the page of an error: the name of its status."""
+    for _kind, status, _code in (*STORE_ERRORS, *CURATION_ERRORS):
+        yield status.phrase
+    for status in _refusals().values():
+        yield status.phrase
 
 
 def _in_template(source: str) -> Iterator[Message]:
@@ -78,7 +132,7 @@ def _in_python(source: str) -> Iterator[Message]:
             for one in node.args[:2]
             if isinstance(one, ast.Constant) and isinstance(one.value, str)
         ]
-        if node.func.id in _NAMES and texts:
+        if texts and (node.func.id in _NAMES or node.func.id in _refusals()):
             yield texts[0], texts[1] if node.func.id == "counted" else ""
 
 

@@ -23,8 +23,14 @@ def _catalogue() -> gettext.NullTranslations:
 
 def text(message: str, /, **values: object) -> str:
     """A text, with values put in where it names them."""
-    found = _catalogue().gettext(message)
+    # The catalogue's answer to an empty text is its own head.
+    found = _catalogue().gettext(message) if message else ""
     return found.format(**values) if values else found
+
+
+def language() -> str:
+    """The language tag of the texts (BCP 47)."""
+    return _catalogue().info().get("language", "en").partition(".")[0].replace("_", "-")
 
 
 def counted(one: str, many: str, number: int, /, **values: object) -> str:

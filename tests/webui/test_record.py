@@ -67,7 +67,7 @@ def test_a_version_has_its_own_page_and_twin(client: Any, working_copy: str) -> 
     version = client.json(URL + "/versions/1.json")
     assert (version["identifier"], version["name"]) == (working_copy, "1")
     page = client.get(URL + "/versions/1").text
-    assert "You are looking at version <strong>1</strong>" in page
+    assert "You are looking at version 1." in page
     missing = client.get(URL + "/versions/9.json")
     assert (missing.status, missing.error["code"]) == (404, "version_not_found")
 

@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -25,7 +26,9 @@ def granary(harvested: str, tmp_path: Any) -> Granary:
 @pytest.fixture
 def shelf(granary: Granary, client: Any, stage: Any) -> Iterator[Any]:
     shelf = Shelf(
-        granary, lambda silo: create_app(silo, Settings(agent="a.curator")), LOOPBACK_ONLY
+        granary,
+        lambda silo: create_app(silo, Settings(agent="a.curator", on_shelf=True)),
+        LOOPBACK_ONLY,
     )
     stage.app = shelf  # after `client` set its own
     yield client
@@ -53,6 +56,19 @@ def test_no_link_leaves_the_silo(shelf: Any) -> None:
             seen += 1
     assert seen > 100
     assert shelf.get(re.findall(r'href="(/[^"]*silo\.css[^"]*)"', page.text)[0]).status == 200
+
+
+def test_every_page_of_a_silo_leads_back_to_the_list(shelf: Any) -> None:
+    own = "/silos/the%20second/records/oai+example,org+1"
+    found = re.search(r'class="shelf" href="([^"]*)"', shelf.get(own).text)
+    assert found is not None
+    back = urljoin(own, found[1])
+    assert back == "/silos/"
+    assert 'href="/silos/first/"' in shelf.get(back).text
+
+
+def test_a_silo_by_itself_leads_to_no_list(client: Any) -> None:
+    assert 'class="shelf"' not in client.get("/records").text
 
 
 def test_the_twins_links_can_be_followed(shelf: Any) -> None:

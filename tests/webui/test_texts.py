@@ -1,5 +1,6 @@
 """The catalogue of texts: complete, sound, and used where there is a translation."""
 
+import ast
 import gettext
 import io
 import re
@@ -9,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mako.lexer import Lexer
+from mako.parsetree import Expression, Tag, Text
 
-from webui import texts
-from webui.text_catalogue import messages, pot
+from webui import errors, texts
+from webui.text_catalogue import _refusals, messages, pot
 
-FOUND = {"base.mako", "search.mako", "lists.mako", "facet.mako", "differences.mako", "source.mako"}
+TEMPLATES = sorted((Path(texts.__file__).parent / "templates").glob("*.mako"))
+ROOM = Path(texts.__file__).parent
 
 
 def test_the_template_for_translators_names_every_text_once() -> None:
@@ -22,13 +26,94 @@ def test_the_template_for_translators_names_every_text_once() -> None:
     assert len(printed) > 100
 
 
-def test_no_template_says_a_text_that_translators_do_not_see() -> None:
+OF_TABLES = {
+    "entry.label",
+    "error.status.phrase",
+    "file.difference.change",
+    "found.harvest.state",
+    "kind.label",
+    "one",
+    "one.hint",
+    "one.label",
+    "user.role.label",
+    "version.state",
+}
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_says_a_text_that_translators_do_not_see(template: Path) -> None:
     """Texts out of tables are named here; anything else is written where it is said."""
-    tables = {"entry.label", "file.difference.change", "found.harvest.state"}
-    for path in sorted((Path(texts.__file__).parent / "templates").glob("*.mako")):
-        for said in re.findall(r"(?<![\w.])_\(([^\"'][^)]*)\)", path.read_text(encoding="utf-8")):
-            if path.name in FOUND:
-                assert said in tables, (path.name, said)
+    said = re.findall(r"(?<![\w.])_\(([^\"'][^)]*)\)", template.read_text(encoding="utf-8"))
+    assert set(said) <= OF_TABLES
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_has_words_of_its_own(template: Path) -> None:
+    source = _without_expressions(Lexer(template.read_text(encoding="utf-8")).parse().nodes)
+    assert _words(source) == []
+
+
+def test_words_outside_the_catalogue_are_noticed() -> None:
+    source = (
+        '<p class="x">${_("Found")} Lost</p>\n% if a:\n<a title="Told" href="/b">${b}</a>\n% endif'
+    )
+    assert _words(_without_expressions(Lexer(source).parse().nodes)) == ["Lost", "Told"]
+
+
+def _without_expressions(nodes: list[Any]) -> str:
+    """The text of a template, with a blank for every value put in."""
+    pieces = []
+    for node in nodes:
+        if isinstance(node, Text):
+            pieces.append(node.content)
+        elif isinstance(node, Expression):
+            pieces.append(" ")
+        elif isinstance(node, Tag):
+            pieces.append(_without_expressions(node.nodes))
+    return "".join(pieces)
+
+
+def _words(source: str) -> list[str]:
+    """What people would read; commands, file names and units are the same in every language."""
+    source = re.sub(r"<(code|title)>.*?</\1>|<!doctype html>|SHA-256|curation/rules/ \.toml", " ",
+                    source, flags=re.DOTALL)  # fmt: skip
+    told = re.findall(r'\s(?:aria-label|title|alt|placeholder)="([^"]*)"', source)
+    source = re.sub(r'\s[a-z-]+="[^"]*"', " ", source)
+    read = re.sub(r"<[^>]*>", "\n", source).split("\n")
+    return [words for one in (*read, *told) if re.search(r"[^\W\d_]{2}", words := one.strip())]
+
+
+def test_no_text_is_put_together_before_it_is_looked_up() -> None:
+    for path in sorted(ROOM.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id in {"_", "counted", *_refusals()} and node.args:
+                where = (path.name, node.lineno)
+                assert not isinstance(node.args[0], ast.JoinedStr), where
+
+
+def test_refusals_are_said_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = {"There is a record {identifier} already.": "{identifier} ist schon da."}
+    monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo(pairs)))
+    assert errors.Conflict(next(iter(pairs)), identifier="{a}").message == "{a} ist schon da."
+    assert ("There is a record {identifier} already.", "") in messages()
+
+
+def test_a_translated_page_says_its_language_and_its_tables(
+    monkeypatch: pytest.MonkeyPatch, client: Any
+) -> None:
+    pairs = {"Creators": "Urheber", "harvested": "geerntet", "Versions": "Fassungen"}
+    monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo(pairs)))
+    page = client.get("/records/oai+example,org+1").text
+    assert '<html lang="de-AT">' in page
+    for one in ("<dt>Urheber</dt>", ">geerntet", ">Fassungen</h2>"):
+        assert one in page
+
+
+def test_nothing_is_nothing_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo({})))
+    assert texts.text("") == ""
 
 
 def test_texts_are_found_in_templates_handlers_and_tables() -> None:
@@ -62,7 +147,7 @@ def test_a_translation_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatc
 
 def _mo(pairs: dict[str, str]) -> Any:
     """A compiled catalogue (GNU gettext, "The Format of GNU MO Files")."""
-    table = {"": "Content-Type: text/plain; charset=UTF-8\n", **pairs}
+    table = {"": "Content-Type: text/plain; charset=UTF-8\nLanguage: de_AT\n", **pairs}
     lines = sorted((k.encode(), v.encode()) for k, v in table.items())
     at = 28 + 16 * len(lines)
     heads: list[list[int]] = [[], []]

@@ -96,7 +96,9 @@ def _clusters(call: Call, field: str, method: Method, distance: int) -> list[Clu
 
 def _field(name: str) -> str:
     if name not in CLUSTERED:
-        raise BadRequest(f"Clusters are made of one of {', '.join(sorted(CLUSTERED))} (field).")
+        raise BadRequest(
+            "Clusters are made of one of {known} (field).", known=", ".join(sorted(CLUSTERED))
+        )
     return name
 
 
@@ -104,10 +106,12 @@ def _method(name: str) -> Method:
     try:
         return Method(name or Method.FINGERPRINT)
     except ValueError:
-        raise BadRequest(f"The method is one of {', '.join(Method)}.") from None
+        raise BadRequest("The method is one of {known}.", known=", ".join(Method)) from None
 
 
 def _number(text: str, least: int, most: int, name: str) -> int:
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:9]) <= most:
-        raise BadRequest(f"{name} is a number from {least} to {most}.")
+        raise BadRequest(
+            "{name} is a number from {least} to {most}.", name=name, least=least, most=most
+        )
     return int(text)

@@ -115,7 +115,7 @@ def save(call: Call) -> View | Response:
     try:
         content = write_fields(read_small(record, call.version, path), form.wanted)
     except NoFields as error:
-        raise Conflict(f"This file {error.reason}; edit it as XML.") from None
+        raise Conflict("This file {reason}; edit it as XML.", reason=error.reason) from None
     curator.write(call.version, path, content, chosen_state(call), record.revision)
     return changed(call, curator.record, urls.version(record.item_id, call.version, done="edited"))
 
@@ -138,7 +138,9 @@ def edited_path(call: Call, record: HarvestedRecord) -> str:
     marked = record.metadata_files.get(call.version, [])
     path = wanted or next((p for p in (*PREFERRED, *marked) if p in marked), "")
     if not path:
-        raise Conflict(f"Version {call.version} has no metadata file to be edited; add one first.")
+        raise Conflict(
+            "Version {name} has no metadata file to be edited; add one first.", name=call.version
+        )
     if path not in record.paths(call.version):
         raise FileNotInVersion(record.item_id, call.version, path)
     return path
@@ -153,7 +155,9 @@ def read_small(record: HarvestedRecord, version: str, path: str) -> bytes:
     with record.get_stream(path, version) as stream:
         content = bytes(stream.read(LARGEST + 1))
     if len(content) > LARGEST:
-        raise Conflict(f"{path} is too large to be edited here; download it, and put it back.")
+        raise Conflict(
+            "{path} is too large to be edited here; download it, and put it back.", path=path
+        )
     return content
 
 
@@ -166,7 +170,8 @@ def _now(record: HarvestedRecord, version: str, path: str) -> Fields:
         return _fields(record, version, path)
     except NoFields as error:
         raise Conflict(
-            f"Somebody changed this file, which now {error.reason}; nothing was stored."
+            "Somebody changed this file, which now {reason}; nothing was stored.",
+            reason=error.reason,
         ) from None
 
 

@@ -25,7 +25,7 @@ def show(call: Call) -> View:
     fields = call.request.query
     name, match = fields.get("field", ""), fields.get("match", "").strip()
     if name not in FACETS:
-        raise BadRequest(f"The facet (field) is one of {', '.join(FACETS)}.")
+        raise BadRequest("The facet (field) is one of {known}.", known=", ".join(FACETS))
     request = SearchRequest.of(call.request.pairs, also=("field", "match"))
     page = replace(request.page, limit=1, after=None, facet_limit=EVERY if match else MOST + 1)
     result = call.site.silo.search(request.q, request.filters, [name], page)

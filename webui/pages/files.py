@@ -11,12 +11,13 @@ from webui import downloads, urls
 from webui.bodies import human_size, open_body
 from webui.curation import Curator, require_curated
 from webui.errors import BadRequest, Conflict, NotFound
-from webui.forms import MESSAGE, Field, Question, question_view
+from webui.forms import Field, Question, message_field, question_view
 from webui.http_values import Response
 from webui.multipart import UploadedFile
 from webui.pages.record import changed
 from webui.rendering import View
 from webui.site import Call
+from webui.texts import text as _
 
 BLOCK = 256 * 1024
 
@@ -48,7 +49,7 @@ def download(call: Call) -> Response:
     try:
         stream = record.get_stream(path, call.version)
     except PathNameError as error:
-        raise NotFound(f"There is no such file: {error}.") from None
+        raise NotFound("There is no such file: {reason}.", reason=error) from None
     return _sent(
         stream, path, call, is_metadata=path in record.metadata_files.get(call.version, ())
     )
@@ -80,16 +81,27 @@ def ask_add(call: Call) -> View:
     limit = human_size(most)
     url = urls.files(record.item_id, call.version)
     fields = (
-        Field("path", "Name", hint="Empty: the file’s own name. A / makes a directory."),
+        Field("path", _("Name"), hint=_("Empty: the file’s own name. A / makes a directory.")),
         Field(
-            "metadata", "It is metadata", "checkbox", "yes", "Metadata files describe the record."
+            "metadata",
+            _("It is metadata"),
+            "checkbox",
+            "yes",
+            _("Metadata files describe the record."),
         ),
-        Field("replace", "Replace a file of that name", "checkbox", "yes"),
-        MESSAGE,
-        Field("part", "File", "file", hint=f"Up to {limit}.", required=True, limit=most),
+        Field("replace", _("Replace a file of that name"), "checkbox", "yes"),
+        message_field(),
+        Field(
+            "part",
+            _("File"),
+            "file",
+            hint=_("Up to {limit}.", limit=limit),
+            required=True,
+            limit=most,
+        ),
     )
     question = _question(
-        call, record, title="Add a file", action=url, submit="Add the file", fields=fields
+        call, record, title=_("Add a file"), action=url, submit=_("Add the file"), fields=fields
     )
     return question_view(question, url)
 
@@ -100,8 +112,10 @@ def add(call: Call) -> Response:
     path = path_of(call, upload)
     if not call.field("replace") and path in call.record.paths(call.version):
         raise Conflict(
-            f"Version {call.version} has a file {path} already; take another name, "
-            "or say that it is to be replaced."
+            "Version {name} has a file {path} already; take another name, "
+            "or say that it is to be replaced.",
+            name=call.version,
+            path=path,
         )
     metadata = True if call.field("metadata") else None
     return put_upload(call, upload, path, metadata=metadata)
@@ -156,11 +170,16 @@ def ask_rename(call: Call) -> View:
     url = urls.version(record.item_id, call.version, "rename-file")
     fields = (
         Field("path", kind="hidden", value=path),
-        Field("new_path", "New name", value=path, required=True),
-        MESSAGE,
+        Field("new_path", _("New name"), value=path, required=True),
+        message_field(),
     )
     question = _question(
-        call, record, title=f"Rename {path}", action=url, submit="Rename", fields=fields
+        call,
+        record,
+        title=_("Rename {path}", path=path),
+        action=url,
+        submit=_("Rename"),
+        fields=fields,
     )
     return question_view(question, urls.with_query(url, {"path": path}))
 
@@ -180,13 +199,13 @@ def ask_delete(call: Call) -> View:
     record = call.record
     path = _asked_path(call, record)
     url = urls.version(record.item_id, call.version, "delete-file")
-    fields = (Field("path", kind="hidden", value=path), MESSAGE)
+    fields = (Field("path", kind="hidden", value=path), message_field())
     question = _question(
         call,
         record,
-        title=f"Delete {path}",
+        title=_("Delete {path}", path=path),
         action=url,
-        submit="Delete the file",
+        submit=_("Delete the file"),
         fields=fields,
         is_danger=True,
     )
@@ -225,10 +244,10 @@ def _question(
     fields: tuple[Field, ...],
     is_danger: bool = False,
 ) -> Question:
-    text = f"In version {call.version} of this record."
+    text = _("In version {name} of this record.", name=call.version)
     return Question(
         title=title,
-        text=text + (" This cannot be undone." if is_danger else ""),
+        text=text + (" " + _("This cannot be undone.") if is_danger else ""),
         action=action,
         submit=submit,
         fields=fields,

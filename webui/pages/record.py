@@ -7,12 +7,14 @@ from recordsilo.errors import FileNotInVersion
 from recordsilo.identifier import clean
 from webui import urls
 from webui.curation import WORKING_COPY, Curator
-from webui.forms import MESSAGE, Question, question_view
+from webui.forms import Question, message_field, question_view
 from webui.http_values import Response, redirect, revision_tag
 from webui.neighbours import links_of, siblings_of
 from webui.record_view import RecordView, as_json, record_view, version_json
 from webui.rendering import View, json_answer
 from webui.site import Call
+from webui.texts import counted
+from webui.texts import text as _
 from webui.version_differences import Comparison, base_of, compare_versions
 
 DONE: Mapping[str, str] = {
@@ -58,7 +60,7 @@ def _page(
 ) -> View:
     data = {
         "view": view,
-        "done": DONE.get(call.request.query.get("done", ""), ""),
+        "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "clone_name": _free_name(view),
         "links": links_of(view),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
@@ -103,15 +105,18 @@ def ask_delete(call: Call) -> View:
     """Whether the record is to be deleted."""
     record = call.record
     identifier = record.item_id
-    count = len(record.versions)
-    versions = "its one version" if count == 1 else f"its {count} versions"
     question = Question(
-        title="Delete this record",
-        text=f"The record is deleted from this Silo with {versions} and all their files. "
-        "A later harvest does not bring it back. This cannot be undone.",
+        title=_("Delete this record"),
+        text=counted(
+            "The record is deleted from this Silo with its one version and all its files.",
+            "The record is deleted from this Silo with its {n} versions and all their files.",
+            len(record.versions),
+        )
+        + " "
+        + _("A later harvest does not bring it back. This cannot be undone."),
         action=urls.delete_record(identifier),
-        submit="Delete the record",
-        fields=(MESSAGE,),
+        submit=_("Delete the record"),
+        fields=(message_field(),),
         identifier=identifier,
         revision=record.revision,
         back=urls.record(identifier),

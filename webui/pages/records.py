@@ -14,6 +14,7 @@ from webui.pages.record import changed
 from webui.rendering import View
 from webui.rows import RowView, row_json, row_view
 from webui.site import Call, Site
+from webui.texts import text as _
 
 PAGE_SIZES = (25, 50, 100, 200)
 DEFAULT_SIZE = 50
@@ -53,7 +54,7 @@ class Query:
         """
         for name in ("deleted", "curated", "newer"):
             if fields.get(name, "") not in _YES_NO:
-                raise BadRequest(f"The filter {name} is yes, no or empty.")
+                raise BadRequest("The filter {name} is yes, no or empty.", name=name)
         return cls(
             set_spec=fields.get("set", ""),
             deleted=fields.get("deleted", ""),
@@ -91,7 +92,7 @@ def _limit(text: str) -> int:
     if not text:
         return DEFAULT_SIZE
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
-        raise BadRequest(f"The page size (limit) is a number from 1 to {MAX_SIZE}.")
+        raise BadRequest("The page size (limit) is a number from 1 to {most}.", most=MAX_SIZE)
     return int(text)
 
 
@@ -130,7 +131,7 @@ def show(call: Call) -> View | Response:
         "page": found,
         "set_choices": set_choices(call.site),
         "page_sizes": PAGE_SIZES,
-        "done": DONE.get(call.request.query.get("done", ""), ""),
+        "done": _(DONE.get(call.request.query.get("done", ""), "")),
     }
     return View("records.mako", data, _as_json(call.site, found), query.own_url)
 
@@ -187,7 +188,7 @@ def create(call: Call) -> Response:
         raise BadRequest("A record needs an identifier (field id).")
     silo = call.site.silo
     if identifier in silo:
-        raise Conflict(f"There is a record {identifier} already.")
+        raise Conflict("There is a record {identifier} already.", identifier=identifier)
     record = silo.get_item(identifier)
     record.sync(agent=call.user.name, message=call.field("message"))
     log_one(silo.path, "new record", record.item_id, "1", agent=call.user.name)

@@ -88,7 +88,7 @@ def _content(call: Call, limit: int) -> bytes:
     content.seek(0)
     found = content.read(limit + 1)
     if len(found) > limit:
-        raise TooLarge(f"This file is larger than the {human_size(limit)} allowed here.")
+        raise TooLarge("This file is larger than the {size} allowed here.", size=human_size(limit))
     return found
 
 

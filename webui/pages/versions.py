@@ -4,11 +4,13 @@ from recordsilo import HarvestedRecord
 from webui import urls
 from webui.curation import Curator, require_curated
 from webui.errors import BadRequest
-from webui.forms import MESSAGE, Field, Question, question_view
+from webui.forms import Field, Question, message_field, question_view
 from webui.http_values import Response
 from webui.pages.record import changed
 from webui.rendering import View
 from webui.site import Call
+from webui.texts import counted
+from webui.texts import text as _
 
 
 def ask_create(call: Call) -> View:
@@ -16,12 +18,14 @@ def ask_create(call: Call) -> View:
     record = call.record
     url = urls.versions(record.item_id)
     question = Question(
-        title="New version",
-        text="An empty version is made here and becomes the record’s current version. "
-        "To begin with the files of another version, copy that version instead.",
+        title=_("New version"),
+        text=_(
+            "An empty version is made here and becomes the record’s current version. "
+            "To begin with the files of another version, copy that version instead."
+        ),
         action=url,
-        submit="Make the version",
-        fields=(Field("name", "Name", required=True), MESSAGE),
+        submit=_("Make the version"),
+        fields=(Field("name", _("Name"), required=True), message_field()),
         identifier=record.item_id,
         revision=record.revision,
         back=urls.record(record.item_id),
@@ -57,11 +61,14 @@ def ask_rename(call: Call) -> View:
         _question(
             call,
             record,
-            title=f"Rename version {call.version}",
-            text="The version keeps its files, its date and its place among the versions.",
+            title=_("Rename version {name}", name=call.version),
+            text=_("The version keeps its files, its date and its place among the versions."),
             action=url,
-            submit="Rename",
-            fields=(Field("name", "New name", value=call.version, required=True), MESSAGE),
+            submit=_("Rename"),
+            fields=(
+                Field("name", _("New name"), value=call.version, required=True),
+                message_field(),
+            ),
         ),
         url,
     )
@@ -84,16 +91,20 @@ def ask_delete(call: Call) -> View:
     require_curated(record, call.version)
     url = urls.version(record.item_id, call.version, "delete")
     count = len(record.paths(call.version))
-    files = "It has no files." if count == 0 else f"Its files ({count}) are deleted with it."
+    files = (
+        counted("Its file is deleted with it.", "Its {n} files are deleted with it.", count)
+        if count
+        else _("It has no files.")
+    )
     return question_view(
         _question(
             call,
             record,
-            title=f"Delete version {call.version}",
-            text=f"{files} The record and its other versions stay. This cannot be undone.",
+            title=_("Delete version {name}", name=call.version),
+            text=f"{files} " + _("The record and its other versions stay. This cannot be undone."),
             action=url,
-            submit="Delete the version",
-            fields=(MESSAGE,),
+            submit=_("Delete the version"),
+            fields=(message_field(),),
             is_danger=True,
         ),
         url,

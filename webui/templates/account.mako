@@ -2,7 +2,7 @@
 <%def name="title()">${_("Your account")}</%def>
 <article class="question">
   <h1>${_("Your account")}</h1>
-  <p>${_("You are {name}, and a {role} here.", name=user.name, role=user.role.label)}</p>
+  <p>${_("You are {name}, and a {role} here.", name=user.name, role=_(user.role.label))}</p>
 % if done:
   <p role="status">${_("The password is changed; whoever was signed in with the old one is signed out.")}</p>
 % endif

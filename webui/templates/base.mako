@@ -1,7 +1,7 @@
 <%def name="title()"></%def>\
 <%def name="head()"></%def>\
 <!doctype html>
-<html lang="en">
+<html lang="${language()}">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -17,12 +17,15 @@
 ${self.head()}\
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">${_("Skip to the content")}</a>
 <header class="top">
   <div class="bar">
+% if shelf_url:
+    <a class="shelf" href="${shelf_url}">${_("Silos")}</a>
+% endif
     <a class="brand" href="${urls.RECORDS}" dir="auto">${site_name}</a>
 % if user.name:
-    <nav aria-label="Main">
+    <nav aria-label="${_('Main')}">
       <ul>
 % for entry in navigation:
         <li><a href="${entry.url}"${here(entry)}>${_(entry.label)}</a></li>
@@ -47,9 +50,9 @@ ${self.head()}\
 ${next.body()}
 </main>
 <footer class="foot">
-  <p class="bar">A Silo: plain, versioned files.\
+  <p class="bar">${_("A Silo: plain, versioned files.")}\
 % if twin_url:
- <a href="${twin_url}">This page as JSON</a>\
+ <a href="${twin_url}">${_("This page as JSON")}</a>\
 % endif
 </p>
 </footer>

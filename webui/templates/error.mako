@@ -2,7 +2,7 @@
 <%def name="title()">${int(error.status)}</%def>
 <section class="error">
   <p class="status" aria-hidden="true">${int(error.status)}</p>
-  <h1>${error.status.phrase}</h1>
+  <h1>${_(error.status.phrase)}</h1>
   <p role="alert" dir="auto">${error.message}</p>
   <p><a href="${urls.RECORDS}">${_("To the records")}</a></p>
 </section>

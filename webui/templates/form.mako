@@ -1,7 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${question.title}</%def>
-<p class="crumbs"><a href="${question.back}">← Back to <bdi class="id">${question.identifier}</bdi></a></p>
+<p class="crumbs"><a href="${question.back}">← ${_("Back to")} <bdi class="id">${question.identifier}</bdi></a></p>
 <article class="question${' danger' if question.is_danger else ''}">
   <h1 dir="auto">${question.title}</h1>
   <p>${question.text}</p>
@@ -29,7 +29,7 @@ ${parts.sending()}
 % endif
     <p class="act">
       <button type="submit">${question.submit}</button>
-      <a class="clear" href="${question.back}">Cancel</a>
+      <a class="clear" href="${question.back}">${_("Cancel")}</a>
     </p>
   </form>
 </article>

@@ -52,13 +52,13 @@ ${v.text}\
 
 <%def name="badges(deleted, curated, newer)">
 % if deleted:
-<span class="badge deleted">deleted</span>
+<span class="badge deleted">${_("deleted")}</span>
 % endif
 % if curated:
-<span class="badge curated">curated</span>
+<span class="badge curated">${_("curated")}</span>
 % endif
 % if newer:
-<span class="badge newer">newer at the source</span>
+<span class="badge newer">${_("newer at the source")}</span>
 % endif
 </%def>
 

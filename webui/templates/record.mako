@@ -1,11 +1,14 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
-<%! import json %>
+<%!
+  import json
+  from webui import dates
+%>
 <%def name="title()">${view.title}</%def>
 <% shown, current = view.shown, view.current %>
 ${parts.done(done)}
-<p class="crumbs"><a href="${urls.records(**{'from': view.identifier})}">← Records</a></p>
+<p class="crumbs"><a href="${urls.records(**{'from': view.identifier})}">← ${_("Records")}</a></p>
 
 <header class="heading record">
 % if view.titles:
@@ -26,18 +29,20 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 </header>
 
 % if view.deleted:
-<p class="note">The repository deleted this record\
+<p class="note">\
 % if view.deleted_at:
- on ${parts.date(view.deleted_at)}\
+${_("The repository deleted this record on {date}; its earlier versions are kept here.", date=dates.for_people(view.deleted_at))}\
+% else:
+${_("The repository deleted this record; its earlier versions are kept here.")}\
 % endif
-; its earlier versions are kept here.</p>
+</p>
 % endif
 % if view.upstream_newer:
-<p class="note">The source has something newer than what this curated version was made from; the newest harvested version is below, and nothing of yours was changed.
-<a href="${urls.upstream(view.identifier)}">Decide what becomes of it</a></p>
+<p class="note">${_("The source has something newer than what this curated version was made from; the newest harvested version is below, and nothing of yours was changed.")}
+<a href="${urls.upstream(view.identifier)}">${_("Decide what becomes of it")}</a></p>
 % endif
 % if not shown.is_current:
-<p class="note">You are looking at version <strong>${shown.name}</strong>; the current one is <a href="${current.url}">${current.name}</a>.</p>
+<p class="note">${_("You are looking at version {name}.", name=shown.name)} <a href="${current.url}">${_("To the current one, {name}", name=current.name)}</a></p>
 % endif
 
 <div class="columns">
@@ -61,7 +66,7 @@ ${compared.fields(file)}
 % endif
 
 <section aria-labelledby="description">
-  <h2 id="description" class="unseen">Description</h2>
+  <h2 id="description" class="unseen">${_("Description")}</h2>
 % if view.fields:
   <dl class="fields">
 % for field in view.fields:
@@ -78,14 +83,14 @@ ${compared.fields(file)}
 % endfor
   </dl>
 % elif view.deleted and not view.files:
-  <p class="empty-line">Nothing is left to describe in this version.</p>
+  <p class="empty-line">${_("Nothing is left to describe in this version.")}</p>
 % else:
-  <p class="empty-line">No description can be read from the files of this version.</p>
+  <p class="empty-line">${_("No description can be read from the files of this version.")}</p>
 % endif
 </section>
 
 <section id="files" aria-labelledby="files-heading">
-  <h2 id="files-heading">Files in version ${shown.name}</h2>
+  <h2 id="files-heading">${_("Files in version {name}", name=shown.name)}</h2>
 % if view.files:
   <ul class="files">
 % for file in view.files:
@@ -93,7 +98,7 @@ ${compared.fields(file)}
       <div class="file">
         <a class="name" href="${file.url}" dir="auto">${file.path}</a>
 % if file.metadata:
-        <span class="badge plain">metadata</span>
+        <span class="badge plain">${_("metadata")}</span>
 % endif
 % if file.size is not None:
         <span class="size">${human_size(file.size)}</span>
@@ -101,7 +106,7 @@ ${compared.fields(file)}
 % endif
       </div>
 % if file.fault:
-      <p class="fault">Cannot be read: ${file.fault}.</p>
+      <p class="fault">${_("Cannot be read: {reason}.", reason=file.fault)}</p>
 % endif
 % if file.sha256:
       <p class="digest"><span>SHA-256</span> <code>${file.sha256}</code></p>
@@ -109,27 +114,27 @@ ${compared.fields(file)}
 % if shown.curated:
       <p class="acts">
 % if file.metadata:
-        <a href="${urls.version(view.identifier, shown.name, 'edit-xml', path=file.path)}">Edit as XML<span class="unseen"> ${file.path}</span></a>
+        <a href="${urls.version(view.identifier, shown.name, 'edit-xml', path=file.path)}">${_("Edit as XML")}<span class="unseen"> ${file.path}</span></a>
 % endif
-        <a href="${urls.version(view.identifier, shown.name, 'rename-file', path=file.path)}">Rename<span class="unseen"> ${file.path}</span></a>
-        <a class="danger" href="${urls.version(view.identifier, shown.name, 'delete-file', path=file.path)}">Delete<span class="unseen"> ${file.path}</span></a>
+        <a href="${urls.version(view.identifier, shown.name, 'rename-file', path=file.path)}">${_("Rename")}<span class="unseen"> ${file.path}</span></a>
+        <a class="danger" href="${urls.version(view.identifier, shown.name, 'delete-file', path=file.path)}">${_("Delete")}<span class="unseen"> ${file.path}</span></a>
       </p>
 % endif
     </li>
 % endfor
   </ul>
 % else:
-  <p class="empty-line">This version has no files.</p>
+  <p class="empty-line">${_("This version has no files.")}</p>
 % endif
 % if shown.curated:
-  <p><a class="button" href="${urls.files(view.identifier, shown.name)}">Add a file</a></p>
+  <p><a class="button" href="${urls.files(view.identifier, shown.name)}">${_("Add a file")}</a></p>
 % else:
-  <p class="hint">This version is as harvested and stays so; make a copy to change anything.</p>
+  <p class="hint">${_("This version is as harvested and stays so; make a copy to change anything.")}</p>
 % endif
 </section>
 
 <section aria-labelledby="raw">
-  <h2 id="raw">As stored</h2>
+  <h2 id="raw">${_("As stored")}</h2>
 % for xml in view.xml:
   <details>
     <summary>${xml.path}</summary>
@@ -137,40 +142,40 @@ ${parts.xml(xml.pieces, xml.path)}
   </details>
 % endfor
   <details>
-    <summary>Metadata of the record (JSON)</summary>
-    <pre tabindex="0" dir="ltr" aria-label="Metadata of the record"><code>${json.dumps(view.metadata, ensure_ascii=False, indent=2)}</code></pre>
+    <summary>${_("Metadata of the record (JSON)")}</summary>
+    <pre tabindex="0" dir="ltr" aria-label="${_('Metadata of the record')}"><code>${json.dumps(view.metadata, ensure_ascii=False, indent=2)}</code></pre>
   </details>
 </section>
 </div>
 
-<aside aria-label="About this record">
+<aside aria-label="${_('About this record')}">
 <section class="card curate" aria-labelledby="curate">
-  <h2 id="curate">Curate</h2>
+  <h2 id="curate">${_("Curate")}</h2>
 % if shown.curated:
-  <p>Version <strong>${shown.name}</strong> is yours to change. What was harvested stays as it is.</p>
+  <p>${_("Version {name} is yours to change. What was harvested stays as it is.", name=shown.name)}</p>
 % if view.xml:
-  <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit')}">Edit the description</a></p>
+  <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit')}">${_("Edit the description")}</a></p>
 % endif
   <details>
-    <summary>Copy version ${shown.name}</summary>
+    <summary>${_("Copy version {name}", name=shown.name)}</summary>
 ${clone_form(view, shown, clone_name)}
   </details>
 % elif view.working_copy:
-  <p>There is a working copy of this record.</p>
-  <p class="act"><a class="button filled" href="${view.working_copy.url}">Open ${view.working_copy.name}</a></p>
+  <p>${_("There is a working copy of this record.")}</p>
+  <p class="act"><a class="button filled" href="${view.working_copy.url}">${_("Open {name}", name=view.working_copy.name)}</a></p>
   <details>
-    <summary>Copy version ${shown.name}</summary>
+    <summary>${_("Copy version {name}", name=shown.name)}</summary>
 ${clone_form(view, shown, clone_name)}
   </details>
 % else:
-  <p>Work in a copy; what was harvested stays as it is.</p>
+  <p>${_("Work in a copy; what was harvested stays as it is.")}</p>
 % if view.xml and shown.is_current:
   <form action="${urls.record(view.identifier)}/curate" method="post">
     <input type="hidden" name="if_match" value="${view.revision}">
-    <p class="act"><button type="submit">Curate</button></p>
+    <p class="act"><button type="submit">${_("Curate")}</button></p>
   </form>
   <details>
-    <summary>Copy version ${shown.name}</summary>
+    <summary>${_("Copy version {name}", name=shown.name)}</summary>
 ${clone_form(view, shown, clone_name)}
   </details>
 % else:
@@ -178,39 +183,39 @@ ${clone_form(view, shown, clone_name)}
 % endif
 % endif
   <ul class="acts">
-    <li><a href="${urls.versions(view.identifier)}">New empty version</a></li>
+    <li><a href="${urls.versions(view.identifier)}">${_("New empty version")}</a></li>
 % if shown.curated:
-    <li><a href="${urls.version(view.identifier, shown.name, 'rename')}">Rename version ${shown.name}</a></li>
-    <li><a class="danger" href="${urls.version(view.identifier, shown.name, 'delete')}">Delete version ${shown.name}</a></li>
+    <li><a href="${urls.version(view.identifier, shown.name, 'rename')}">${_("Rename version {name}", name=shown.name)}</a></li>
+    <li><a class="danger" href="${urls.version(view.identifier, shown.name, 'delete')}">${_("Delete version {name}", name=shown.name)}</a></li>
 % endif
-    <li><a class="danger" href="${urls.delete_record(view.identifier)}">Delete the record</a></li>
+    <li><a class="danger" href="${urls.delete_record(view.identifier)}">${_("Delete the record")}</a></li>
   </ul>
 </section>
 
 <section class="card" aria-labelledby="versions">
-  <h2 id="versions">Versions</h2>
+  <h2 id="versions">${_("Versions")}</h2>
   <ol class="timeline" reversed>
 % for version in reversed(view.versions):
     <li class="${'curated' if version.curated else 'harvested'}">
       <p class="name"><a href="${version.url}"${here(version is shown)}>${version.name}</a>
 % if version.is_current:
-        <span class="badge plain">current</span>
+        <span class="badge plain">${_("current")}</span>
 % endif
 % if version.state:
-        <span class="badge curated">${version.state}</span>
+        <span class="badge curated">${_(version.state)}</span>
 % endif
       </p>
       <p class="what">${version.origin}\
 % if version.kind == "harvest" and version.prefixes:
- as ${", ".join(version.prefixes)}\
+ ${_("as {formats}", formats=", ".join(version.prefixes))}\
 % endif
 % if version.agent:
- by ${version.agent}\
+ ${_("by {name}", name=version.agent)}\
 % endif
 </p>
       <p class="when">${parts.date(version.date)}</p>
 % if version.made and version.curated:
-      <p class="when">made ${parts.date(version.made)}</p>
+      <p class="when">${_("made")} ${parts.date(version.made)}</p>
 % endif
 % if version.message and version.curated:
       <p class="why" dir="auto">“${version.message}”</p>
@@ -222,7 +227,7 @@ ${clone_form(view, shown, clone_name)}
 % endif
 % if version.log:
       <details>
-        <summary>Log (${len(version.log)})</summary>
+        <summary>${_("Log")} (${len(version.log)})</summary>
         <ul class="log">
 % for line in version.log:
           <li dir="auto">${line}</li>
@@ -251,7 +256,7 @@ ${clone_form(view, shown, clone_name)}
 
 % if view.sets:
 <section class="card" aria-labelledby="sets">
-  <h2 id="sets">Sets</h2>
+  <h2 id="sets">${_("Sets")}</h2>
   <ul class="sets">
 % for set_ in view.sets:
     <li><a href="${set_.url}" dir="auto">${set_.name}</a></li>
@@ -282,13 +287,13 @@ ${clone_form(view, shown, clone_name)}
     <input type="hidden" name="if_match" value="${view.revision}">
     <input type="hidden" name="clone_of" value="${shown.name}">
     <p>
-      <label for="name">Copy version ${shown.name} to</label>
+      <label for="name">${_("Copy version {name} to", name=shown.name)}</label>
       <input id="name" name="name" type="text" value="${clone_name}" required autocomplete="off" spellcheck="false">
     </p>
     <p>
-      <label for="message">Why <span class="optional">(may stay empty)</span></label>
+      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
       <input id="message" name="message" type="text" autocomplete="off">
     </p>
-    <p class="act"><button type="submit">Make the copy</button></p>
+    <p class="act"><button type="submit">${_("Make the copy")}</button></p>
   </form>
 </%def>

@@ -10,9 +10,9 @@ ${parts.done(done)}
   <h1>${_("Records")}</h1>
   <p class="count">\
 % if query.filters:
-<strong>${f"{page.total:,}"}</strong> of ${f"{page.in_silo:,}"}\
+<strong>${f"{page.total:,}"}</strong> ${_("of {n}", n=f"{page.in_silo:,}")}\
 % else:
-<strong>${f"{page.total:,}"}</strong> in this Silo\
+<strong>${f"{page.total:,}"}</strong> ${_("in this Silo")}\
 % endif
 </p>
 </div>
