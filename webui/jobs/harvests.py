@@ -1,4 +1,4 @@
-"""Harvests and updates as jobs: what the commands do, with the receipt as their report."""
+"""Harvests and updates as jobs: what the commands do, then proposals of what they brought."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -9,6 +9,7 @@ from oaipmhscraper.errors import HarvestInterrupted, HarvestStopped, ScraperErro
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from webui.jobs.errors import Interrupted
+from webui.jobs.proposals import note_harvest, noted_harvest, with_proposals
 from webui.jobs.values import Ending, Problem
 from webui.jobs.work import Work
 
@@ -36,6 +37,13 @@ def update(work: Work) -> Ending:
 
 
 def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
+    """Harvest, unless an earlier run of the job did; then make proposals."""
+    if work.mark:
+        return with_proposals(work, noted_harvest(work.mark))
+    return with_proposals(work, note_harvest(work, _harvested(work, run)))
+
+
+def _harvested(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
     url = work.arguments.get("url") or None
     with OAIPMHScraper(work.silo_path, url, quiet=True, agent=work.agent) as scraper:
         try:
