@@ -1,9 +1,20 @@
-"""For all tests: in CI nothing is skipped; what a test wants has to be there."""
+"""For all tests: in CI nothing is skipped, and Ctrl-C is what it is at a terminal."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Take SIGINT as a terminal gives it.
+
+    A shell starts what it runs in the background with SIGINT ignored, which every
+    process below inherits: then no Ctrl-C would reach the programs that are tested.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
