@@ -8,6 +8,7 @@
 % endif
 % if user.session:
   <form action="${urls.ACCOUNT}/password" method="post">
+    <input name="username" type="text" value="${user.name}" autocomplete="username" hidden>
     <p>
       <label for="password">${_("Present password")}</label>
       <input id="password" name="password" type="password" required autocomplete="current-password">

@@ -1,7 +1,8 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Activity")}</%def>
 <div class="heading"><h1>${_("Activity")}</h1></div>
-<form class="filters" action="${urls.ACTIVITY}" method="get" aria-label="${_('Activity')}">
+<form class="filters log" action="${urls.ACTIVITY}" method="get" aria-label="${_('Activity')}">
   <p><label for="activity-q">${_("Text")}</label><input id="activity-q" name="q" type="search" value="${wanted.text}" dir="auto"></p>
   <p><label for="activity-agent">${_("Who")}</label><input id="activity-agent" name="agent" value="${wanted.agent}"></p>
   <p><label for="activity-record">${_("Identifier")}</label><input id="activity-record" name="record" value="${wanted.identifier}" spellcheck="false"></p>
@@ -10,13 +11,13 @@
   <p class="act"><button type="submit">${_("Find")}</button></p>
 </form>
 % if lines:
-<div class="wide" role="region" aria-label="${_('Activity')}" tabindex="0">
+<div class="scroll" role="region" aria-label="${_('Activity')}" tabindex="0">
 <table>
   <thead><tr><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col">${_("Why")}</th></tr></thead>
   <tbody>
 % for line in lines:
     <tr>
-      <td><time datetime="${line.date}">${line.date}</time></td>
+      <td>${parts.date(line.date)}</td>
       <td dir="auto">${line.agent}</td>
       <td>${line.action} <bdi>${line.what}</bdi>\
 % if line.identifier:
@@ -34,11 +35,11 @@
 % if next_url:
 <p><a href="${next_url}" rel="next">${_("Earlier")}</a></p>
 % endif
-<p>\
+<ul class="acts">
 % for label, url in downloads.items():
-<a href="${url}">${label}</a> \
+  <li><a href="${url}">${label}</a></li>
 % endfor
-</p>
+</ul>
 % else:
 <section class="empty"><h2>${_("Nothing was changed that fits")}</h2></section>
 % endif

@@ -7,7 +7,7 @@
   <p class="count" role="status">${said}</p>
 </div>
 <p class="under">${report.about.get("agent", "")} · ${parts.date(report.about.get("made", ""))} · <span class="id">${report.job_id}</span></p>
-% if report.about.get("message"):
+% if report.about.get("message") not in (None, "", report.about.get("title")):
 <p dir="auto">“${report.about["message"]}”</p>
 % endif
 <ul class="figures">

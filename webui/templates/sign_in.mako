@@ -3,7 +3,7 @@
 <article class="question">
   <h1>${_("Sign in")}</h1>
 % if fault:
-  <p role="alert" id="fault">${fault}</p>
+  <p class="fault" role="alert" id="fault">${fault}</p>
 % endif
   <form action="${urls.SIGN_IN}" method="post">
     <input type="hidden" name="next" value="${then}">
