@@ -19,7 +19,7 @@ from enum import StrEnum
 from curation.activity import Activity, changes_of, log_activity, log_one, of_fields
 from curation.bulk import changed_by_rule
 from curation.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
-from curation.errors import UpstreamRefused
+from curation.errors import NoFields, UpstreamRefused
 from curation.fields import Field, Fields, with_values, write_fields
 from curation.merge import Conflict, Merge, merge
 from curation.rule_files import RuleSet, kept_rules
@@ -244,7 +244,7 @@ def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list
                     continue  # changed since it was listed; the next run looks again
                 _write_proposal(edit, now, now.merged.fields, agent, "merged with what is newer")
                 lines += _proposed(now, agent)
-            except (CannotChange, RecordSiloError) as error:
+            except (CannotChange, NoFields, RecordSiloError) as error:
                 refused.append((one.identifier, str(error)))
     log_activity(silo.path, lines)
     return len(lines), refused
@@ -263,6 +263,7 @@ def _write_proposal(
     """A version with their files, our fields in them, and what only our version has beside."""
     theirs, ours = edit.manifest.version(found.theirs), edit.manifest.version(found.ours)
     path, content, _ = metadata_fields(theirs, edit.read)
+    written = write_fields(content, fields)  # before the version is there: it may be refused
     edit.derive_version(
         found.theirs,
         found.proposal,
@@ -271,7 +272,7 @@ def _write_proposal(
         log=f"Proposed from {found.theirs} with the changes of {found.ours}: {message}",
     )
     edit.move_cursor(found.ours)
-    edit.put(found.proposal, path, write_fields(content, fields), metadata=True)
+    edit.put(found.proposal, path, written, metadata=True)
     for extra in ours.paths:
         if extra not in theirs.paths:
             marked = extra in ours.metadata_files

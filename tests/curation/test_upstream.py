@@ -6,8 +6,8 @@ import pytest
 
 from curation.activity import Wanted, activity
 from curation.bulk import create_job, run_job
-from curation.errors import UpstreamRefused
-from curation.fields import Field, read_fields, said, values_of, write_fields
+from curation.errors import NoFields, UpstreamRefused
+from curation.fields import Field, Fields, read_fields, said, values_of, write_fields
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet, save_rules
 from curation.rules import Replace
@@ -196,6 +196,25 @@ def test_a_decision_made_for_another_revision_changes_nothing(
     assert [one.action for _, one in activity(silo.path, Wanted(agent="ada"))] == []
     decide(silo, identifier, agent="ada", if_revision=before.revision)
     assert review(silo, identifier) is None
+
+
+def test_a_record_whose_proposal_cannot_be_written_is_named_and_hinders_no_other(
+    silo: Silo, fill: Fill, harvest_again: Harvest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(content: bytes, fields: Fields) -> bytes:
+        if b"New 0" in content:
+            raise NoFields("declares no prefix dcterms")
+        return write_fields(content, fields)
+
+    identifiers = fill(2, type="Article", date="1999")
+    for number, identifier in enumerate(identifiers):
+        curate(silo, identifier, type="article")
+        harvest_again(identifier, title=f"New {number}", type="Article", date="1999")
+    monkeypatch.setattr("curation.upstream.write_fields", refusing)
+    report = propose_all(silo, agent="cron")
+    assert (report.proposed, [one for one, _ in report.failed]) == (1, identifiers[:1])
+    assert silo[identifiers[0]].versions == ["1", "workingcopy", "2"]
+    assert silo[identifiers[1]].versions == ["1", "workingcopy", "2", "workingcopy-from-2"]
 
 
 def test_each_proposal_is_a_line_in_the_activity_log(
