@@ -61,7 +61,7 @@ class Nowhere:
         return Deposited(deposit.identifier, "", deposit.key, (deposit.identifier,))
 
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
-        raise NotImplementedError("no record of the benchmark is deleted")
+        raise AssertionError("no record of the benchmark is deleted")
 
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:  # noqa: ARG002 - the interface
         self.asked += 1
