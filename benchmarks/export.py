@@ -60,7 +60,7 @@ class Nowhere:
         journal.committing()
         return Deposited(deposit.identifier, "", deposit.key, (deposit.identifier,))
 
-    def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
+    def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:  # noqa: ARG002 - the interface
         raise AssertionError("no record of the benchmark is deleted")
 
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:  # noqa: ARG002 - the interface
