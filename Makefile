@@ -1,6 +1,6 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    the whole test suite
-# make slow    what takes longer than a test suite should: half an hour to an hour
+# make slow    what takes longer than a test suite should: two hours or so
 # make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
 # make faults  what harvesters bring home from a repository that misbehaves (ARGS="FAULT …": only those)

@@ -19,6 +19,7 @@ from oaipmhscraper.mending.repairs import Repair
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.sweep_rules import MISSING_SINCE
 from oaipmhscraper.xml_pages import same_content
+from recordsilo.index.projection import MENDED
 from recordsilo.manifest import Json, Manifest, Origin, Version, next_version_number
 
 DELETED_VERSION = "deleted_at_version"
@@ -103,7 +104,7 @@ class Listing:
     def remark(self) -> str:
         """What an origin says of mended bytes; the untouched ones are in the WARC."""
         kinds = ", ".join(self.mended)
-        return f"; {self.metadata_prefix} was mended: {kinds}" if kinds else ""
+        return f"; {self.metadata_prefix}{MENDED}{kinds}" if kinds else ""
 
     @property
     def is_undated(self) -> bool:

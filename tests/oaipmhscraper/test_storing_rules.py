@@ -4,7 +4,9 @@ import logging
 
 import pytest
 
+from oaipmhscraper.storing_rules import Listing
 from recordsilo import Silo
+from recordsilo.index.projection import MENDED
 
 ONE = "oai:x:1"
 
@@ -557,3 +559,8 @@ def test_another_process_can_read_what_was_harvested(repository, silo, harvest, 
     with Silo(silo_dir, create=False) as other:
         assert list(other) == [ONE]
         assert b"A title" in read(other, "1")
+
+
+def test_what_is_said_of_mended_bytes_is_what_the_index_looks_for() -> None:
+    assert MENDED in Listing("oai_dc", mended=("bare ampersand",)).remark
+    assert Listing("oai_dc").remark == ""
