@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat
 from oaipmhscraper.errors import HarvestStopped, RequestRefused
 from recordsilo import Silo
+from recordsilo.silo import may_become_a_silo
 
 
 @contextmanager
@@ -53,10 +54,8 @@ def _empty(directory: str) -> None:
 
 
 def holds_something(directory: str) -> bool:
-    """Whether something is there already that is not an empty directory."""
+    """Whether something is there already: more than an empty directory or a half-made Silo."""
     try:
-        return bool(os.listdir(directory))
-    except FileNotFoundError:
-        return False
+        return not may_become_a_silo(directory)
     except NotADirectoryError:
         return True

@@ -63,6 +63,19 @@ _HALF_MADE = re.compile(
 _LIST_CHUNK = 1000
 
 
+def may_become_a_silo(directory: str) -> bool:
+    """Whether a new Silo may be made there: nothing, or no more than a killed creation left.
+
+    Raises:
+        NotADirectoryError: It is a file.
+    """
+    try:
+        names = os.listdir(directory)
+    except FileNotFoundError:
+        return True
+    return VERSION_FILE not in names and all(map(_HALF_MADE.fullmatch, names))
+
+
 class Silo:
     """A directory of records that may be read, listed and changed by many processes at once.
 
@@ -120,7 +133,7 @@ class Silo:
                 raise NotASilo(self.storage_dir, may_be_new=create)
             if not create:
                 raise SiloNotFound(f"there is no Silo at {self.storage_dir}")
-        elif not all(map(_HALF_MADE.fullmatch, os.listdir(self.path))) or not create:
+        elif not create or not may_become_a_silo(self.path):
             raise NotASilo(self.storage_dir, may_be_new=create)
         try:
             make_directory(self.path)

@@ -108,6 +108,24 @@ def test_an_empty_directory_becomes_a_silo(repository, tmp_path):
         assert len(scraper.store) == 0
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        ["pairtree_root/"],
+        ["pairtree_root/", "pairtree_prefix"],
+        ["pairtree_root/", "pairtree_prefix", "persisted_state.json.7-4bc780bb.tmp"],
+    ],
+)
+def test_a_silo_whose_making_was_killed_is_made_again(repository, silo_dir, left):
+    for name in left:
+        os.makedirs(os.path.join(silo_dir, os.path.dirname(name)), exist_ok=True)
+        if not name.endswith("/"):
+            open(os.path.join(silo_dir, name), "w").close()
+    with scraper_of(repository, silo_dir) as scraper:
+        assert scraper.getRecords("oai_dc").counts.stored == 0
+        assert scraper.store.state["base_oai_url"] == URL
+
+
 def test_a_silo_of_another_repository_is_refused_with_what_to_do(repository, silo_dir):
     scraper_of(repository, silo_dir).close()
     with pytest.raises(BaseURLConflict, match="silo harvest --moved http://new/oai"):
