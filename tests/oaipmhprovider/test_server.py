@@ -67,7 +67,7 @@ def test_sickle_reads_the_other_verbs(server: SampleServer) -> None:
 
 
 def test_a_connection_is_kept_alive(server: SampleServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     with contextlib.closing(connection):
         connection.connect()
         kept = connection.sock
@@ -124,7 +124,7 @@ def test_the_address_given_to_harvesters_may_be_another(repository: SampleReposi
     settings = Settings(base_url="https://eprints.example.org/oai")
     with ProviderServer(repository, settings=settings) as server:
         url = f"http://127.0.0.1:{server.port}/cgi/oai2?verb=Identify"
-        text = requests.get(url, timeout=10).text
+        text = requests.get(url, timeout=60).text
     assert "<baseURL>https://eprints.example.org/oai</baseURL>" in text
 
 
@@ -138,7 +138,7 @@ class Broken(SampleRepository):
 def test_a_failing_source_is_http_500_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     source = Broken(5, "http://x.example.org/", Granularity.SECOND, "x.example.org")
     with caplog.at_level(logging.ERROR), ProviderServer(source) as server:
-        answer = requests.get(server.base_url, params={"verb": "ListSets"}, timeout=10)
+        answer = requests.get(server.base_url, params={"verb": "ListSets"}, timeout=60)
     assert answer.status_code == 500
     assert "shelf" not in answer.text
     assert "the shelf fell down" in caplog.text
@@ -160,9 +160,9 @@ def test_as_a_process_of_its_own_it_prints_its_address_and_stops_quietly(number:
         assert process.stdout is not None
         base_url = process.stdout.readline().strip()
         query = {"verb": "ListIdentifiers", "metadataPrefix": "oai_dc"}
-        answer = requests.get(base_url, params=query, timeout=10).text
+        answer = requests.get(base_url, params=query, timeout=60).text
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert answer.count("<header") == 5
     assert 'completeListSize="20"' in answer
     assert (process.returncode, out, err) == (0, "", "")
@@ -170,7 +170,7 @@ def test_as_a_process_of_its_own_it_prints_its_address_and_stops_quietly(number:
 
 def test_as_a_process_it_says_that_the_port_is_taken(server: SampleServer) -> None:
     with start("--port", str(server.port), "--size", "1") as process:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert out == ""
     assert err.startswith(f"port {server.port} cannot be listened on: ")

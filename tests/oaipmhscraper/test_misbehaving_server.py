@@ -97,7 +97,7 @@ def conversation(server: MisbehavingServer) -> list[object]:
     def ask(query: str) -> bytes:
         joint = "&" if "?" in server.base_url else "?"
         try:
-            answer = session.get(f"{server.base_url}{joint}{query}", timeout=1.5)
+            answer = session.get(f"{server.base_url}{joint}{query}", timeout=5)
         except requests.RequestException as error:
             seen.append(type(error).__name__)
             return b""

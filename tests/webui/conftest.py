@@ -139,7 +139,7 @@ class Client:
         if fields is not None:
             body = "&".join(f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in fields.items())
             sent.setdefault("Content-Type", "application/x-www-form-urlencoded")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body, sent)
             response = connection.getresponse()

@@ -129,10 +129,8 @@ def test_a_catastrophic_pattern_times_out(client: Any, silo: Silo) -> None:
     text = content(silo, PLAIN).replace("On the keeping of records", "a" * 40 + "!")
     record.put_stream("oai_dc", text.encode(), "workingcopy")
     fields = RULE | {"search": "", "identifiers": PLAIN, "change-0-pattern": "(a|aa)+$"}
-    began = time.monotonic()
     error = client.post("/bulk", fields | {"do": "preview"}).error
     assert "takes too long" in error["message"]
-    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def url_of(process: subprocess.Popen[str]) -> str:
 
 
 def status(address: str, path: str) -> int:
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=60)
     try:
         connection.request("GET", path)
         return connection.getresponse().status
@@ -73,7 +73,7 @@ def test_serve_shows_the_silo_until_it_is_asked_to_stop(
     assert status(address, "/records/oai+example,org+1") == 200
     assert status(address.replace("127.0.0.1", "localhost"), "/records") == 200
     process.send_signal(number)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     output, errors = process.communicate()
     assert output.endswith("Stopped.\n")
     assert errors == ""
@@ -85,7 +85,7 @@ def test_a_taken_port_that_was_asked_for_is_a_sentence(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         process = run("serve", harvested, "--port", str(port))
-        assert process.wait(timeout=20) == 2
+        assert process.wait(timeout=60) == 2
     output, errors = process.communicate()
     assert errors == (
         f"silo: port {port} of 127.0.0.1 is taken by another program; name another --port\n"
@@ -124,7 +124,7 @@ def test_beyond_loopback_people_sign_in_and_are_warned(run: Callable[..., Any], 
     address = url_of(process).replace("0.0.0.0", "127.0.0.1")
     assert status(address, "/records.json") == 401
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     assert "passwords go to 0.0.0.0 as they are typed" in process.communicate()[1]
 
 
@@ -164,7 +164,7 @@ def test_stopping_finishes_the_request_that_is_being_answered() -> None:
     answers: list[bytes] = []
 
     def ask(port: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("GET", "/")
         answers.append(connection.getresponse().read())
         connection.close()
@@ -269,7 +269,7 @@ def test_the_demo_serves_the_page_afterwards(tmp_path: Any) -> None:
     try:
         assert status(url_of(process), "/records") == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
     finally:
         process.kill()
         process.communicate()
