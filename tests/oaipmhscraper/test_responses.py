@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import BytesIO
@@ -21,6 +22,7 @@ from warcio.checker import Checker
 
 from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.transport.http_transport import HttpSettings
+from oaipmhscraper.warc import files
 from oaipmhscraper.warc.files import GzipMember, WarcName, warc_names, whole_length
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 
@@ -239,7 +241,7 @@ def test_the_transport_records_before_it_hands_over_and_tells_what_the_inner_one
 def members(*contents: bytes) -> list[bytes]:
     found = []
     for number, content in enumerate(contents):
-        member = GzipMember(number % 2)
+        member = GzipMember(packs=number % 2 == 0)
         member.write(b"WARC/1.1\r\n" + content)
         found.append(member.packed())
     return found
@@ -257,6 +259,18 @@ def test_what_is_whole_is_kept_wherever_a_file_is_cut(contents, data):
     assert whole_length(BytesIO(before + whole[-1])) == len(before + whole[-1])
     assert whole_length(BytesIO(torn)) == len(before)
     assert whole_length(BytesIO(before + b"\0" * cut)) == len(before)
+
+
+@pytest.mark.parametrize("machine", ["with ISA-L", "without"])
+def test_what_is_packed_is_read_whatever_the_machine_packs_with(machine, monkeypatch):
+    if machine == "without":
+        monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
+        assert files._fastest() is zlib.compress
+    monkeypatch.setattr(files, "_FASTEST", files._fastest())
+    whole = members(BODY, b"", BODY)
+    assert [gzip.decompress(one)[10:] for one in whole] == [BODY, b"", BODY]
+    assert len(whole[0]) < len(BODY) < len(gzip.decompress(whole[0]))
+    assert whole_length(BytesIO(b"".join(whole) + whole[0][:-1])) == len(b"".join(whole))
 
 
 def test_a_long_last_record_is_found_behind_its_end():
