@@ -12,11 +12,11 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 from curation.changes import RecordChange
 from curation.errors import NoFields
-from curation.fields import Fields, read_fields, said
+from curation.fields import Fields, differing, read_fields, said
 from recordsilo.atomic_file import flush_directory, flush_fd, make_parents
 from recordsilo.manifest import now_text
 
@@ -58,6 +58,10 @@ class Activity:
     new: str | None = None
     message: str = ""
     job: str = ""
+
+
+_NAMES = tuple(one.name for one in fields(Activity))
+_NOTHING = (None, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +140,7 @@ def of_change(change: RecordChange) -> list[ValueChange]:
 
 def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
     """The values that differ, field by field: what went beside what came, in order."""
-    gone, come = list(said(before)), []
-    for one in said(after):
-        if one in gone:
-            gone.remove(one)
-        else:
-            come.append(one)
+    gone, come = differing(before, after)
     names = dict.fromkeys(name for name, *_ in [*gone, *come])
     found: list[ValueChange] = []
     for name in names:
@@ -214,7 +213,7 @@ def _append(path: str, lines: Iterable[Activity]) -> None:
 
 
 def _line(one: Activity) -> bytes:
-    known = {name: value for name, value in asdict(one).items() if value not in {None, ""}}
+    known = {name: value for name in _NAMES if (value := getattr(one, name)) not in _NOTHING}
     return json.dumps(known).encode("ascii") + b"\n"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from curation.errors import NoFields
-from curation.fields import Fields, read_fields, said, write_fields
+from curation.fields import Document, Fields, differing
 from curation.rule_files import RuleSet
 from curation.rules import apply
 from recordsilo.errors import RecordSiloError
@@ -65,14 +65,7 @@ class RecordChange:
     @property
     def values(self) -> int:
         """How many values come, go or change."""
-        gone = list(said(self.before))
-        come = []
-        for one in said(self.after):
-            if one in gone:
-                gone.remove(one)
-            else:
-                come.append(one)
-        return max(len(gone), len(come))
+        return max(map(len, differing(self.before, self.after)))
 
 
 class CannotChange(Exception):
@@ -100,13 +93,13 @@ def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> Record
         if rule_set.state is None or (state is None and source == target):
             return None
         return RecordChange(source, target, (), (), (), rule_set.state)
-    path, content, before = metadata_fields(manifest.version(source), read, rule_set.file)
-    after = apply(rule_set.rules, before)
-    changed = write_fields(content, after)
-    files = (FileChange(path, content, changed),) if changed != content else ()
+    path, document = metadata_document(manifest.version(source), read, rule_set.file)
+    after = apply(rule_set.rules, document.fields)
+    changed = document.with_fields(after)
+    files = (FileChange(path, document.content, changed),) if changed != document.content else ()
     if not files and (state is None or source != target):
         return None
-    return RecordChange(source, target, before, after, files, state)
+    return RecordChange(source, target, document.fields, after, files, state)
 
 
 def editable_version(manifest: Manifest) -> tuple[str, str]:
@@ -129,7 +122,13 @@ def editable_version(manifest: Manifest) -> tuple[str, str]:
 def metadata_fields(
     version: Version, read: ReadFile, wanted: str = ""
 ) -> tuple[str, bytes, Fields]:
-    """The metadata file whose fields are edited: its path, its content and they.
+    """The path, the content and the fields of what `metadata_document` finds."""
+    path, document = metadata_document(version, read, wanted)
+    return path, document.content, document.fields
+
+
+def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tuple[str, Document]:
+    """The metadata file whose fields are edited: its path, and it.
 
     Args:
         version: The version it is in.
@@ -145,15 +144,14 @@ def metadata_fields(
             reasons.append(f"has no file {path}")
             continue
         try:
-            content = read(version.name, path)
-            fields = read_fields(content)
+            document = Document(read(version.name, path))
         except (NoFields, RecordSiloError, OSError) as error:
             reasons.append(f"{path}: {error}")
             continue
         known = (version.digests or {}).get(path)
-        if known is not None and known.sha256 != hashlib.sha256(content).hexdigest():
+        if known is not None and known.sha256 != hashlib.sha256(document.content).hexdigest():
             raise CannotChange(f"{path} was edited outside; accept it first")
-        return path, content, fields
+        return path, document
     raise CannotChange("; ".join(reasons) or "has no metadata file")
 
 

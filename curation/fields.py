@@ -10,7 +10,7 @@ Source: Dublin Core Metadata Element Set 1.1; OAI-PMH 2.0 guidelines, "oai_dc".
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from lxml import etree
@@ -18,6 +18,7 @@ from lxml import etree
 from curation.errors import NoFields
 
 DC = "http://purl.org/dc/elements/1.1/"
+_IN_DC = f"{{{DC}}}"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _KNOWN_PREFIXES = {
     "http://purl.org/dc/terms/": "dcterms",
@@ -73,6 +74,25 @@ def said(fields: Iterable[Field]) -> tuple[tuple[str, str, str], ...]:
     return tuple(field.said() for field in fields)
 
 
+def differing(
+    before: Fields, after: Fields
+) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """What the fields before say and those after do not, and the other way round, in order.
+
+    What a change did not touch is the very same value in both, and is not looked at.
+    """
+    untouched = {id(one): one for one in before}
+    touched = [one for one in after if untouched.pop(id(one), None) is None]
+    gone = [one.said() for one in untouched.values()]
+    come = []
+    for value in said(touched):
+        if value in gone:
+            gone.remove(value)
+        else:
+            come.append(value)
+    return gone, come
+
+
 def with_values(
     fields: Fields, is_meant: Callable[[Field], bool], wanted: Iterable[Field]
 ) -> Fields:
@@ -103,6 +123,48 @@ def sound_text(text: str) -> str:
     return _NOT_XML.sub("", text).strip()
 
 
+class Document:
+    """A metadata file that was read: what fields it has, and what it is with others.
+
+    Attributes:
+        content: The file: a document, or an OAI-PMH ``<metadata>`` element around one.
+        fields: As they are.
+
+    Raises:
+        NoFields: No well-formed XML, a document type in it, or nothing flat.
+    """
+
+    __slots__ = ("_parsed", "content", "fields")
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self._parsed: _Parsed | None = _Parsed(content)
+        self.fields = self._parsed.fields()
+
+    def with_fields(self, fields: Fields) -> bytes:
+        """The metadata file with other fields.
+
+        Args:
+            fields: As they shall be, in this order. Those with a place keep their
+                element with all its attributes; places that are absent are removed.
+
+        Returns:
+            The bytes given where nothing changes; else the document in UTF-8, changed
+            only in the elements concerned.
+
+        Raises:
+            NoFields: A name with a prefix that the document does not declare.
+        """
+        if fields == self.fields:
+            return self.content
+        parsed, self._parsed = self._parsed or _Parsed(self.content), None
+        _Writer(parsed.record, parsed.elements, self.fields).write(fields)
+        declared = self.content.lstrip().startswith(b"<?xml")
+        tree = parsed.root.getroottree() if declared else parsed.root
+        written: bytes = etree.tostring(tree, encoding="UTF-8", xml_declaration=declared)
+        return written
+
+
 def read_fields(content: bytes) -> Fields:
     """Read the fields of a metadata file.
 
@@ -112,37 +174,49 @@ def read_fields(content: bytes) -> Fields:
     Raises:
         NoFields: No well-formed XML, a document type in it, or nothing flat.
     """
-    record = _record_element(_parse(content))
-    return tuple(_read(record))
+    return Document(content).fields
 
 
 def write_fields(content: bytes, fields: Fields) -> bytes:
-    """The metadata file with other fields.
-
-    Args:
-        content: As it is.
-        fields: As they shall be, in this order. Those with a place keep their
-            element with all its attributes; places that are absent are removed.
-
-    Returns:
-        The bytes given where nothing changes; else the document in UTF-8, changed
-        only in the elements concerned.
+    """The metadata file with other fields; see `Document.with_fields`.
 
     Raises:
-        NoFields: See `read_fields`; or a name with a prefix that the document does
-            not declare.
+        NoFields: See `Document`.
     """
-    root = _parse(content)
-    record = _record_element(root)
-    before = tuple(_read(record))
-    if fields == before:
-        return content
-    _Writer(record, before).write(fields)
-    declared = content.lstrip().startswith(b"<?xml")
-    written: bytes = etree.tostring(
-        root.getroottree() if declared else root, encoding="UTF-8", xml_declaration=declared
-    )
-    return written
+    return Document(content).with_fields(fields)
+
+
+class _Parsed:
+    """The tree of a metadata file; writing changes it.
+
+    Attributes:
+        root: The outermost element.
+        record: The element whose children are the fields: the first that is no wrapper.
+        elements: Its children that are elements.
+    """
+
+    __slots__ = ("elements", "record", "root")
+
+    def __init__(self, content: bytes) -> None:
+        self.root = record = _parse(content)
+        children = list(record.iterchildren(etree.Element))
+        while len(children) == 1 and etree.QName(record).localname == "metadata":
+            record, children = children[0], list(children[0].iterchildren(etree.Element))
+        if children and all(map(len, children)):
+            raise NoFields("has no flat fields")
+        if not children and (record.text or "").strip():
+            raise NoFields("has no flat fields")
+        self.record, self.elements = record, children
+
+    def fields(self) -> Fields:
+        """What the flat elements say."""
+        return tuple(
+            [
+                Field(_name_of(element), element.text or "", _lang(element), place)
+                for place, element in enumerate(self.elements)
+                if len(element) == 0
+            ]
+        )
 
 
 def _parse(content: bytes) -> etree._Element:
@@ -158,32 +232,17 @@ def _parse(content: bytes) -> etree._Element:
     return root
 
 
-def _record_element(root: etree._Element) -> etree._Element:
-    """The element whose children are the fields: the first that is no wrapper."""
-    children = list(root.iterchildren(etree.Element))
-    while etree.QName(root).localname == "metadata" and len(children) == 1:
-        root, children = children[0], list(children[0].iterchildren(etree.Element))
-    if children and all(len(child) for child in children):
-        raise NoFields("has no flat fields")
-    if not children and (root.text or "").strip():
-        raise NoFields("has no flat fields")
-    return root
-
-
-def _read(record: etree._Element) -> Iterator[Field]:
-    for place, element in enumerate(record.iterchildren(etree.Element)):
-        if len(element) == 0:
-            yield Field(_name_of(element), element.text or "", _lang(element), place)
-
-
 def _lang(element: etree._Element) -> str:
     return element.get(_LANG, "").strip()
 
 
 def _name_of(element: etree._Element) -> str:
+    tag = str(element.tag)
+    if tag.startswith(_IN_DC):
+        return tag.removeprefix(_IN_DC)
+    if not tag.startswith("{"):
+        return tag
     name = etree.QName(element)
-    if name.namespace == DC or name.namespace is None:
-        return name.localname
     prefix = element.prefix or _KNOWN_PREFIXES.get(name.namespace)
     return name.localname if prefix is None else f"{prefix}:{name.localname}"
 
@@ -191,10 +250,11 @@ def _name_of(element: etree._Element) -> str:
 class _Writer:
     """Puts fields into a record's element."""
 
-    def __init__(self, record: etree._Element, before: Fields) -> None:
-        self._record = record
+    def __init__(
+        self, record: etree._Element, elements: list[etree._Element], before: Fields
+    ) -> None:
+        self._record, self._elements = record, elements
         self._before = {field.place: field for field in before}
-        self._elements = list(record.iterchildren(etree.Element))
         self._names = {field.name: self._elements[field.place or 0].tag for field in before}
 
     def write(self, fields: Fields) -> None:

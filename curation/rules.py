@@ -205,11 +205,15 @@ def check(rule: Rule) -> Rule:
 
 def _without_made_doubles(before: Fields, after: Fields) -> Fields:
     """Leave out values that a change left empty, or made equal to another."""
-    known = set(before)
-    taken = {one.said() for one in after if one in known}
+    untouched = {id(one) for one in before}
+    touched = [one for one in after if id(one) not in untouched]
+    known = set(before) if touched else set()
+    made = {id(one) for one in touched if one not in known}
+    fields = {one.name for one in touched}
+    taken = {one.said() for one in after if one.name in fields and id(one) not in made}
     kept: list[Field] = []
     for one in after:
-        if one not in known:
+        if id(one) in made:
             if not one.folded or one.said() in taken:
                 continue
             taken.add(one.said())

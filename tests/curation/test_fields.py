@@ -1,5 +1,8 @@
 """Fields are read from a metadata file, and written back without touching the rest."""
 
+from collections import Counter
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +10,9 @@ from lxml import etree
 
 from curation.errors import NoFields
 from curation.fields import (
+    Document,
     Field,
+    differing,
     read_fields,
     said,
     sound_text,
@@ -198,3 +203,30 @@ def test_the_values_of_one_field_can_be_asked_for() -> None:
         "Ada, L.",
         "Babbage, C.",
     ]
+
+
+def test_a_document_is_written_again_from_what_it_was() -> None:
+    document = Document(OAI_DC)
+    without_creators = tuple(one for one in document.fields if one.name != "creator")
+    first = document.with_fields(without_creators)
+    assert b"creator" not in first
+    assert document.with_fields(document.fields) is OAI_DC
+    assert document.with_fields(document.fields[1:]) == write_fields(OAI_DC, document.fields[1:])
+    assert document.with_fields(without_creators) == first
+
+
+values = st.lists(
+    st.builds(Field, st.sampled_from(["title", "type"]), st.sampled_from(["a", "a ", "b", ""]))
+)
+
+
+@given(values, values, st.randoms())
+def test_what_differs_is_what_one_says_more_often(
+    some: list[Field], others: list[Field], random: Random
+) -> None:
+    before = tuple(some)
+    after = [*(one for one in some if random.random() < 0.7), *others]
+    random.shuffle(after)
+    gone, come = differing(before, tuple(after))
+    left, right = Counter(said(before)), Counter(said(after))
+    assert (Counter(gone), Counter(come)) == (left - right, right - left)
