@@ -3,23 +3,31 @@
     .venv/bin/python benchmarks/page.py 300000 1000000 --directory /var/tmp
 
 The index is filled with made-up descriptions (see search.py) and a few hundred records
-that are really there, so that their pages can be asked for. Server and clients share
-this process and its lock, so what is told is more than a browser waits for.
+that are really there, so that their pages can be asked for. The server is a process of its
+own, as behind `silo serve`; beside each figure stands what it spent on an answer, and how
+long the search itself took of that.
 """
 
 import argparse
+import contextlib
 import http.client
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
-from search import Catalogue, World, chunks
-from store import Line, identifier, ingest, timed
+from search import World, chunks
+from store import Line, identifier, ingest
 
 from recordsilo import Silo
+from recordsilo.catalogue import Catalogue
 from webui import urls
 from webui.app import create_app
 from webui.server import PageServer
@@ -27,6 +35,81 @@ from webui.server import PageServer
 RECORDS = 200
 READERS = 50
 ASKED_BY_EACH = 10
+ENGINE = "X-Search-Milliseconds"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+# -- the server, in a process of its own ---------------------------------------------------
+
+
+def serve(directory: str) -> None:
+    """Serve a Silo until standard input ends; the port is the first line that is printed."""
+    _without_records()
+    with Silo(directory, create=False) as silo:
+        server = PageServer(_timing(silo, create_app(silo)))
+        print(server.port, flush=True)
+        sys.stdin.read()
+        server.close()
+
+
+def _timing(silo: Silo, app: Any) -> Any:
+    """The application, that tells in a header how long its searches took."""
+    spent = threading.local()
+    search = silo.search
+
+    def timed_search(*given: Any, **named: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return search(*given, **named)
+        finally:
+            spent.seconds += time.perf_counter() - began
+
+    silo.search = timed_search  # type: ignore[method-assign]
+
+    def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+        spent.seconds = 0.0
+
+        def begin(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            told = f"{spent.seconds * 1000:.2f}"
+            return start(status, [*headers, (ENGINE, told)], *more)
+
+        return app(environ, begin)
+
+    return answer
+
+
+def _without_records() -> None:
+    """No row of the index is held against its record: most have none."""
+    Catalogue._catch_up = lambda _self, _rows: False  # type: ignore[assignment, method-assign]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that runs."""
+
+    port: int
+    pid: int
+
+    def cpu(self) -> float:
+        """Seconds of CPU it has spent (proc(5), "/proc/[pid]/stat", fields 14 and 15)."""
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+@contextlib.contextmanager
+def served(directory: str) -> Iterator[Served]:
+    """A server of a Silo for as long as the block lasts."""
+    command = [sys.executable, __file__, "--serve", directory]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        yield Served(int(process.stdout.readline()), process.pid)
+        process.communicate()  # ends its standard input
+
+
+# -- who asks ------------------------------------------------------------------------------
 
 
 class Reader:
@@ -35,8 +118,8 @@ class Reader:
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
-    def get(self, path: str) -> float:
-        """Fetch a page; milliseconds of waiting.
+    def get(self, path: str) -> tuple[float, float]:
+        """Fetch a page; milliseconds of waiting, and of those the search's.
 
         Raises:
             AssertionError: The answer is no page.
@@ -46,7 +129,7 @@ class Reader:
         answer = self._connection.getresponse()
         body = answer.read()
         assert answer.status == 200, (path, answer.status, body[:300])
-        return (time.perf_counter() - began) * 1000
+        return (time.perf_counter() - began) * 1000, float(answer.headers[ENGINE])
 
     def close(self) -> None:
         """Close the connection."""
@@ -55,36 +138,34 @@ class Reader:
 
 def page_speed(records: int, directory: str) -> Iterator[Line]:
     """Serve a Silo of so many records, and ask."""
-    Catalogue._catch_up = lambda _self, _rows: False  # type: ignore[method-assign] # no records
+    _without_records()
     world = World()
-    with Silo(f"{directory}/page-{records}") as silo:
+    place = f"{directory}/page-{records}"
+    with Silo(place) as silo:
         for chunk in chunks(world, records):
             silo._catalogue._index.settle(chunk)
         ingest(silo, RECORDS, records)
-        server = PageServer(create_app(silo))
-        try:
-            yield from _asked(server.port, world, records)
-        finally:
-            server.close()
+    with served(place) as server:
+        yield from _asked(server, world, records)
 
 
-def _asked(port: int, world: World, records: int) -> Iterator[Line]:
-    reader = Reader(port)
+def _asked(server: Served, world: World, records: int) -> Iterator[Line]:
+    reader = Reader(server.port)
     of = f"{records:,} records"
-    yield Line(f"first search page, {of}", f"{reader.get('/search?open=subject') / 1000:.2f} s")
+    first, _ = reader.get("/search?open=subject")
+    yield Line(f"first search page, {of}", f"{first / 1000:.2f} s")
     reader.get("/search?open=subject&open=creator")
-    yield _line(f"search page, {of}", reader, (_search(world) for _ in range(200)))
     more = (("open", "subject"), ("open", "creator"))
-    yield _line(
-        f"search page with subjects and creators, {of}",
-        reader,
-        (_search(world, more) for _ in range(200)),
-    )
     there = [urls.record(identifier(records + number)) for number in range(RECORDS)]
-    yield _line(f"record page, {of}", reader, there)
-    yield _line(f"start page, {of}", reader, ["/records"] * 100)
+    for what, paths in (
+        ("search page", [_search(world) for _ in range(200)]),
+        ("search page with subjects and creators", [_search(world, more) for _ in range(200)]),
+        ("record page", there),
+        ("start page", ["/records"] * 200),
+    ):
+        yield _line(f"{what}, {of}", server, reader, paths)
     reader.close()
-    yield _crowd(port, world, there, of)
+    yield _crowd(server, world, there, of)
 
 
 def _search(world: World, more: tuple[tuple[str, str], ...] = ()) -> str:
@@ -94,18 +175,28 @@ def _search(world: World, more: tuple[tuple[str, str], ...] = ()) -> str:
     return "/search?" + urlencode([("q", words), *flags, *values, *more])
 
 
-def _line(what: str, reader: Reader, paths: Iterable[str]) -> Line:
-    with timed() as spent:
-        times = sorted(reader.get(path) for path in paths)
-    return Line(what, _percentiles(times), f"CPU {spent.cpu / len(times) * 1000:.1f} ms each")
+def _line(what: str, server: Served, reader: Reader, paths: Iterable[str]) -> Line:
+    before = server.cpu()
+    times = [reader.get(path) for path in paths]
+    spent = (server.cpu() - before) / len(times) * 1000
+    whole = [one for one, _search in times]
+    without = [one - search for one, search in times]
+    searched = whole != without
+    return Line(
+        what,
+        _percentiles(whole),
+        f"without the search itself: {_percentiles(without)}" if searched else "",
+        f"CPU {spent:.1f} ms each",
+    )
 
 
 def _percentiles(times: list[float]) -> str:
+    times = sorted(times)
     p95 = times[int(len(times) * 0.95)]
     return f"p50 {times[len(times) // 2]:.1f} ms, p95 {p95:.1f} ms, worst {times[-1]:.1f} ms"
 
 
-def _crowd(port: int, world: World, there: list[str], of: str) -> Line:
+def _crowd(server: Served, world: World, there: list[str], of: str) -> Line:
     """Many readers, each with a connection of its own; an answer that is none counts."""
     times: list[float] = []
     failed: list[str] = []
@@ -118,21 +209,21 @@ def _crowd(port: int, world: World, there: list[str], of: str) -> Line:
     ]
 
     def read(paths: list[str]) -> None:
-        reader = Reader(port)
+        reader = Reader(server.port)
         for path in paths:
             try:
-                times.append(reader.get(path))
+                times.append(reader.get(path)[0])
             except (AssertionError, OSError, http.client.HTTPException) as error:
                 failed.append(repr(error))
         reader.close()
 
-    with timed() as spent:
-        _together(lambda paths=paths: read(paths) for paths in lists)  # type: ignore[misc]
-    asked = READERS * ASKED_BY_EACH
+    began = time.perf_counter()
+    _together(lambda paths=paths: read(paths) for paths in lists)  # type: ignore[misc]
+    seconds, asked = time.perf_counter() - began, READERS * ASKED_BY_EACH
     return Line(
         f"{READERS} readers at once, {of}",
-        f"{asked / spent.wall:,.0f} pages/s, {len(failed)} failed",
-        _percentiles(sorted(times)),
+        f"{asked / seconds:,.0f} pages/s, {len(failed)} failed",
+        _percentiles(times),
     )
 
 
@@ -148,12 +239,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("records", type=int, nargs="*", default=[100_000])
     parser.add_argument("--directory", help="where to work (default: a temporary directory)")
+    parser.add_argument("--serve", metavar="SILO", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.serve:
+        serve(arguments.serve)
+        return
     directory = tempfile.mkdtemp(prefix="silo-page-", dir=arguments.directory)
     try:
         for records in arguments.records:
             for line in page_speed(records, directory):
-                print(" | ".join((line.what, line.ours, line.beside)), flush=True)
+                print(" | ".join((line.what, line.ours, line.beside, line.ratio)), flush=True)
     finally:
         shutil.rmtree(directory)
 

@@ -1,10 +1,12 @@
 """Dates of manifests as people read them, and as ``<time datetime>`` wants them (pure)."""
 
 from datetime import datetime
+from functools import lru_cache
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+@lru_cache(maxsize=1024)
 def for_people(text: str) -> str:
     """``24 Jun 2004``, and the minute (UTC) where it is not midnight; odd text as it is."""
     moment = _parsed(text)
@@ -15,6 +17,7 @@ def for_people(text: str) -> str:
     return day if is_midnight else f"{day}, {moment:%H:%M} UTC"
 
 
+@lru_cache(maxsize=1024)
 def for_machines(text: str) -> str:
     """The date for ``<time datetime>``: UTC, said so; empty where it is not a date."""
     moment = _parsed(text)

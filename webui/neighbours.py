@@ -1,10 +1,9 @@
 """What a record's page leads to: addresses elsewhere, and records of the same set."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from webui.record_view import RecordView
-from webui.rows import RowView, row_view
+from webui.rows import RowView, row_views
 from webui.site import Site
 
 AROUND = 2
@@ -45,13 +44,12 @@ def siblings_of(site: Site, view: RecordView) -> Siblings | None:
     """The neighbours in the smallest of the record's sets that has any."""
     counts = site.set_counts()
     for set_ in sorted(view.sets, key=lambda one: counts.get(one.spec, 0)):
-        if rows := tuple(_around(site, view.identifier, set_.spec)):
+        if rows := _around(site, view.identifier, set_.spec):
             return Siblings(set_.name, rows)
     return None
 
 
-def _around(site: Site, identifier: str, spec: str) -> Iterator[RowView]:
+def _around(site: Site, identifier: str, spec: str) -> tuple[RowView, ...]:
     before = site.silo.page(limit=AROUND, before=identifier, set_spec=spec)
     behind = site.silo.page(limit=AROUND, after=identifier, set_spec=spec)
-    for row in (*before.rows, *behind.rows):
-        yield row_view(site, row)
+    return row_views(site, (*before.rows, *behind.rows))

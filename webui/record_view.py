@@ -6,6 +6,7 @@ another is asked for); the twin tells of all of them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from recordsilo import HarvestedRecord
@@ -14,7 +15,7 @@ from recordsilo.errors import DanglingLink, FileNotInVersion
 from webui import downloads, urls, xml_view
 from webui.language import language_tag, text_language
 from webui.links import href
-from webui.site import Site
+from webui.site import Site, name_of_set
 from webui.texts import text as _
 
 DESCRIBED_FIRST = ("oai_dc",)
@@ -178,7 +179,7 @@ def record_view(site: Site, record: HarvestedRecord, version: str | None = None)
         versions=versions,
         shown=shown,
         files=files_of(record, shown.name),
-        sets=sets_of(site, metadata.get("setSpec")),
+        sets=sets_of(site.set_names, metadata.get("setSpec")),
         xml=tuple(
             XmlView(path, xml_view.pieces(xml_view.pretty(data))) for path, data in contents.items()
         ),
@@ -237,10 +238,16 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
     return FileView(path, info.size, info.sha256, info.is_metadata, url, kind.partition(";")[0])
 
 
-def sets_of(site: Site, specs: object) -> tuple[SetView, ...]:
-    """The sets of a list of specs, by their names."""
+def sets_of(names: Mapping[str, Any], specs: object) -> tuple[SetView, ...]:
+    """The sets of a list of specs, by their names (`Site.set_names`)."""
     known = [str(spec) for spec in specs] if isinstance(specs, (list, tuple)) else []
-    return tuple(SetView(spec, site.set_name(spec), urls.records_of_set(spec)) for spec in known)
+    return tuple(_set_view(spec, name_of_set(names, spec)) for spec in known)
+
+
+@lru_cache(maxsize=4096)
+def _set_view(spec: str, name: str) -> SetView:
+    """The records of a page share a few sets."""
+    return SetView(spec, name, urls.records_of_set(spec))
 
 
 def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes]:

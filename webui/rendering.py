@@ -6,7 +6,7 @@ that off for data, which a test holds.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import as_file, files
@@ -32,13 +32,13 @@ class View:
     Attributes:
         template: Name in ``templates/``.
         data: What the template shows.
-        twin: The same as JSON values.
+        twin: The same as JSON values, or what makes them where that is much work.
         url: The page's own address, from which its twin is linked.
     """
 
     template: str
     data: Mapping[str, Any]
-    twin: Mapping[str, Any]
+    twin: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
     url: str
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +59,8 @@ def _lookup() -> TemplateLookup:
 def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
     """The page of a view, or its twin."""
     if as_json:
-        return json_answer(view.twin, view.status, view.headers)
+        twin = view.twin() if callable(view.twin) else view.twin
+        return json_answer(twin, view.status, view.headers)
     page = html(
         view.template,
         site_name=site.name,

@@ -5,7 +5,7 @@ The fields are those of ``silo search``: ``q`` holds the words, ``sort``, ``sinc
 as it has values.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 
@@ -163,6 +163,23 @@ class SearchRequest:
         if name in FLAGS:
             kept = tuple(one for one in kept if one[0] != name)
         return replace(self, chosen=(*kept, (name, value)), after="")
+
+    def toggling(self) -> Callable[[str, str], str]:
+        """The address of `toggled` by field and value: a page has a hundred of them.
+
+        What they have in common is written once.
+        """
+        words = (("q", self.q),) if self.q else ()
+        before = (*words, *self.chosen)
+        head, tail = urls.query(before), urls.query(self.pairs[len(before) :])
+
+        def address(name: str, value: str) -> str:
+            if name in FLAGS or (name, value) in self.chosen:
+                return self.toggled(name, value).url()
+            fields = (head, urls.query([(name, value)]), tail)
+            return f"{urls.SEARCH}?{'&'.join(filter(None, fields))}"
+
+        return address
 
 
 def _filter(pair: Pair) -> Pair:

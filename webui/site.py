@@ -114,6 +114,11 @@ class SetCounts:
         return self._counts
 
 
+def name_of_set(names: Mapping[str, Any], set_spec: str) -> str:
+    """A set's name among `Site.set_names`; its spec where no name is known."""
+    return str(names.get(set_spec) or set_spec)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One Silo and how it is shown."""
@@ -150,9 +155,14 @@ class Site:
         """Where uploads lie while they come in: on the Silo's own disk."""
         return os.path.join(self.silo.path, ".silo", "uploads")
 
+    @property
+    def set_names(self) -> Mapping[str, Any]:
+        """setSpec → its name for people, of those that have one; to be looked up many times."""
+        return self.harvester["sets"]
+
     def set_name(self, set_spec: str) -> str:
         """The set's name for people; its spec where no name is known."""
-        return str(self.harvester["sets"].get(set_spec) or set_spec)
+        return name_of_set(self.set_names, set_spec)
 
     def identifier(self, segment: str) -> str:
         """The identifier that a segment of a URL names.

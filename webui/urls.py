@@ -68,8 +68,13 @@ def records_of_set(set_spec: str) -> str:
 def search(pairs: Iterable[tuple[str, str]] = (), action: str = "") -> str:
     """What a search finds, or one of its actions (``values``, ``results.csv`` …)."""
     path = SEARCH + (f"/{action}" if action else "")
-    query = "&".join(map(_field, pairs))
-    return f"{path}?{query}" if query else path
+    fields = query(pairs)
+    return f"{path}?{fields}" if fields else path
+
+
+def query(pairs: Iterable[tuple[str, str]]) -> str:
+    """Fields as the query of a search's address."""
+    return "&".join(map(_field, pairs))
 
 
 @lru_cache(maxsize=4096)

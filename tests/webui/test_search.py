@@ -11,6 +11,7 @@ import pytest
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
 from webui.errors import BadRequest
+from webui.http_values import parse_pairs
 from webui.search_request import SearchRequest
 
 PLAIN = "oai:example.org:1"
@@ -184,3 +185,11 @@ def test_a_search_file_that_means_nothing_is_named_and_hides_no_other(
     assert "colour" in bad["fault"]
     assert good["title"] == "good"
     assert client.get("/searches").status == 200
+
+
+@pytest.mark.parametrize("asked", ["", "q=record&set=x&since=2004&limit=50", "deleted=true&q=a b"])
+def test_a_facets_links_are_those_of_the_search_with_the_value_chosen(asked: str) -> None:
+    request = SearchRequest.of(parse_pairs(asked))
+    address = request.toggling()
+    for name, value in (("set", "x"), ("set", "y & z"), ("deleted", "true"), ("deleted", "false")):
+        assert address(name, value) == request.toggled(name, value).url()

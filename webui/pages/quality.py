@@ -14,7 +14,7 @@ from webui.errors import BadRequest
 from webui.http_values import Response, redirect
 from webui.remembered import Remembered
 from webui.rendering import View, json_answer
-from webui.site import Call
+from webui.site import Call, name_of_set
 from webui.texts import text as _
 
 PAGE = 50
@@ -43,7 +43,8 @@ def show(call: Call) -> View:
         Finding(code, _(CODES[code]), count, urls.search((("finding", code), *of_set)))
         for code, count in counts.items()
     ]
-    sets = [(one, call.site.set_name(one)) for one in call.site.set_counts()]
+    names = call.site.set_names
+    sets = [(one, name_of_set(names, one)) for one in call.site.set_counts()]
     data = {"rows": rows, "sets": sets, "spec": spec, "set_name": call.site.set_name(spec)}
     twin = {
         "set": spec or None,

@@ -1,6 +1,7 @@
 """The page of a record, of each of its versions, and the end of a record."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion
@@ -42,21 +43,23 @@ def show_version(call: Call) -> View:
     """A record in one of its versions; the twin tells of that version only."""
     record = call.record
     view = record_view(call.site, record, call.version)
-    twin = {
-        "identifier": view.identifier,
-        "revision": view.revision,
-        **version_json(record, view.shown),
-    }
+    shown = version_json(record, view.shown)
+    twin = {"identifier": view.identifier, "revision": view.revision, **shown}
     return _page(call, record, view, twin, urls.version(view.identifier, view.shown.name))
 
 
 def _view(call: Call, record: HarvestedRecord) -> View:
     view = record_view(call.site, record)
-    return _page(call, record, view, as_json(record, view), urls.record(view.identifier))
+    twin = partial(as_json, record, view)
+    return _page(call, record, view, twin, urls.record(view.identifier))
 
 
 def _page(
-    call: Call, record: HarvestedRecord, view: RecordView, twin: Mapping[str, object], url: str
+    call: Call,
+    record: HarvestedRecord,
+    view: RecordView,
+    twin: Mapping[str, object] | Callable[[], Mapping[str, object]],
+    url: str,
 ) -> View:
     data = {
         "view": view,

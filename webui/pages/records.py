@@ -12,8 +12,8 @@ from webui.errors import BadRequest, Conflict
 from webui.http_values import Response, redirect
 from webui.pages.record import changed
 from webui.rendering import View
-from webui.rows import RowView, row_json, row_view
-from webui.site import Call, Site
+from webui.rows import RowView, row_views, rows_json
+from webui.site import Call, Site, name_of_set
 from webui.texts import text as _
 
 PAGE_SIZES = (25, 50, 100, 200)
@@ -133,7 +133,7 @@ def show(call: Call) -> View | Response:
         "page_sizes": PAGE_SIZES,
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
     }
-    return View("records.mako", data, _as_json(call.site, found), query.own_url)
+    return View("records.mako", data, lambda: _as_json(call.site, found), query.own_url)
 
 
 def _list(site: Site, query: Query, not_found: str) -> ListView:
@@ -153,7 +153,7 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
     rows = page.rows
     return ListView(
         query=query,
-        rows=tuple(row_view(site, row) for row in rows),
+        rows=row_views(site, rows),
         total=page.total,
         in_silo=len(site.silo) if query.filters else page.total,
         next_url=query.url(after=rows[-1].identifier) if rows and page.has_next else "",
@@ -165,13 +165,15 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
 
 def set_choices(site: Site) -> list[tuple[str, str, int]]:
     """(spec, name, number of records) of every set, by name."""
-    counted = ((spec, site.set_name(spec), count) for spec, count in site.set_counts().items())
+    names = site.set_names
+    counts = site.set_counts().items()
+    counted = ((spec, name_of_set(names, spec), count) for spec, count in counts)
     return sorted(counted, key=lambda choice: (choice[1].casefold(), choice[0]))
 
 
 def _as_json(site: Site, found: ListView) -> dict[str, Any]:
     return {
-        "records": [row_json(site, line.row) for line in found.rows],
+        "records": list(rows_json(site, (line.row for line in found.rows))),
         "total": found.total,
         "limit": found.query.limit,
         "filters": found.query.filters,

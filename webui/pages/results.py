@@ -9,7 +9,7 @@ from dataclasses import replace
 from recordsilo import Row, Silo
 from webui import urls
 from webui.http_values import Response
-from webui.rows import row_json
+from webui.rows import rows_json
 from webui.search_request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 
@@ -104,8 +104,8 @@ def csv_cell(value: object) -> str:
 
 
 def _json_lines(site: Site, rows: Iterable[Row]) -> Iterator[str]:
-    for row in rows:
-        yield json.dumps(row_json(site, row), ensure_ascii=False) + "\n"
+    for line in rows_json(site, rows):
+        yield json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def download_links(request: SearchRequest) -> dict[str, str]:

@@ -10,7 +10,7 @@ from recordsilo.index.columns import FLAGS, LARGE_FIELDS
 from webui import urls
 from webui.pages.results import download_links
 from webui.rendering import View
-from webui.rows import RowView, row_json, row_view
+from webui.rows import RowView, row_views, rows_json
 from webui.search_request import (
     FACET_LABELS,
     PAGE_SIZES,
@@ -79,13 +79,13 @@ def show(call: Call) -> View:
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
     }
-    return View("search.mako", data, _as_json(call.site, view, result), request.own_url)
+    return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
 
 
 def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchView:
     return SearchView(
         request=request,
-        rows=tuple(row_view(site, row) for row in result.rows),
+        rows=row_views(site, result.rows),
         total=result.total,
         sort=result.sort,
         facets=tuple(_facets(site, request, result.facets)),
@@ -123,12 +123,13 @@ def choices(
     site: Site, request: SearchRequest, name: str, values: tuple[FacetValue, ...]
 ) -> Iterator[Choice]:
     """The values of a facet as links."""
+    toggled = request.toggling()
     for found in values:
         yield Choice(
             found.value,
             value_label(site, name, found.value),
             found.count,
-            request.toggled(name, found.value).url(),
+            toggled(name, found.value),
             (name, found.value) in request.chosen,
         )
 
@@ -162,7 +163,7 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         "total": view.total,
         "sort": view.sort,
         "limit": view.request.limit,
-        "records": [row_json(site, line.row) for line in view.rows],
+        "records": list(rows_json(site, result.rows)),
         "facets": {
             name: [{"value": one.value, "count": one.count} for one in values[:SHOWN_VALUES]]
             for name, values in result.facets.items()

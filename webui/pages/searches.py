@@ -26,7 +26,7 @@ from webui.activity import note
 from webui.errors import BadRequest, NotFound, WebError
 from webui.http_values import Response, parse_pairs, redirect
 from webui.rendering import View, json_answer
-from webui.rows import RowView, row_json, row_view
+from webui.rows import RowView, row_views, rows_json
 from webui.search_request import SearchRequest, page_size
 from webui.site import Call, Site
 from webui.texts import text as _
@@ -133,25 +133,23 @@ def show_one(call: Call) -> View | Response:
     next_url = place if has_next else ""
     data = {"search": search, "rows": rows, "missing": missing, "next_url": next_url}
     twin = _search_json(search) | {
-        "records": [row_json(call.site, line.row) for line in rows],
+        "records": list(rows_json(call.site, (line.row for line in rows))),
         "missing": missing,
         "next": urls.twin(next_url) if next_url else None,
     }
     return View("selection.mako", data, twin, urls.saved_search(search.name))
 
 
-def _named(site: Site, identifiers: Sequence[str]) -> tuple[list[RowView], list[str]]:
+def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...], list[str]]:
     """The records of some identifiers in their order, and those there are none of."""
-    rows: list[RowView] = []
+    rows: list[Row] = []
     missing: list[str] = []
     for identifier in identifiers:
         try:
-            row: Row = site.silo.row(identifier)
+            rows.append(site.silo.row(identifier))
         except RecordNotFound:
             missing.append(identifier)
-        else:
-            rows.append(row_view(site, row))
-    return rows, missing
+    return row_views(site, rows), missing
 
 
 def _start(text: str, size: int) -> int:
