@@ -104,6 +104,12 @@ def test_a_page_of_the_usual_form_is_not_parsed(body, monkeypatch):
         page(record("é"), head='<?xml version="1.0" encoding="ISO-8859-1"?>'),
         page(record(), "<resumptionToken/>"),
         page(record(metadata="<metadata><resumptionToken>no</resumptionToken></metadata>")),
+        page(
+            record(metadata="<metadata><resumptionToken>no</resumptionToken></metadata>"),
+            "<resumptionToken>t</resumptionToken>",
+        ),
+        page(record() + record().replace("oai:x:1", ""), "<resumptionToken>t</resumptionToken>"),
+        page(record() + "<record id='1'><header><identifier>x</identifier></header></record>"),
         page("<x/>" + record()),
         page("<error code='noRecordsMatch'/>"),
         page(record()).replace(b"</ListRecords>", b"</ListRecords><error code='badVerb'/>"),
