@@ -5,6 +5,7 @@ probability of 1 in 37 million.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -71,6 +72,7 @@ class IdentifierSet:
         self._recent = set()
 
 
+@lru_cache(maxsize=8192)  # asked for where a page is fetched, and where it is counted
 def digest(identifier: str) -> bytes:
     """Eight bytes that stand for an identifier."""
     return blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest()

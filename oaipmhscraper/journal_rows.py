@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -124,7 +124,8 @@ def job_row(row: Sequence[Any]) -> Job:
 
 def facts_text(facts: ListFacts) -> str:
     date = facts.response_date
-    return json.dumps({**asdict(facts), "response_date": date and date.isoformat()})
+    found = {name: getattr(facts, name) for name in facts.__slots__}
+    return json.dumps({**found, "response_date": date and date.isoformat()})
 
 
 def facts_of(text: str) -> ListFacts:

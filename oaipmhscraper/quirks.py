@@ -5,7 +5,7 @@ helped, so that the next page, window or run begins with it.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -82,7 +82,7 @@ class Quirks:
 
     def to_json(self) -> dict[str, Any]:
         """The fields by name, as JSON values."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Quirks":

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import responses as status_phrases
-from typing import Protocol
-from urllib.parse import urljoin
+from typing import Any, Protocol
+from urllib.parse import urljoin, urlsplit
 
 import requests
 
@@ -79,7 +79,14 @@ class _Transient(Exception):
 
 
 class PlainSession(requests.Session):
-    """A session that sends a query as given, and never looks at redirects."""
+    """A session that sends a query as given, and never looks at redirects.
+
+    Each request to a host is sent with the same ``proxies``, ``verify`` and ``cert``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._environment: dict[tuple[str, str], Any] = {}
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         """None.
@@ -95,6 +102,13 @@ class PlainSession(requests.Session):
         _, mark, query = str(request.url).partition("?")
         prepared.url = str(prepared.url).partition("?")[0] + mark + query
         return prepared
+
+    def merge_environment_settings(self, url: Any, *settings: Any) -> Any:
+        """Looked up once for each host: requests goes twice through the whole environment."""
+        place = urlsplit(str(url))[:2]
+        if place not in self._environment:
+            self._environment[place] = super().merge_environment_settings(url, *settings)
+        return dict(self._environment[place])
 
 
 class HttpTransport:

@@ -1,7 +1,7 @@
 """What passes between the walk through a window and the engine that stores its pages (pure)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from oaipmhprotocol import Record
@@ -49,7 +49,8 @@ class Position:
 
     def to_json(self) -> dict[str, Any]:
         """The fields by name, as JSON values."""
-        return {**asdict(self), "seen": list(self.seen), "sent": list(self.sent)}
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {**found, "seen": list(self.seen), "sent": list(self.sent)}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Position":

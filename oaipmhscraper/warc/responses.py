@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from hashlib import sha1
 from http.client import responses as status_phrases
 from importlib.metadata import version
-from io import BytesIO
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -257,13 +256,25 @@ def _packed(message: _Message, fields: Mapping[str, str]) -> bytes:
     record = writer.create_warc_record(
         fields["WARC-Target-URI"],
         message.kind,
-        payload=BytesIO(message.content),
+        payload=_AtOnce(message.content),
         length=len(message.content),
         warc_headers_dict={**fields, "WARC-Type": message.kind, **_digests(message)},
         http_headers=message.head,
     )
     writer.write_record(record)
     return member.packed()
+
+
+class _AtOnce:
+    """What warcio reads a record's content from: it asks for 16 kB at a time, and gets it all."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def read(self, _size: int = -1) -> bytes:
+        """All there is; after that, nothing."""
+        content, self._content = self._content, b""
+        return content
 
 
 def _digests(message: _Message) -> dict[str, str]:
