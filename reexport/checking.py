@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recordsilo import Silo
@@ -31,8 +31,17 @@ from reexport.report import (
     VerifyReport,
 )
 from reexport.selection import Selection
+from reexport.side_by_side import SideBySide
 from reexport.targets import Target
-from reexport.values import ActionKind, Capabilities, DepositState, Difference, Found
+from reexport.values import (
+    ActionKind,
+    Capabilities,
+    Deposit,
+    DepositState,
+    Difference,
+    Found,
+    Held,
+)
 
 _SHOWN_RUNS = 20
 
@@ -80,6 +89,25 @@ class _DepositedAs:
     policy: Policy
 
 
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """One version, as it would be deposited now, and what the ledger has of it."""
+
+    deposit: Deposit
+    held: Held
+    is_head: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What came of a record's comparisons."""
+
+    identifier: str
+    versions: int = 0
+    differences: tuple[Difference, ...] = ()
+    unreadable: str = ""
+
+
 class Verification:
     """Compares what the target holds with the Silo."""
 
@@ -93,23 +121,19 @@ class Verification:
     def run(
         self,
         identifiers: Iterable[str],
+        jobs: int,
         on_difference: Callable[[Difference], None],
         progress: Callable[[int], None],
     ) -> VerifyReport:
-        """Compare these records.
+        """Compare these records, several at once.
 
         Raises:
             TargetUnusable: The target does not answer.
         """
-        for identifier in identifiers:
-            self._records += 1
-            try:
-                for difference in self._differences_of(identifier):
-                    self._note(difference)
-                    on_difference(difference)
-            except (DepositFailed, RecordSiloError) as error:
-                if len(self._unreadable) < KEPT:
-                    self._unreadable[identifier] = str(error)
+        for compared in self._compared(identifiers, jobs):
+            self._add(compared)
+            for difference in compared.differences:
+                on_difference(difference)
             progress(self._records)
         return VerifyReport(
             self._target.shown,
@@ -121,12 +145,28 @@ class Verification:
             dict(self._unreadable),
         )
 
-    def _note(self, difference: Difference) -> None:
-        self._differences += 1
-        if len(self._first) < KEPT:
-            self._first.append(difference)
+    def _add(self, compared: _Compared) -> None:
+        self._records += 1
+        self._versions += compared.versions
+        self._differences += len(compared.differences)
+        self._first.extend(compared.differences[: KEPT - len(self._first)])
+        if compared.unreadable and len(self._unreadable) < KEPT:
+            self._unreadable[compared.identifier] = compared.unreadable
 
-    def _differences_of(self, identifier: str) -> Iterator[Difference]:
+    def _compared(self, identifiers: Iterable[str], jobs: int) -> Iterator[_Compared]:
+        """The Silo and the ledger are read in this thread, the target is asked by the workers."""
+        with SideBySide[_Compared](jobs) as work:
+            for identifier in identifiers:
+                try:
+                    comparisons = tuple(self._comparisons(identifier))
+                except (DepositFailed, RecordSiloError) as error:
+                    work.begin(_Compared, identifier, unreadable=str(error))
+                else:
+                    work.begin(_compared, self._target, identifier, comparisons)
+                yield from work.ready()
+            yield from work.rest()
+
+    def _comparisons(self, identifier: str) -> Iterator[_Comparison]:
         known = self._ledger.known(identifier)
         assert known.held is not None
         if not known.held.deposits:  # deleted there, as the policy said
@@ -138,14 +178,22 @@ class Verification:
             if way is None:
                 self._outdated += 1
                 continue
-            self._versions += 1
             packer = Packer.of(self._silo, way.policy, self._ledger)
             names = tuple(one.name for one in way.versions)
             action = Action(identifier, ActionKind.NOTHING, names, key)
             deposit = packer.deposit(record, manifest, action, known.held)
-            held = replace(known.held, version_uri=uri)
             is_head = known.held.version == version and known.held.key == key
-            yield from self._target.verify(deposit, held, is_head=is_head)
+            yield _Comparison(deposit, replace(known.held, version_uri=uri), is_head)
+
+
+def _compared(target: Target, identifier: str, comparisons: Sequence[_Comparison]) -> _Compared:
+    differences: list[Difference] = []
+    for number, one in enumerate(comparisons, 1):
+        try:
+            differences.extend(target.verify(one.deposit, one.held, is_head=one.is_head))
+        except (DepositFailed, RecordSiloError) as error:
+            return _Compared(identifier, number, tuple(differences), str(error))
+    return _Compared(identifier, len(comparisons), tuple(differences))
 
 
 def deposited_as(
@@ -182,12 +230,14 @@ class Reconciliation:
     ledger: Ledger
     policy: Policy
 
-    def run(self, selection: Selection, progress: Callable[[int], None]) -> ReconcileReport:
+    def run(
+        self, selection: Selection, jobs: int, progress: Callable[[int], None]
+    ) -> ReconcileReport:
         """Ask for each record selected, and where all are, for those the ledger alone knows."""
-        became = Counter(
-            self._one(identifier, number, progress)
-            for number, identifier in enumerate(self._to_be_asked(selection), 1)
-        )
+        became: Counter[str] = Counter()
+        for number, (identifier, there) in enumerate(self._found(selection, jobs), 1):
+            became[self._noted(identifier, there)] += 1
+            progress(number)
         if selection == Selection():
             for entry in self.ledger.unfinished():
                 self.ledger.fail(entry.number, DepositState.FAILED, "looked up in the target")
@@ -198,18 +248,23 @@ class Reconciliation:
             became["forgotten"],
         )
 
-    def _one(self, identifier: str, number: int, progress: Callable[[int], None]) -> str:
-        known, there = self.ledger.known(identifier), self.target.find(identifier)
+    def _found(self, selection: Selection, jobs: int) -> Iterator[tuple[str, Found | None]]:
+        with SideBySide[tuple[str, Found | None]](jobs) as work:
+            for identifier in self._to_be_asked(selection):
+                work.begin(_asked, self.target, identifier)
+                yield from work.ready()
+            yield from work.rest()
+
+    def _noted(self, identifier: str, there: Found | None) -> str:
+        """Note what the target holds of a record; what became of what the ledger had."""
+        known = self.ledger.known(identifier)
         if there is None:
-            became = "unknown" if known.held is None else "forgotten"
             self.ledger.forget(identifier)
-        elif _is_known(known, there):
-            became = "known"
-        else:
-            became = "adopted"
-            self.ledger.adopt(identifier, there, self._files(identifier, there))
-        progress(number)
-        return became
+            return "unknown" if known.held is None else "forgotten"
+        if _is_known(known, there):
+            return "known"
+        self.ledger.adopt(identifier, there, self._files(identifier, there))
+        return "adopted"
 
     def _to_be_asked(self, selection: Selection) -> Iterator[str]:
         yield from selection.identifiers(self.silo)
@@ -230,6 +285,10 @@ class Reconciliation:
                 digests = [files_digest(version) for version in way.versions]
                 found[one.version] = digests[0] if can.each_version else digest_of(digests)
         return found
+
+
+def _asked(target: Target, identifier: str) -> tuple[str, Found | None]:
+    return identifier, target.find(identifier)
 
 
 def _is_known(known: Known, there: Found) -> bool:

@@ -152,6 +152,7 @@ def status(silo_dir: str, out: str, **given: Any) -> None:
 @to_directory
 @options.selecting
 @options.sample
+@options.jobs
 @options.showing
 def verify(silo_dir: str, out: str, **given: Any) -> int:
     """Compare what is in OUT with what was exported there, byte for byte."""
@@ -160,13 +161,15 @@ def verify(silo_dir: str, out: str, **given: Any) -> int:
             silo, given["set_spec"], given["query"], given["items"], given["state"]
         )
         export = Export(silo, directory_target(out))
-        return show_verification(export, selection, share(given["sample"]), shown_of(given))
+        part, shown = share(given["sample"]), shown_of(given)
+        return show_verification(export, selection, part, shown, jobs=given["jobs"])
 
 
 @export.command(epilog=example("silo export reconcile myrepo out"))
 @directory
 @to_directory
 @options.selecting
+@options.jobs
 @as_json
 def reconcile(silo_dir: str, out: str, **given: Any) -> None:
     """Rebuild the ledger from what is in OUT, as after the loss of the Silo's curation/exports."""
@@ -174,7 +177,8 @@ def reconcile(silo_dir: str, out: str, **given: Any) -> None:
         selection = options.selection_of(
             silo, given["set_spec"], given["query"], given["items"], given["state"]
         )
-        show_reconciliation(Export(silo, directory_target(out)), selection, shown_of(given))
+        export = Export(silo, directory_target(out))
+        show_reconciliation(export, selection, shown_of(given), jobs=given["jobs"])
 
 
 @export.command(epilog=example("silo export rollback myrepo out 20260301T101500Z-0a1b2c"))

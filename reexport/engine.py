@@ -2,9 +2,7 @@
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +26,7 @@ from reexport.report import (
     VerifyReport,
 )
 from reexport.selection import Selection
+from reexport.side_by_side import SideBySide
 from reexport.targets import Target
 from reexport.values import ActionKind, Deletions, Difference, OnConflict, Result
 
@@ -176,6 +175,7 @@ class Export:
         selection: Selection = EVERYTHING,
         *,
         sample: float = 1.0,
+        jobs: int = 1,
         on_difference: Callable[[Difference], None] = lambda _difference: None,
         progress: Callable[[int], None] = lambda _records: None,
     ) -> VerifyReport:
@@ -183,6 +183,8 @@ class Export:
 
         Args:
             sample: A share of the records, drawn by chance.
+            jobs: How many records at once.
+            on_difference, progress: Called in this thread, record by record in their order.
 
         Raises:
             TargetUnusable: The target does not answer.
@@ -191,15 +193,19 @@ class Export:
         with Ledger.look(self.silo.path, self.target.key) as ledger:
             check = checking.Verification(self.silo, self.target, ledger, self._policy())
             chosen = checking.chosen(self.silo, ledger, selection, sample)
-            return check.run(chosen, on_difference, progress)
+            return check.run(chosen, jobs, on_difference, progress)
 
     def reconcile(
         self,
         selection: Selection = EVERYTHING,
         *,
+        jobs: int = 1,
         progress: Callable[[int], None] = lambda _records: None,
     ) -> ReconcileReport:
         """Make the ledger say what the target holds, as the target tells it.
+
+        Args:
+            jobs: How many records are asked for at once.
 
         Raises:
             TargetUnusable, LedgerInUse: See `run`.
@@ -207,7 +213,7 @@ class Export:
         self.target.probe()
         with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
             found = checking.Reconciliation(self.silo, self.target, ledger, self._policy())
-            return found.run(selection, progress)
+            return found.run(selection, jobs, progress)
 
     def rollback(self, run_id: str, *, purge: bool = False) -> RollbackReport:
         """Take back the objects that a run created; never what it did not create.
@@ -315,28 +321,22 @@ class _Run:
 
     def _all(self, depositor: Depositor, jobs: int) -> None:
         total = self.selection.total(self.export.silo)
-        waiting: deque[Future[list[DepositOutcome]]] = deque()
-        with ThreadPoolExecutor(jobs, thread_name_prefix="export") as pool:
-            try:
-                for planned in self._planned():
-                    for action in planned.actions:
-                        if action.kind not in WRITING:
-                            self.tally.planned(action)
-                    if planned.writes:
-                        waiting.append(pool.submit(_carried_out, depositor, planned))
-                    while len(waiting) > 2 * jobs or (waiting and waiting[0].done()):
-                        self._collect(waiting.popleft())
-                    self._show(total)
-                while waiting:
-                    self._collect(waiting.popleft())
-                    self._show(total)
-            except BaseException:
-                for future in waiting:
-                    future.cancel()
-                raise
+        with SideBySide[list[DepositOutcome]](jobs) as work:
+            for planned in self._planned():
+                for action in planned.actions:
+                    if action.kind not in WRITING:
+                        self.tally.planned(action)
+                if planned.writes:
+                    work.begin(_carried_out, depositor, planned)
+                for outcomes in work.ready():
+                    self._collect(outcomes)
+                self._show(total)
+            for outcomes in work.rest():
+                self._collect(outcomes)
+                self._show(total)
 
-    def _collect(self, future: Future[list[DepositOutcome]]) -> None:
-        for outcome in future.result():
+    def _collect(self, outcomes: list[DepositOutcome]) -> None:
+        for outcome in outcomes:
             self.tally.add(outcome)
             self.watch.outcome(outcome)
 

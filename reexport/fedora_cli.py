@@ -139,7 +139,7 @@ def status(silo_dir: str, **given: Any) -> None:
 
 @fedora.command(
     epilog=example(
-        f"silo export fedora verify myrepo --to {_URL}",
+        f"silo export fedora verify myrepo --to {_URL} --jobs 4",
         f"silo export fedora verify myrepo --to {_URL} --sample 5% --report differences.jsonl",
     )
 )
@@ -147,24 +147,28 @@ def status(silo_dir: str, **given: Any) -> None:
 @_to
 @options.selecting
 @options.sample
+@options.jobs
 @options.showing
 def verify(silo_dir: str, **given: Any) -> int:
     """Compare what Fedora holds with the Silo: digests, descriptions as graphs, versions."""
     with _opened(silo_dir, given) as (silo, target):
         export = Export(silo, target)
         selection = _selection(silo, given)
-        return show_verification(export, selection, share(given["sample"]), shown_of(given))
+        part, shown = share(given["sample"]), shown_of(given)
+        return show_verification(export, selection, part, shown, jobs=given["jobs"])
 
 
 @fedora.command(epilog=example(f"silo export fedora reconcile myrepo --to {_URL}"))
 @directory
 @_to
 @options.selecting
+@options.jobs
 @as_json
 def reconcile(silo_dir: str, **given: Any) -> None:
     """Rebuild the ledger from what Fedora says it holds."""
     with _opened(silo_dir, given) as (silo, target):
-        show_reconciliation(Export(silo, target), _selection(silo, given), shown_of(given))
+        selection, shown = _selection(silo, given), shown_of(given)
+        show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
 
 
 @fedora.command(

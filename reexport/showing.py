@@ -157,14 +157,16 @@ def _print_run(report: RunReport) -> None:
 # -- the other commands ------------------------------------------------------------------
 
 
-def show_verification(export: Export, selection: Selection, share: float, shown: Shown) -> int:
+def show_verification(
+    export: Export, selection: Selection, share: float, shown: Shown, *, jobs: int
+) -> int:
     """Verify, and print each difference; the command's exit code."""
     with _lines_to(shown.report_path) as write:
 
         def note(difference: Difference) -> None:
             write(asdict(difference))
 
-        report = export.verify(selection, sample=share, on_difference=note)
+        report = export.verify(selection, sample=share, jobs=jobs, on_difference=note)
     if shown.as_json:
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
     else:
@@ -205,9 +207,9 @@ def show_status(export: Export, shown: Shown) -> None:
         click.echo(f"run {run_id}  {started}  {how}")
 
 
-def show_reconciliation(export: Export, selection: Selection, shown: Shown) -> None:
+def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, jobs: int) -> None:
     """Rebuild the ledger, and print what came of it."""
-    report = export.reconcile(selection)
+    report = export.reconcile(selection, jobs=jobs)
     if shown.as_json:
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
         return
