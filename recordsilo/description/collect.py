@@ -1,11 +1,11 @@
 """Gathering values from elements, shared by the readers of the formats."""
 
-from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lxml import etree
 
-from recordsilo.description.values import Description, Value, Values
+from recordsilo.description.values import Description, Value
 
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
@@ -14,12 +14,16 @@ class Collector:
     """Collects values field by field, each once, in the order met."""
 
     def __init__(self) -> None:
-        self._values: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+        self._values: dict[str, dict[Value, None]] = {}
 
     def add(self, field: str, text: str, lang: str = "") -> None:
         """Add a value; white space is folded, an empty one left out."""
-        if folded := " ".join(text.split()):
-            self._values[field][folded, lang] = None
+        if folded := fold(text):
+            value = Value(folded, lang)
+            if (values := self._values.get(field)) is None:
+                self._values[field] = {value: None}
+            else:
+                values[value] = None
 
     def add_element(self, field: str, element: etree._Element) -> None:
         """Add the text of an element and all within it, in its language."""
@@ -27,11 +31,14 @@ class Collector:
 
     def description(self) -> Description:
         """What was collected."""
-        found: dict[str, Values] = {
-            field: tuple([Value(*value) for value in values])
-            for field, values in self._values.items()
-        }
-        return Description(**found)
+        return Description(**{field: tuple(values) for field, values in self._values.items()})
+
+
+def fold(text: str) -> str:
+    """The text with one blank for each run of white space, and none at its ends."""
+    bare = text.strip()
+    # most is so already; white space that is no blank is not printable (Unicode's Z and C)
+    return bare if bare.isprintable() and "  " not in bare else " ".join(bare.split())
 
 
 _BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break", "div", "br"})
@@ -39,8 +46,12 @@ _BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break",
 
 def local_name(element: etree._Element) -> str:
     """An element's name without its namespace."""
-    tag = str(element.tag)
-    return tag[tag.rfind("}") + 1 :]
+    return _local(element.tag)
+
+
+@lru_cache(maxsize=1024)  # a document's elements have few names
+def _local(tag: object) -> str:
+    return str(tag).rpartition("}")[2]
 
 
 def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:

@@ -52,7 +52,7 @@ class Finding:
 def findings(description: Description) -> tuple[Finding, ...]:
     """What is to be looked at in a description, in the order of the codes."""
     found = [finding for check in _CHECKS for finding in check(description)]
-    return tuple(sorted(found, key=lambda one: one.code))
+    return tuple(sorted(found, key=lambda one: one.code)) if found else ()
 
 
 # --------------------------------------------------------------------------- checks
@@ -62,11 +62,17 @@ def _titles(description: Description) -> Iterator[Finding]:
     if not description.titles:
         yield Finding("Q101", "titles")
     for title in description.titles:
+        if _SMALL.search(title.text):
+            continue
         letters = [one for one in title.text if one.isalpha()]
         if not letters:
             yield Finding("Q102", "titles", title.text)
         elif len(letters) > 12 and " " in title.text and all(map(_is_capital, letters)):
             yield Finding("Q103", "titles", title.text)
+
+
+_SMALL = re.compile("[a-z]")
+"""In nearly every title: it has a letter then, and one that is no capital."""
 
 
 def _is_capital(letter: str) -> bool:
@@ -164,14 +170,23 @@ def _identifiers(description: Description) -> Iterator[Finding]:
 
 _DOI = re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\..*)", re.IGNORECASE)
 _SOUND_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_SCHEME = re.compile(r"(?:https?|ftp):", re.IGNORECASE)
+_SOUND_ADDRESS = re.compile(
+    r"https?://(?!127\.|10\.|192\.168\.)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+(?:[/?#][!-~]*)?"
+)
+"""As nearly all are: nothing in them that would have to be taken apart to be judged."""
 _HOST = re.compile(r"(?:[\w-]+\.)+[^\W\d_][\w-]+|[0-9a-fA-F]*:[0-9a-fA-F:.]+|\d+(?:\.\d+){3}")
 
 
 def _wrong_identifier(text: str) -> str:
     if match := _DOI.fullmatch(text):
         return "" if _SOUND_DOI.fullmatch(match[1]) else "Q602"
-    if not re.match(r"(?:https?|ftp):", text, re.IGNORECASE):
+    if not _SCHEME.match(text) or _SOUND_ADDRESS.fullmatch(text):
         return ""
+    return _wrong_address(text)
+
+
+def _wrong_address(text: str) -> str:
     try:
         parts = urlsplit(text)
         host = parts.hostname or ""
@@ -192,14 +207,13 @@ _MARKUP = re.compile(
 
 def _texts(description: Description) -> Iterator[Finding]:
     for field, values in description.items():
-        joined = "\n".join([value.text for value in values])
-        if joined.isascii() and "&" not in joined and "<" not in joined:
-            continue  # most of them: nothing of either kind can be in it
-        for value in values:
-            if _MOJIBAKE.search(value.text):
-                yield Finding("Q701", field, value.text)
-            if field not in {"identifiers", "relations"} and _MARKUP.search(value.text):
-                yield Finding("Q702", field, value.text)
+        for text, _ in values:
+            if text.isascii() and "&" not in text and "<" not in text:
+                continue  # most of them: nothing of either kind can be in it
+            if _MOJIBAKE.search(text):
+                yield Finding("Q701", field, text)
+            if field not in {"identifiers", "relations"} and _MARKUP.search(text):
+                yield Finding("Q702", field, text)
 
 
 _CHECKS: tuple[Callable[[Description], Iterator[Finding]], ...] = (

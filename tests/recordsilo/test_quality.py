@@ -1,9 +1,11 @@
 """What is wrong with a description is found, and what is right is left alone."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recordsilo.description import Description, Value
-from recordsilo.description.quality import CODES, findings
+from recordsilo.description.quality import _SOUND_ADDRESS, CODES, _wrong_address, findings
 
 GOOD = {
     "titles": ["On tides"],
@@ -78,3 +80,16 @@ def test_what_is_right_in_its_own_way_is_left_alone(field: str, values: list[str
 
 def test_every_code_is_explained() -> None:
     assert all(words and code.startswith("Q") for code, words in CODES.items())
+
+
+@given(st.from_regex(_SOUND_ADDRESS, fullmatch=True))
+def test_address_taken_for_sound_at_a_glance_is_sound(address: str) -> None:
+    assert _wrong_address(address) == ""
+
+
+@given(st.text(st.sampled_from("AÉß中1 ⓐⒶǅ.…") | st.characters(), max_size=30))
+def test_titles_are_judged_by_their_letters(title: str) -> None:
+    letters = [one for one in title if one.isalpha()]
+    capitals = len(letters) > 12 and " " in title and all(one.isupper() for one in letters)
+    expected = ["Q103"] if capitals else [] if letters else ["Q102"]
+    assert [c for c in codes(titles=[title]) if c in {"Q102", "Q103"}] == expected
