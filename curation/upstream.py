@@ -12,9 +12,11 @@ kept, in the record's ``metadata``.
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from curation.activity import Activity, changes_of, log_activity, log_one, of_fields
 from curation.bulk import changed_by_rule
@@ -27,14 +29,16 @@ from curation.rules import apply
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.index import SearchFilters
 from recordsilo.manifest import Manifest, Version, base_of
 
 SETTLED = "upstream_settled"
 """Key of a record's metadata: the newest harvested version a curator has decided about."""
 PAGE = 100
+_LISTED = 500
+"""Rows asked for at once."""
 
 Progress = Callable[[int], None]
+Stop = Callable[[], bool]
 
 
 class Kind(StrEnum):
@@ -150,8 +154,13 @@ def review(silo: Silo, identifier: str) -> Review | None:
     return review_of(record.state, _reader(record), _rules_for(silo, record.item_id))
 
 
-def reviews(silo: Silo, *, kinds: frozenset[Kind] = frozenset(Kind)) -> Iterator[Review]:
+def reviews(
+    silo: Silo, *, kinds: frozenset[Kind] = frozenset(Kind), after: str = ""
+) -> Iterator[Review]:
     """The records of a Silo that something is to be decided about, by identifier.
+
+    Args:
+        after: Only those whose identifiers come after this one.
 
     Raises:
         IndexProblem, RuleRefused
@@ -159,12 +168,22 @@ def reviews(silo: Silo, *, kinds: frozenset[Kind] = frozenset(Kind)) -> Iterator
     Cost: reads three files of each curated record with something newer upstream.
     """
     by_record = _RulesByRecord(silo)
-    for row in silo.found(SearchFilters({"curated": True, "upstream_newer": True})):
+    for identifier in _newer_upstream(silo, after):
         with contextlib.suppress(RecordNotFound):
-            record = silo[row.identifier]
-            found = review_of(record.state, _reader(record), by_record.of(row.identifier))
+            record = silo[identifier]
+            found = review_of(record.state, _reader(record), by_record.of(identifier))
             if found is not None and found.kind in kinds:
                 yield found
+
+
+def _newer_upstream(silo: Silo, after: str) -> Iterator[str]:
+    """The curated records with something newer upstream; of what is added meanwhile, some."""
+    while True:
+        page = silo.page(limit=_LISTED, after=after or None, curated=True, upstream_newer=True)
+        yield from (row.identifier for row in page.rows)
+        if not page.rows or not page.has_next:
+            return
+        after = page.rows[-1].identifier
 
 
 class _RulesByRecord:
@@ -204,34 +223,39 @@ def _reader(record: HarvestedRecord) -> ReadFile:
 # --------------------------------------------------------------------------- proposing
 
 
-def propose_all(silo: Silo, *, agent: str, progress: Progress | None = None) -> ProposalReport:
+def propose_all(
+    silo: Silo, *, agent: str, progress: Progress | None = None, stop: Stop | None = None
+) -> ProposalReport:
     """Make a proposal of every record that merges without a question.
 
     Harmless when repeated: what is proposed already is left as it is.
 
+    Args:
+        progress: Told of every page how many records were looked at.
+        stop: Asked before every page; True ends it there, and another call goes on.
+
     Raises:
         IndexProblem, RuleRefused, RecordSiloError, OSError
     """
-    waiting: dict[Kind, int] = {}
-    clean: list[Review] = []
-    for one in reviews(silo):
-        if one.kind is Kind.CLEAN:
-            clean.append(one)
-        else:
-            waiting[one.kind] = waiting.get(one.kind, 0) + 1
-    proposed = 0
+    waiting: Counter[Kind] = Counter()
+    proposed = looked_at = 0
     failed: list[tuple[str, str]] = []
-    for start in range(0, len(clean), PAGE):
-        page = clean[start : start + PAGE]
-        done, refused = _propose_page(silo, page, agent)
-        proposed, failed = proposed + done, failed + refused
+    queue = reviews(silo)
+    while page := list(islice(queue, PAGE)):
+        if stop is not None and stop():
+            break
+        done, refused = _propose_page(silo, [o for o in page if o.kind is Kind.CLEAN], agent)
+        proposed, failed, looked_at = proposed + done, failed + refused, looked_at + len(page)
+        waiting.update(one.kind for one in page if one.kind is not Kind.CLEAN)
         if progress is not None:
-            progress(start + len(page))
-    waiting[Kind.PROPOSED] = waiting.get(Kind.PROPOSED, 0) + proposed
+            progress(looked_at)
+    waiting[Kind.PROPOSED] += proposed
     return ProposalReport(proposed, {k: n for k, n in waiting.items() if n}, tuple(failed))
 
 
 def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list[tuple[str, str]]]:
+    if not page:
+        return 0, []
     refused: list[tuple[str, str]] = []
     lines: list[Activity] = []
     rules = _RulesByRecord(silo)

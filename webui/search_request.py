@@ -25,6 +25,11 @@ Pair = tuple[str, str]
 
 _VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
 _SINGLE = ("q", "since", "until", "sort", "limit", "after")
+_SEVERAL = ("open", "back")
+FIRST = "first"
+"""What stands for the first page among cursors; they are JSON, and so never this."""
+WAY_BACK = 1500
+"""Characters, as they are in an address, of the cursors of earlier pages that are kept."""
 _TRUTH = {"true": True, "false": False}
 
 
@@ -39,6 +44,8 @@ class SearchRequest:
         sort: One of `SORTS`, or ``""`` for the search's own choice.
         after: The cursor of the page before, or ``""``.
         opened: Facets on demand that are to be counted too (``open=subject``).
+        back: The cursors of the pages before this one, the nearest last; the first page's
+            is `FIRST`. Those farthest away are forgotten where they become too long.
     """
 
     q: str = ""
@@ -49,6 +56,7 @@ class SearchRequest:
     limit: int = DEFAULT_SIZE
     after: str = ""
     opened: tuple[str, ...] = member(default=())
+    back: tuple[str, ...] = member(default=())
 
     @classmethod
     def of(cls, pairs: Iterable[Pair], also: Iterable[str] = ()) -> "SearchRequest":
@@ -63,7 +71,7 @@ class SearchRequest:
         """
         given = [(name, value) for name, value in pairs if value and name not in set(also)]
         single = {name: value for name, value in given if name in _SINGLE}
-        filters = [pair for pair in given if pair[0] not in (*_SINGLE, "open")]
+        filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL)]
         return cls(
             q=single.get("q", ""),
             chosen=tuple(dict.fromkeys(map(_filter, filters))),
@@ -73,6 +81,7 @@ class SearchRequest:
             limit=_limit(single.get("limit", "")),
             after=single.get("after", ""),
             opened=tuple(_large(value) for name, value in given if name == "open"),
+            back=_way_back(value for name, value in given if name == "back"),
         )
 
     @classmethod
@@ -142,7 +151,27 @@ class SearchRequest:
     @property
     def own_url(self) -> str:
         """The address of this very page."""
-        return self.url(*((("after", self.after),) if self.after else ()))
+        return self._at(self.after, self.back)
+
+    def following_url(self, after: str) -> str:
+        """The address of the next page, that knows its way back.
+
+        Args:
+            after: The next page's cursor.
+        """
+        return self._at(after, _way_back((*self.back, self.after or FIRST)))
+
+    @property
+    def previous_url(self) -> str:
+        """The address of the page before this one; empty where none is known."""
+        if not self.back:
+            return ""
+        *back, after = self.back
+        return self._at("" if after == FIRST else after, tuple(back))
+
+    def _at(self, after: str, back: tuple[str, ...]) -> str:
+        place = (("after", after),) if after else ()
+        return self.url(*place, *(("back", one) for one in back if after))
 
     def without(self, pair: Pair) -> "SearchRequest":
         """The search with a filter, a bound or the words taken off."""
@@ -153,6 +182,7 @@ class SearchRequest:
             since="" if pair[0] == "since" else self.since,
             until="" if pair[0] == "until" else self.until,
             after="",
+            back=(),
         )
 
     def toggled(self, name: str, value: str) -> "SearchRequest":
@@ -162,7 +192,7 @@ class SearchRequest:
         kept = self.chosen
         if name in FLAGS:
             kept = tuple(one for one in kept if one[0] != name)
-        return replace(self, chosen=(*kept, (name, value)), after="")
+        return replace(self, chosen=(*kept, (name, value)), after="", back=())
 
     def toggling(self) -> Callable[[str, str], str]:
         """The address of `toggled` by field and value: a page has a hundred of them.
@@ -180,6 +210,18 @@ class SearchRequest:
             return f"{urls.SEARCH}?{'&'.join(filter(None, fields))}"
 
         return address
+
+
+def _way_back(cursors: Iterable[str]) -> tuple[str, ...]:
+    """As many of the nearest cursors as an address has room for."""
+    kept: list[str] = []
+    room = WAY_BACK
+    for one in reversed(tuple(cursors)):
+        room -= len(urls.query([("back", one)])) + 1
+        if room < 0:
+            break
+        kept.append(one)
+    return tuple(reversed(kept))
 
 
 def _filter(pair: Pair) -> Pair:

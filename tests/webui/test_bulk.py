@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from curation.bulk import job_report
-from curation.rule_files import load_rules
+from curation.bulk import create_job, job_report
+from curation.job_specs import rules_job
+from curation.rule_files import RuleSet, load_rules
+from curation.rules import Add
+from curation.selection import Selection
 from recordsilo import Silo
-from webui.pages import bulk
+from webui.pages import bulk, bulk_report
 
 PLAIN = "oai:example.org:1"
 HTML = "text/html"
@@ -269,3 +272,21 @@ def test_what_another_site_asks_for_is_refused(client: Any, silo: Silo) -> None:
         answer = client.post(path, RULE | {"do": "apply"}, headers=headers)
         assert (answer.status, answer.error["code"]) == (403, "cross_site"), path
     assert silo.count(curated=True) == 0
+
+
+def test_the_list_of_changes_is_walked_page_by_page(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = rules_job(RuleSet("", Selection("nothing at all"), (Add("title", "More"),)))
+    made = sorted((create_job(silo, spec, agent="ada") for _ in range(5)), reverse=True)
+    monkeypatch.setattr(bulk_report, "PAGE", 2)
+    found, url = [], "/bulk/jobs"
+    while url:
+        answer = client.json(url)
+        found += [one["job"] for one in answer["jobs"]]
+        url = answer["next"]
+    assert found == made
+    page = client.get("/bulk/jobs?before=" + made[1]).text
+    assert '<a class="step" href="/bulk/jobs">First page</a>' in page
+    assert f'rel="next" href="/bulk/jobs?before={made[3]}"' in page
+    assert "The list ends before this place." in client.get("/bulk/jobs?before=0").text

@@ -1,6 +1,7 @@
 """Clusters, upstream changes and quality in the page: what is shown, and what is decided."""
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -78,13 +79,70 @@ def test_no_link_leaves_a_silo_that_is_mounted(
 
 def test_the_queue_is_empty_and_says_so(client: Any) -> None:
     assert "Nothing to decide" in client.get("/upstream").text
-    assert client.json("/upstream") == {"records": [], "complete": True}
+    assert client.json("/upstream") == {"records": [], "complete": True, "next": None}
+
+
+def ended(client: Any, url: str) -> Any:
+    """A job, once it has come to its end."""
+    for _ in range(3000):
+        job = client.json(url)
+        if job["state"] in {"done", "failed", "stopped"}:
+            return job
+        time.sleep(0.02)
+    raise AssertionError(job)
+
+
+def queue(silo: Silo, client: Any, names: list[str]) -> None:
+    """Curated records that were deleted at the source."""
+    for name in names:
+        silo[name].clone_version("1", "workingcopy")
+        harvest(silo, name, None)
+
+
+def test_the_queue_is_walked_page_by_page(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"oai:example.org:{number}" for number in range(100, 105)]
+    queue(silo, client, names)
+    monkeypatch.setattr("webui.pages.upstream.PAGE", 2)
+    found, url, pages = [], "/upstream", 0
+    while url:
+        answer = client.json(url)
+        found += [one["identifier"] for one in answer["records"]]
+        url, pages = answer["next"], pages + 1
+    assert (found, pages) == (names, 3)
+    first = client.get("/upstream").text
+    assert 'rel="next" href="/upstream?after=' in first
+    assert "First page" not in first
+    last = client.get("/upstream?after=" + names[3]).text
+    assert '<a class="step" href="/upstream">First page</a>' in last
+    assert 'rel="next"' not in last
+    assert "The list ends before this place." in client.get("/upstream?after=" + names[4]).text
+
+
+def test_a_page_of_the_queue_looks_at_some_records_only(
+    client: Any, silo: Silo, curated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harvest(silo, curated, content(silo, "1").replace("2003", "2004").encode())
+    queue(silo, client, [f"oai:example.org:{number}" for number in range(100, 104)])
+    monkeypatch.setattr("webui.pages.upstream.LOOKED_AT", 2)
+    url, found = "/upstream?kind=deleted", []
+    page = client.get("/upstream?kind=clean&after=oai:example.org:1").text
+    assert "None of this kind among the records looked at so far" in page
+    while url:
+        answer = client.json(url)
+        found += [one["kind"] for one in answer["records"]]
+        url = answer["next"]
+    assert found == ["deleted"] * 4
 
 
 def test_a_clean_merge_is_proposed_and_accepted(client: Any, silo: Silo, curated: str) -> None:
     harvest(silo, curated, content(silo, "1").replace("2003", "2004").encode())
     assert client.json("/upstream")["records"][0]["kind"] == "clean"
-    assert client.post("/upstream", {}).json["proposed"] == 1
+    begun = client.post("/upstream", {})
+    assert begun.status == 202
+    job = ended(client, begun.headers["Location"])
+    assert (job["kind"], job["state"], job["counts"]["proposed"]) == ("propose", "done", 1)
     page = client.get(URL)
     assert "Accept the proposal" in page.text
     assert "2003" in content(silo)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -10,6 +11,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
+from webui import search_request
 from webui.errors import BadRequest
 from webui.http_values import parse_pairs
 from webui.search_request import SearchRequest
@@ -193,3 +195,53 @@ def test_a_facets_links_are_those_of_the_search_with_the_value_chosen(asked: str
     address = request.toggling()
     for name, value in (("set", "x"), ("set", "y & z"), ("deleted", "true"), ("deleted", "false")):
         assert address(name, value) == request.toggled(name, value).url()
+
+
+@pytest.mark.parametrize("sort", ["relevance", "newest", "oldest", "identifier", "title"])
+def test_a_result_is_walked_to_its_end_and_back(client: Any, sort: str) -> None:
+    there, back = [], []
+    url = f"/search.json?q=record*&limit=10&sort={sort}"
+    while url:
+        answer = client.json(url)
+        there.append(found(answer))
+        url, last = answer["next"], answer
+    assert len(there) > 4
+    assert sum(map(len, there)) == answer["total"]
+    while last["previous"]:
+        last = client.json(last["previous"])
+        back.append(found(last))
+    assert back == there[-2::-1]
+
+
+def test_the_way_back_is_kept_short(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_request, "WAY_BACK", 200)
+    url, longest, pages = "/search.json?q=record*&limit=3", 0, 0
+    while url:
+        answer = client.json(url)
+        url, last = answer["next"], url
+        longest, pages = max(longest, len(last)), pages + 1
+    assert pages > 10
+    assert longest < 450
+    steps = 0
+    while answer["previous"]:
+        last, steps = answer["previous"], steps + 1
+        answer = client.json(last)
+    assert 0 < steps < pages - 1
+    page = client.get(last.replace("/search.json", "/search")).text
+    assert ">First page</a>" in page
+    assert 'rel="prev"' not in page
+
+
+def test_a_page_links_to_the_pages_around_it(client: Any) -> None:
+    second = client.json("/search.json?q=record*&limit=10")["next"].replace(".json", "")
+    page = client.get(second).text
+    assert '<a class="step" rel="prev" href="/search?q=record%2A&amp;limit=10">' in page
+    third = re.findall(r'rel="next" href="([^"]*)"', page)[0].replace("&amp;", "&")
+    assert f'rel="prev" href="{second.replace("&", "&amp;")}"' in client.get(third).text
+
+
+def test_another_filter_begins_at_the_first_page(client: Any) -> None:
+    request = SearchRequest(q="record*", after="[1]", back=("first", "[0]"))
+    assert request.previous_url == "/search?q=record%2A&after=%5B0%5D&back=first"
+    for other in (request.toggled("year", "2003"), request.without(("q", ""))):
+        assert (other.after, other.back) == ("", ())

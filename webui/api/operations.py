@@ -70,6 +70,7 @@ _SEARCH: tuple[Query, ...] = (
     Query("limit", _LIMIT),
 )
 _AFTER = Query("after", text="The cursor `after` of the page before.")
+_BACK = Query("back", several(TEXT), "Cursors of earlier pages, for `previous`; `next` has them.")
 _OPEN = Query("open", several(one_of(*LARGE_FIELDS)), "Facets to count beyond the small ones.")
 _PATH = Query("path", text="A file of the version.", required=True)
 _RECORD_CHANGED = Operation("Record", fields=_MESSAGE)
@@ -93,7 +94,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         "Record", fields={"id": "Its identifier.", **_MESSAGE}, needed=("id",), status=201
     ),
     sets.show: Operation("Sets"),
-    search.show: Operation("Found", (*_SEARCH, _AFTER, _OPEN)),
+    search.show: Operation("Found", (*_SEARCH, _AFTER, _BACK, _OPEN)),
     facet_values.show: Operation(
         "FacetValues",
         (Query("field", one_of(*FACETS), required=True), Query("match"), *_SEARCH),

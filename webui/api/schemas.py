@@ -157,6 +157,7 @@ SCHEMAS: Mapping[str, Schema] = {
         facets=table(several(ref("FacetValue"))),
         after=_NULL_TEXT,
         next=_NULL_TEXT,
+        previous=_NULL_TEXT,
     ),
     "FacetValue": members(value=TEXT, count=COUNT),
     "FacetValues": members(

@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 
-from webui.jobs import edits, exports, harvests, looks
+from webui.jobs import edits, exports, harvests, looks, proposals
 from webui.jobs.errors import JobRefused
 from webui.jobs.work import Kind
 
 HARVEST, UPDATE, CHANGE, UNDO = "harvest", "update", "change", "undo"
-EXPORT, AUDIT, REINDEX = "export", "audit", "reindex"
+EXPORT, AUDIT, REINDEX, PROPOSE = "export", "audit", "reindex", "propose"
 
 KINDS: Mapping[str, Kind] = {
     HARVEST: Kind("Harvest", harvests.harvest, lane="harvest", by_signal=True),
     UPDATE: Kind("Update", harvests.update, lane="harvest", by_signal=True),
     CHANGE: Kind("Bulk change", edits.change, lane="change", renew=edits.plan_skipped_again),
     UNDO: Kind("Undo", edits.undo, lane="change"),
+    PROPOSE: Kind("Propose", proposals.propose, lane="change"),
     EXPORT: Kind("Export", exports.export, lane="export"),
     AUDIT: Kind("Audit", looks.audit, lane="audit"),
     REINDEX: Kind("Index anew", looks.reindex, lane="index"),

@@ -1,4 +1,4 @@
-"""What follows a harvest: proposals for curated records that the source has changed."""
+"""Proposals for curated records that the source has changed: as a job, and after a harvest."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,10 +8,29 @@ from curation.errors import CurationError
 from curation.upstream import ProposalReport, propose_all
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
+from webui.jobs.errors import Interrupted
 from webui.jobs.values import Ending, Problem
 from webui.jobs.work import Work
 
+_NOTHING = "Nothing to propose, and nothing to be decided."
 _NOTED = ("whole", "text", "report", "counts", "sentence")
+
+
+def propose(work: Work) -> Ending:
+    """Make a proposal of every curated record that merges cleanly."""
+    with Silo(work.silo_path, create=False) as silo:
+        total = silo.count(curated=True, upstream_newer=True)
+        made = propose_all(
+            silo,
+            agent=work.agent,
+            progress=lambda done: work.advanced(done, total),
+            stop=work.stop,
+        )
+    if work.stop():
+        raise Interrupted("the making of proposals was asked to end")
+    told = _told(Ending(whole=not made.failed, text=""), made)
+    problems = [Problem(identifier, why) for identifier, why in made.failed]
+    return replace(told, text=told.text.strip() or _NOTHING, problems=problems)
 
 
 def note_harvest(work: Work, harvested: Ending) -> Ending:

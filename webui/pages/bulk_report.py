@@ -1,9 +1,7 @@
 """Bulk changes that were made: how far each is, what it passed over, and taking it back."""
 
-from itertools import islice
-
-from curation.bulk import JobReport, job_report, job_reports
-from curation.job_journal import Doing
+from curation.bulk import JobReport, job_report
+from curation.job_journal import Doing, job_ids
 from webui import urls
 from webui.bulk_jobs import start_bulk_job, start_bulk_undo
 from webui.http_values import Response, redirect
@@ -11,8 +9,7 @@ from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.texts import text as _
 
-MOST = 100
-"""Changes in the list, the newest first."""
+PAGE = 50
 DOING_LABELS = {
     Doing.PLANNED: "not reached yet",
     Doing.BEGUN: "being written",
@@ -28,9 +25,17 @@ DOING_LABELS = {
 
 def show(call: Call) -> View:
     """The bulk changes, the newest first."""
-    found = list(islice(job_reports(call.site.silo), MOST))
-    twin = {"jobs": [report.to_json() for report in found]}
-    data = {"reports": found, "said": said}
+    before = call.request.query.get("before", "")
+    earlier = [one for one in job_ids(call.site.silo.path) if not before or one < before]
+    found = [job_report(call.site.silo, one) for one in earlier[:PAGE]]
+    rest = earlier[PAGE:]
+    following = urls.with_query(urls.BULK_JOBS, {"before": earlier[PAGE - 1]}) if rest else ""
+    twin = {
+        "jobs": [report.to_json() for report in found],
+        "next": urls.twin(following) if following else None,
+    }
+    first = urls.BULK_JOBS if before else ""
+    data = {"reports": found, "said": said, "first": first, "following": following}
     return View("bulk_jobs.mako", data, twin, urls.BULK_JOBS)
 
 

@@ -25,7 +25,7 @@ logger = logging.getLogger("webui")
 PAGE = 50
 PROBLEMS = 200
 """Of one job, on one page."""
-CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO})
+CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO, kinds.PROPOSE})
 """Kinds whose jobs a curator may pause, stop and try again; others are a manager's."""
 CLOSING = threading.Event()
 """Set when the server is about to end: streams end too."""
@@ -197,9 +197,8 @@ def _share(job: Job) -> str:
 
 def _change_url(job: Job) -> str:
     """Where the bulk change that a job is about is shown."""
-    if job.kind not in CURATORS_KINDS:
-        return ""
-    return urls.bulk_job(str(job.arguments["job"]))
+    change = job.arguments.get("job")
+    return urls.bulk_job(str(change)) if change else ""
 
 
 def _number(text: str) -> int:

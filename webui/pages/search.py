@@ -64,6 +64,7 @@ class SearchView:
     facets: tuple[FacetView, ...]
     chosen: tuple[Choice, ...]
     next_url: str
+    previous_url: str
     named: str
 
 
@@ -90,7 +91,8 @@ def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchVie
         sort=result.sort,
         facets=tuple(_facets(site, request, result.facets)),
         chosen=tuple(_chosen(site, request)),
-        next_url=request.url(("after", result.next_page)) if result.next_page else "",
+        next_url=request.following_url(result.next_page) if result.next_page else "",
+        previous_url=request.previous_url,
         named=_named(site, request.q),
     )
 
@@ -170,4 +172,5 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         },
         "after": result.next_page,
         "next": urls.twin(view.next_url) if view.next_url else None,
+        "previous": urls.twin(view.previous_url) if view.previous_url else None,
     }

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from itertools import islice
 
 from curation.errors import UpstreamRefused
 from curation.fields import Fields
@@ -14,23 +13,26 @@ from curation.upstream import (
     accept,
     follow,
     keep,
-    propose_all,
     resolve,
     review,
     reviews,
 )
-from recordsilo import HarvestedRecord
+from recordsilo import HarvestedRecord, Silo
 from webui import urls
+from webui.activity import note_job
 from webui.curation import expected_revision
 from webui.errors import BadRequest
 from webui.http_values import Response, redirect, revision_tag
+from webui.jobs.kinds import PROPOSE
 from webui.pages.edit import field_label
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.texts import text as _
 
-MOST = 500
-"""Records in the queue that are listed; deciding about them brings the others."""
+PAGE = 100
+"""Records of the queue on a page."""
+LOOKED_AT = 1000
+"""Records that are reviewed for a page, where few are of the kind that is asked for."""
 KIND_LABELS: Mapping[Kind, str] = {
     Kind.CONFLICT: "both changed the same fields",
     Kind.PROPOSED: "proposed, to be accepted",
@@ -39,7 +41,6 @@ KIND_LABELS: Mapping[Kind, str] = {
     Kind.UNREADABLE: "cannot be merged by fields",
 }
 DONE: Mapping[str, str] = {
-    "proposed": "Proposals are made of all that merges cleanly.",
     "accepted": "The proposal is the working copy now; the former one is kept beside it.",
     "kept": "The curated version stays as it is.",
     "followed": "The record is again as its source has it; the curated version is kept.",
@@ -55,18 +56,39 @@ def show(call: Call) -> View:
     if wanted and wanted not in set(Kind):
         raise BadRequest("The kind is one of {known}.", known=", ".join(Kind))
     kinds = frozenset([Kind(wanted)]) if wanted else frozenset(Kind)
-    found = list(islice(reviews(call.site.silo, kinds=kinds), MOST))
+    after = call.request.query.get("after", "")
+    found, last = _queue(call.site.silo, kinds, after)
+    first = urls.with_query(urls.UPSTREAM, {"kind": wanted})
+    following = urls.with_query(urls.UPSTREAM, {"kind": wanted, "after": last}) if last else ""
     counts = Counter(one.kind for one in found)
     data = {
         "found": found,
         "counts": [(kind, _(label), counts[kind]) for kind, label in KIND_LABELS.items()],
         "labels": {kind: _(label) for kind, label in KIND_LABELS.items()},
         "kind": wanted,
-        "most": MOST,
+        "first": first if after else "",
+        "following": following,
         "done": _said(call),
     }
-    twin = {"records": [review_as_json(one) for one in found], "complete": len(found) < MOST}
-    return View("upstream.mako", data, twin, urls.with_query(urls.UPSTREAM, {"kind": wanted}))
+    twin = {
+        "records": [review_as_json(one) for one in found],
+        "complete": not (after or following),
+        "next": urls.twin(following) if following else None,
+    }
+    return View("upstream.mako", data, twin, first)
+
+
+def _queue(silo: Silo, kinds: frozenset[Kind], after: str) -> tuple[list[Review], str]:
+    """A page of the queue, and the last record looked at for it; empty where no more are."""
+    found: list[Review] = []
+    last = ""
+    for number, one in enumerate(reviews(silo, after=after)):
+        if len(found) == PAGE or number == LOOKED_AT:
+            return found, last
+        last = one.identifier
+        if one.kind in kinds:
+            found.append(one)
+    return found, ""
 
 
 def _said(call: Call) -> str:
@@ -75,13 +97,14 @@ def _said(call: Call) -> str:
 
 
 def propose(call: Call) -> Response:
-    """Make a proposal of every record that merges without a question."""
-    report = propose_all(call.site.silo, agent=call.user.name)
-    if not call.wants_json:
-        return redirect(urls.with_query(urls.UPSTREAM, {"done": "proposed"}))
-    waiting = {kind.value: number for kind, number in report.waiting.items()}
-    failed = [{"identifier": one, "reason": why} for one, why in report.failed]
-    return json_answer({"proposed": report.proposed, "waiting": waiting, "failed": failed})
+    """Begin to make a proposal of every record that merges without a question: a job."""
+    title = _("Propose all that merges cleanly")
+    job = call.site.jobs.begin(PROPOSE, title, {}, call.user.name)
+    note_job(call, job, job.kind)
+    location = urls.job(job.job_id)
+    if call.wants_json:
+        return json_answer({"job": job.job_id, "url": location}, 202, {"Location": location})
+    return redirect(location)
 
 
 def show_one(call: Call) -> View:

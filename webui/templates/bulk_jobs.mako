@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Changes made")}</%def>
 <p class="crumbs"><a href="${urls.BULK}">← ${_("Change many records")}</a></p>
 <div class="heading"><h1>${_("Changes made")}</h1></div>
@@ -20,6 +21,9 @@
   </tbody>
 </table>
 </div>
+% elif first:
+<p class="empty-line">${_("The list ends before this place.")}</p>
 % else:
 <section class="empty"><h2>${_("Nothing yet")}</h2><p>${_("Changes of many records are listed here, and can be undone from here.")}</p></section>
 % endif
+${lists.steps(_("Pages of the list"), first, "", following)}

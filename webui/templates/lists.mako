@@ -55,3 +55,19 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
  class="gone"\
 % endif
 </%def>
+
+<%def name="steps(label, first='', previous='', following='')">
+% if first or previous or following:
+<nav class="pages" aria-label="${label}">
+% if first:
+  <a class="step" href="${first}">${_("First page")}</a>
+% endif
+% if previous:
+  <a class="step" rel="prev" href="${previous}">← ${_("Previous")}</a>
+% endif
+% if following:
+  <a class="step next" rel="next" href="${following}">${_("Next")} →</a>
+% endif
+</nav>
+% endif
+</%def>

@@ -75,16 +75,7 @@ ${lists.rows(page.rows)}
 </section>
 % endif
 
-% if page.next_url or page.previous_url:
-<nav class="pages" aria-label="${_('Pages of the list')}">
-% if page.previous_url:
-  <a class="step" rel="prev" href="${page.previous_url}">← ${_("Previous")}</a>
-% endif
-% if page.next_url:
-  <a class="step next" rel="next" href="${page.next_url}">${_("Next")} →</a>
-% endif
-</nav>
-% endif
+${lists.steps(_("Pages of the list"), "", page.previous_url, page.next_url)}
 
 <%def name="choice(name, label, chosen, choices)">
   <p>

@@ -71,16 +71,7 @@ ${lists.rows(page.rows)}
   <p>${_("Take off a filter, or look for the beginning of a word: photo* finds photography.")} <a href="${urls.SEARCH}">${_("Show all records")}</a></p>
 </section>
 % endif
-% if page.next_url or request.after:
-<nav class="pages" aria-label="${_('Pages of the result')}">
-% if request.after:
-  <a class="step" href="${request.url()}">${_("First page")}</a>
-% endif
-% if page.next_url:
-  <a class="step next" rel="next" href="${page.next_url}">${_("Next")} →</a>
-% endif
-</nav>
-% endif
+${lists.steps(_("Pages of the result"), request.url() if request.after else "", page.previous_url, page.next_url)}
 </div>
 
 <aside class="facets" aria-label="${_('Narrow the result')}">

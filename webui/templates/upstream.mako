@@ -1,10 +1,14 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Upstream changes")}</%def>
 ${parts.done(done)}
 <div class="heading"><h1>${_("Upstream changes")}</h1></div>
 <p class="hint">${_("Curated records of which the source has something newer. Nothing curated is overwritten or dropped.")}</p>
 % if found:
+% if first or following:
+<p class="hint">${_("On this page:")}</p>
+% endif
 <ul class="figures">
 % for one, label, number in counts:
 % if number:
@@ -33,9 +37,11 @@ ${parts.done(done)}
   </tbody>
 </table>
 </div>
-% if len(found) >= most:
-<p class="hint">${_("The first {n} are shown; the others appear once these are decided.", n=most)}</p>
-% endif
+% elif following:
+<p class="empty-line">${_("None of this kind among the records looked at so far; go on to the next page.")}</p>
+% elif first:
+<p class="empty-line">${_("The list ends before this place.")}</p>
 % else:
 <section class="empty"><h2>${_("Nothing to decide")}</h2><p>${_("When a harvest brings a new version of a curated record, it is listed here.")}</p></section>
 % endif
+${lists.steps(_("Pages of the list"), first, "", following)}

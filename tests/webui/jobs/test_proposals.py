@@ -1,5 +1,6 @@
 """Harvest, curate, harvest again: what merges is proposed, what does not waits, nothing is lost."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ import pytest
 from curation.upstream import Kind, reviews
 from oaipmhprovider import MutableSource, sample_repository
 from oaipmhprovider.server import ProviderServer
+from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Silo
 from webui.jobs import proposals
 from webui.jobs.running import run_job
@@ -171,4 +173,33 @@ def test_a_harvest_whose_proposals_fail_says_so_and_is_tried_again(changed: Repo
     jobs.ledger.requeue(job.job_id, (State.FAILED,))
     run_job(changed.path, job.job_id)
     assert jobs.ledger.job(job.job_id).state is State.DONE
+    assert kinds(changed.path)[CLEAN] is Kind.PROPOSED
+
+
+def test_proposals_are_a_job_of_their_own(changed: Repository) -> None:
+    with OAIPMHScraper(changed.path, changed.url, quiet=True) as scraper:
+        scraper.update()
+    done = changed.run("propose", {})
+    assert (done.state, done.counts) == (State.DONE, {"proposed": 1, "to be decided": 2})
+    assert kinds(changed.path) == {CLEAN: Kind.PROPOSED, CONFLICTING: Kind.CONFLICT}
+    again = changed.run("propose", {})
+    assert (again.state, again.report["proposals"]["proposed"]) == (State.DONE, 0)
+
+
+def test_nothing_to_propose_is_said(repository: Repository) -> None:
+    done = repository.run("propose", {})
+    assert done.state is State.DONE
+    assert "Nothing to propose" in done.text
+
+
+def test_a_job_of_proposals_goes_on_after_a_stop(changed: Repository) -> None:
+    with OAIPMHScraper(changed.path, changed.url, quiet=True) as scraper:
+        scraper.update()
+    jobs = Jobs.of(changed.path)
+    job = jobs.begin("propose", "propose", {}, "ada")
+    stopping = threading.Event()
+    stopping.set()
+    assert run_job(changed.path, job.job_id, stopping) is State.QUEUED
+    assert kinds(changed.path)[CLEAN] is Kind.CLEAN
+    assert run_job(changed.path, job.job_id) is State.DONE
     assert kinds(changed.path)[CLEAN] is Kind.PROPOSED
