@@ -182,7 +182,8 @@ def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) ->
         windows = _of_length(rest, first, place)
     else:
         wanted = parts_wanted(sight, free_lanes)
-        windows = cut(rest, wanted, first, place.last, place.granularity) if wanted else ()
+        where = (first, place.last, place.granularity)
+        windows = cut(rest, wanted, *where, likely_end=sight.likely_end) if wanted else ()
     if len(windows) < 2:
         return None
     return _replaced(row, windows, f"cut into {len(windows)}")

@@ -30,7 +30,7 @@ MOST_PARTS = 32
 """Into how many windows one is cut at most; those that are still large are cut again."""
 MOST_PLANNED = 1_000
 """Into how many windows a list is cut before anything is known of it."""
-PATIENCE = 5.0
+PATIENCE = 2.0
 """Seconds that a list may still take before it is cut to be fetched in parallel."""
 DAWN = datetime(1990, 1, 1, tzinfo=UTC)
 """No repository has datestamps from before; 0001-01-01 and 1970-01-01 are no dates."""
@@ -82,6 +82,17 @@ class Sight:
             return None
         return max(0, math.ceil((self.promised - self.listed) * self.pages / self.listed))
 
+    @property
+    def likely_end(self) -> datetime | None:
+        """Where a sorted list ends if it goes on as it began; None where nothing tells."""
+        left, first, last = self.pages_left, self.earliest, self.latest
+        if self.safe_from is None or left is None or first is None or last is None:
+            return None
+        try:
+            return last + (last - first) * (left / self.pages)
+        except OverflowError:
+            return None
+
 
 def parts_wanted(sight: Sight, free_lanes: int) -> int:
     """Into how many windows the rest of a window should be cut; 0: it goes on as it is.
@@ -114,9 +125,18 @@ def _parts_of_unknown(sight: Sight, free_lanes: int, is_early: bool) -> int:
 
 
 def cut(
-    window: Window, parts: int, first: datetime, last: datetime, granularity: Granularity
+    window: Window,
+    parts: int,
+    first: datetime,
+    last: datetime,
+    granularity: Granularity,
+    *,
+    likely_end: datetime | None = None,
 ) -> tuple[Window, ...]:
-    """Cut a window into adjacent ones of equal length that together are the window.
+    """Cut a window into adjacent ones that together are the window.
+
+    They are of equal length; but where the records probably end long before the window,
+    most of them lie before that, and a quarter after it, since it is a guess.
 
     Args:
         window: Open or not; its open ends stay open.
@@ -125,14 +145,30 @@ def cut(
             depends on it.
         last: Where they end.
         granularity: That of the window's bounds, and of the new ones.
+        likely_end: Where they end if there are as many a day as there were.
 
     Returns:
         Two windows or more, the earliest first; none where nothing can be cut: a
         window of one granule.
     """
     low, high = _within(window, first, last, granularity)
-    step = max(1, math.ceil((high - low + 1) / max(2, parts)))
-    return _cut_before(window, range(low + step, high + 1, step) or (low, low + 1), granularity)
+    parts = max(2, parts)
+    middle = high if likely_end is None else max(low, _granule(likely_end, granularity))
+    if middle - low > (high - low) * _NEARLY_ALL:
+        firsts = _even(low, high, parts)
+    else:
+        after = max(1, parts // 4)
+        firsts = [*_even(low, middle, parts - after), *_even(middle, high, after), middle + 1]
+    return _cut_before(window, sorted(firsts) or (low, low + 1), granularity)
+
+
+_NEARLY_ALL = 2 / 3
+
+
+def _even(low: int, high: int, parts: int) -> Sequence[int]:
+    """Where the second and each further of so many parts begin."""
+    step = max(1, math.ceil((high - low + 1) / parts))
+    return range(low + step, high + 1, step)
 
 
 def plan(

@@ -1,5 +1,6 @@
 """Windows: whatever is cut, planned or joined, together they are what was asked for."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -60,16 +61,37 @@ def assert_is(parts, window, granularity):
     assert merged(parts) == window
 
 
-@given(st.data(), granularities, st.integers(2, 40), moments, moments)
-def test_parts_are_the_window_and_nothing_is_between_them(data, granularity, parts, one, other):
+@given(st.data(), granularities, st.integers(2, 40), moments, moments, st.none() | moments)
+def test_parts_are_the_window_and_nothing_is_between_them(
+    data, granularity, parts, one, other, likely_end
+):
     window = data.draw(windows(granularity))
     first, last = sorted([one, other])
-    found = cut(window, parts, first, last, granularity)
+    found = cut(window, parts, first, last, granularity, likely_end=likely_end)
     assert bool(found) != is_granule(window) or not found
     assert len(found) != 1
     if found:
         assert len(found) <= max(parts, 3)
         assert_is(found, window, granularity)
+
+
+def test_most_parts_lie_where_the_records_probably_do():
+    whole = Window("2015-01-01", None)
+    found = cut(whole, 8, DAWN, NOW, DAY, likely_end=datetime(2015, 3, 1, tzinfo=UTC))
+    assert_is(found, whole, DAY)
+    assert sum(one.until is not None and one.until <= "2015-03-01" for one in found) == 6
+    assert found[-1].from_ > "2019"
+    assert cut(whole, 8, DAWN, NOW, DAY, likely_end=NOW) == cut(whole, 8, DAWN, NOW, DAY)
+
+
+def test_where_a_sorted_list_ends_is_told_by_how_it_began():
+    first, last = datetime(2015, 1, 1, tzinfo=UTC), datetime(2015, 1, 3, tzinfo=UTC)
+    sight = Sight(1, 100, 1_000, 0.5, first, last, safe_from="2015-01-03")
+    assert sight.likely_end == datetime(2015, 1, 21, tzinfo=UTC)
+    assert replace(sight, safe_from=None).likely_end is None
+    assert replace(sight, promised=None).likely_end is None
+    assert replace(sight, latest=None).likely_end is None
+    assert replace(sight, earliest=datetime.min.replace(tzinfo=UTC)).likely_end is None
 
 
 @settings(deadline=None)
