@@ -135,6 +135,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/jobs/new",                     jobs.ask_new,         Body.NONE,   MANAGER),
     Route("GET",    "/jobs/{job}",                   jobs.show_one),
     Route("GET",    "/jobs/{job}/events",            jobs.events),
+    Route("GET",    "/jobs/{job}/file",              jobs.download),
     Route("POST",   "/jobs/{job}/{action}",          jobs.act,             Body.FIELDS),
 
     Route("GET",    _RECORD,                         record.show),

@@ -170,6 +170,11 @@ def job(job_id: str, **fields: object) -> str:
     return with_query(f"{JOBS}/{segment(job_id)}", fields)
 
 
+def job_file(job_id: str) -> str:
+    """The table that a job exported."""
+    return job(job_id) + "/file"
+
+
 def twin(url: str) -> str:
     """The JSON twin of a page's address."""
     path, mark, query = url.partition("?")

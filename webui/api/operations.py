@@ -104,6 +104,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     activity.as_json_lines: Operation("application/jsonl", _ACTIVITY),
     results.as_json_lines: Operation("application/jsonl", _SEARCH),
     jobs.events: Operation("text/event-stream"),
+    jobs.download: Operation("*/*"),
     searches.show: Operation("SavedSearches"),
     searches.create: Operation(
         "SavedSearch",

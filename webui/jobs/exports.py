@@ -1,8 +1,11 @@
-"""Exports as jobs: into a directory beside the Silo, as plain files or as bags."""
+"""Exports as jobs: plain files, bags and tables beside the Silo, or into a Fedora."""
 
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from recordsilo import Silo
 from reexport.engine import Export, Stop, Watch
@@ -12,56 +15,116 @@ from reexport.selection import Selection
 from reexport.targets import Target
 from reexport.targets.bag import BagTarget
 from reexport.targets.files import FilesTarget
+from reexport.values import Deletions, OnConflict
 from webui.jobs.errors import Interrupted, JobRefused
+from webui.jobs.exported_tables import TABLES, table
+from webui.jobs.fedora_places import fedora_place
 from webui.jobs.values import Ending, Problem
 from webui.jobs.work import Work
 
-FORMS = ("files", "bag")
+DIRECTORIES = ("files", "bag")
+FEDORA = "fedora"
+FORMS = (*DIRECTORIES, *TABLES, FEDORA)
+SIDE_BY_SIDE = 4
+"""Records at once in a Fedora: it is waited for more than it is worked for."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def place_of(silo_path: str, name: str) -> str:
-    """The directory of an export: ``myrepo.exports/<name>`` beside the Silo ``myrepo``.
+def place_of(silo_path: str, name: str, form: str = "") -> str:
+    """Where an export lies: ``myrepo.exports/<name>`` beside the Silo ``myrepo``.
+
+    A table is a file there, with its form as ending.
 
     Raises:
         JobRefused: The name could lead elsewhere.
     """
     if not _NAME.fullmatch(name):
         raise JobRefused("the name of an export is of letters, digits, dots, hyphens and _")
-    return os.path.join(os.path.abspath(silo_path) + ".exports", name)
+    ending = f".{form}" if form in TABLES else ""
+    return os.path.join(os.path.abspath(silo_path) + ".exports", name + ending)
 
 
 def export(work: Work) -> Ending:
-    """Export to ``name`` in a ``form``: ``versions``; ``set``, ``state``, ``query``."""
+    """Export in a ``form`` to ``name``, or to the ``place`` of a Fedora.
+
+    ``set``, ``state`` and ``query`` select; ``versions``, ``deletions`` and ``conflicts``
+    say what of it goes, and ``columns`` what a table has.
+    """
     given = work.arguments
-    versions = Versions(given.get("versions") or Versions.CURRENT)
     selection = Selection(given.get("set") or None, (), given.get("state") or None,
                           given.get("query") or "")  # fmt: skip
-    target = _target(work, versions)
-    with Silo(work.silo_path, create=False) as silo:
-        report = _run(work, Export(silo, target, Policy(versions)), selection)
+    if given.get("form") in TABLES:
+        return table(work, selection, _beside(work))
+    policy = Policy(
+        Versions(given.get("versions") or Versions.CURRENT),
+        deletions=Deletions(given.get("deletions") or Deletions.STATUS),
+    )
+    with Silo(work.silo_path, create=False) as silo, _target(work, policy.versions) as target:
+        report = _run(work, Export(silo, target, policy), selection)
     if report.stopped and work.stop():
         raise Interrupted("the export was asked to end")
     return _ending(report)
 
 
-def _target(work: Work, versions: Versions) -> Target:
-    place = place_of(work.silo_path, str(work.arguments["name"]))
+def _beside(work: Work) -> str:
+    """Where the export goes; the directory above it is made."""
+    given = work.arguments
+    place = place_of(work.silo_path, str(given["name"]), str(given.get("form", "")))
     os.makedirs(os.path.dirname(place), exist_ok=True)
-    if work.arguments.get("form") == "bag":
-        return BagTarget(place)
-    return FilesTarget(place, versions)
+    return place
+
+
+@contextmanager
+def _target(work: Work, versions: Versions) -> Iterator[Target]:
+    form = work.arguments.get("form")
+    if form == FEDORA:
+        with _fedora(work) as target:
+            yield target
+    elif form == "bag":
+        yield BagTarget(_beside(work))
+    else:
+        yield FilesTarget(_beside(work), versions)
+
+
+@contextmanager
+def _fedora(work: Work) -> Iterator[Target]:
+    """The Fedora of a named place; rdflib is loaded here and not before."""
+    from reexport.crosswalk import Crosswalk  # noqa: PLC0415 - slow, and only for Fedora
+    from reexport.targets.fedora import FedoraClient, FedoraTarget  # noqa: PLC0415
+    from reexport.targets.fedora.credentials import credentials  # noqa: PLC0415
+
+    place = fedora_place(work.silo_path, str(work.arguments["place"]))
+    crosswalk = Crosswalk.read(place.crosswalk) if place.crosswalk else None
+    with FedoraClient(credentials(place.url, place.credentials, os.environ)) as client:
+        yield FedoraTarget(place.url, client, crosswalk)
+
+
+class _AskedByPage(Stop):
+    """Ends an export when the job is to end, also while it waits to try something again."""
+
+    def __init__(self, stopping: threading.Event) -> None:
+        super().__init__()
+        self._stopping = stopping
+
+    def wait(self, seconds: float) -> bool:
+        return self._stopping.wait(seconds) or self.asked
+
+    @property
+    def asked(self) -> bool:
+        return self._stopping.is_set() or super().asked
 
 
 def _run(work: Work, export: Export, selection: Selection) -> RunReport:
-    stop = Stop()
-
     def look(progress: Progress) -> None:
         work.advanced(progress.records, progress.total)
-        if work.stop():
-            stop.ask()
 
-    return export.run(selection, watch=Watch(progress=look), stop=stop)
+    return export.run(
+        selection,
+        jobs=SIDE_BY_SIDE if work.arguments.get("form") == FEDORA else 1,
+        on_conflict=OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL),
+        watch=Watch(progress=look),
+        stop=_AskedByPage(work.stopping),
+    )
 
 
 def _ending(report: RunReport) -> Ending:
@@ -70,11 +133,15 @@ def _ending(report: RunReport) -> Ending:
     return Ending(
         whole=report.whole,
         text="\n".join([f"Exported to {report.target}", *lines]),
-        report={n: v for n, v in report.to_json().items() if n not in {"problems", "still_there"}},
+        report=_small(report.to_json()),
         counts=counts,
         problems=_problems(report),
         sentence=report.stopped,
     )
+
+
+def _small(report: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: v for n, v in report.items() if n not in {"problems", "still_there"}}
 
 
 def _counts(report: RunReport) -> Mapping[str, int]:

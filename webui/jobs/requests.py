@@ -4,9 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reexport.errors import ExportError
+from reexport.plan import Versions
+from reexport.targets.tables import check_columns
+from reexport.values import Deletions, OnConflict
 from webui.jobs import kinds
 from webui.jobs.errors import JobRefused
-from webui.jobs.exports import FORMS, place_of
+from webui.jobs.exported_tables import TABLES
+from webui.jobs.exports import FEDORA, FORMS, place_of
+from webui.jobs.fedora_places import fedora_place
 
 Fields = Mapping[str, str]
 
@@ -55,16 +61,47 @@ def _update(_fields: Fields, _silo_path: str, _records: int) -> Asked:
 
 
 def _export(fields: Fields, silo_path: str, _records: int) -> Asked:
-    name, form = fields.get("name", "").strip(), fields.get("form", "") or FORMS[0]
-    place_of(silo_path, name)
+    form = fields.get("form", "") or FORMS[0]
     if form not in FORMS:
         raise JobRefused(f"an export is one of {', '.join(FORMS)}")
-    versions = fields.get("versions", "") or "current"
-    if versions not in VERSIONS:
-        raise JobRefused(f"the versions of an export are one of {', '.join(VERSIONS)}")
-    given = {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
-    arguments = {"name": name, "form": form, "versions": versions, **given}
-    return Asked(kinds.EXPORT, f"Export {name} as {form}", _said(arguments))
+    arguments: dict[str, Any] = {"form": form}
+    arguments |= {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
+    name = fields.get("place" if form == FEDORA else "name", "").strip()
+    if form == FEDORA:
+        arguments |= {"place": fedora_place(silo_path, name).name}
+        title = f"Export to Fedora: {name}"
+    else:
+        place_of(silo_path, name)
+        arguments |= {"name": name}
+        title = f"Export {name} as {form}"
+    arguments |= _columns(fields) if form in TABLES else _policy(fields)
+    return Asked(kinds.EXPORT, title, _said(arguments))
+
+
+def _columns(fields: Fields) -> dict[str, Any]:
+    columns = fields.get("columns", "").replace(",", " ").split()
+    try:
+        check_columns(columns)
+    except ExportError as error:
+        raise JobRefused(str(error)) from None
+    return {"columns": columns}
+
+
+def _policy(fields: Fields) -> dict[str, Any]:
+    return {
+        name: _one_of(known, fields.get(name, "") or known[0], what)
+        for name, known, what in (
+            ("versions", VERSIONS, "the versions of an export"),
+            ("deletions", DELETIONS, "what a deletion does to an export (deletions)"),
+            ("conflicts", CONFLICTS, "what is done about conflicts (conflicts)"),
+        )
+    }
+
+
+def _one_of(known: tuple[str, ...], text: str, what: str) -> str:
+    if text not in known:
+        raise JobRefused(f"{what} are one of {', '.join(known)}")
+    return text
 
 
 def _audit(fields: Fields, _silo_path: str, records: int) -> Asked:
@@ -87,7 +124,9 @@ def _said(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value}
 
 
-VERSIONS = ("current", "curated", "all")
+VERSIONS = tuple(map(str, Versions))
+DELETIONS = tuple(map(str, Deletions))
+CONFLICTS = tuple(map(str, OnConflict))
 READERS: Mapping[str, Callable[[Fields, str, int], Asked]] = {
     kinds.UPDATE: _update,
     kinds.HARVEST: _harvest,

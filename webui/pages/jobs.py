@@ -1,12 +1,14 @@
 """Jobs: what was begun and how it stands, one of them as it runs, and beginning more."""
 
 import logging
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
+from reexport.targets.tables import USUAL
 from webui import urls
 from webui.activity import note_job
 from webui.errors import BadRequest, Conflict, NotFound, WebError
@@ -14,8 +16,13 @@ from webui.http_values import Response, redirect
 from webui.jobs import kinds
 from webui.jobs.errors import JobRefused, JobsError, NoSuchJob
 from webui.jobs.events import JobEvents, TooManyStreams
+from webui.jobs.exported_tables import TABLES
+from webui.jobs.exports import place_of
+from webui.jobs.fedora_places import PLACES, FedoraPlace, fedora_places
 from webui.jobs.requests import READERS, VERSIONS, read_request
 from webui.jobs.values import ACTIVE, Action, Job, State
+from webui.pages.files import FileBody
+from webui.pages.results import CSV, JSON_LINES
 from webui.rendering import View, json_answer
 from webui.roles import Role
 from webui.site import Call
@@ -27,6 +34,7 @@ PROBLEMS = 200
 """Of one job, on one page."""
 CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO, kinds.PROPOSE})
 """Kinds whose jobs a curator may pause, stop and try again; others are a manager's."""
+_TYPES = {"csv": CSV, "jsonl": JSON_LINES}
 CLOSING = threading.Event()
 """Set when the server is about to end: streams end too."""
 
@@ -69,9 +77,27 @@ def ask_new(call: Call) -> View:
     """Forms that begin a job."""
     harvested = call.site.harvester["identify"]
     base_url = str(call.site.silo.state.get("base_oai_url") or "")
-    data = {"base_url": base_url, "name": harvested.get("repositoryName", ""), "versions": VERSIONS}
-    twin = {"kinds": list(READERS), "base_url": base_url}
+    places, fault = _places(call)
+    data = {
+        "base_url": base_url,
+        "name": harvested.get("repositoryName", ""),
+        "versions": VERSIONS,
+        "places": places,
+        "places_fault": fault,
+        "places_file": PLACES,
+        "columns": " ".join(USUAL),
+    }
+    fedoras = [{"name": one.name, "url": one.url} for one in places]
+    twin = {"kinds": list(READERS), "base_url": base_url, "fedoras": fedoras}
     return View("job_new.mako", data, twin, urls.NEW_JOB)
+
+
+def _places(call: Call) -> tuple[list[FedoraPlace], str]:
+    """The Fedoras there are to export to, or why that is not known."""
+    try:
+        return list(fedora_places(call.site.silo.path).values()), ""
+    except JobRefused as error:
+        return [], _sentence(error)
 
 
 def create(call: Call) -> Response:
@@ -106,6 +132,7 @@ def show_one(call: Call) -> View:
     }
     data = {
         "job": job,
+        "download": urls.job_file(job.job_id) if _table_of(call, job) else "",
         "state": state_of(job),
         "share": _share(job),
         "problem": twin["problem"],
@@ -134,6 +161,28 @@ def act(call: Call) -> Response:
         job = jobs.act(job.job_id, action)
     note_job(call, job, action.value)
     return _led(call, job, 200)
+
+
+def download(call: Call) -> Response:
+    """The table that a job exported, as it lies beside the Silo now."""
+    with _sentences():
+        job = call.site.jobs.ledger.job(call.params["job"])
+        path = _table_of(call, job)
+    if not path:
+        raise NotFound("This job made no table, or it is not there any more.")
+    file = open(path, "rb")  # noqa: SIM115  # closed by whoever sends it
+    headers = {"Content-Disposition": f'attachment; filename="{os.path.basename(path)}"'}
+    size = os.fstat(file.fileno()).st_size
+    return Response(200, FileBody(b"", file), _TYPES[job.arguments["form"]], headers, size)
+
+
+def _table_of(call: Call, job: Job) -> str:
+    """Where the table of an export is; empty where there is none."""
+    form = str(job.arguments.get("form", ""))
+    if job.kind != kinds.EXPORT or form not in TABLES:
+        return ""
+    path = place_of(call.site.silo.path, str(job.arguments["name"]), form)
+    return path if os.path.isfile(path) else ""
 
 
 def events(call: Call) -> Response:

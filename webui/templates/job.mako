@@ -37,6 +37,9 @@
 % if change_url:
 <p><a href="${change_url}">${_("The records that this changed")}</a></p>
 % endif
+% if download:
+<p><a class="button filled" href="${download}" download>${_("Get the table")}</a></p>
+% endif
 % for action, label in actions:
 <form class="inline" action="${url}/${action}" method="post">
   <button class="quiet" type="submit">${label}</button>

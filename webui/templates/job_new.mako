@@ -34,24 +34,58 @@
   </form>
 </article>
 <article class="question">
-  <h2>${_("Export")}</h2>
+  <h2>${_("Export files")}</h2>
   <form action="${urls.JOBS}" method="post">
     <input type="hidden" name="kind" value="export">
-    <p><label for="name">${_("Name")}</label>
-    <input id="name" name="name" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="name-hint" spellcheck="false">
-    <small id="name-hint">${_("Of the directory, which is put beside the Silo; exported again, it is brought up to date.")}</small></p>
+${name_field("name", _("Of the directory, which is put beside the Silo; exported again, it is brought up to date."))}
     <p><label for="form">${_("As")}</label>
     <select id="form" name="form"><option value="files">${_("files")}</option><option value="bag">${_("bags (BagIt)")}</option></select></p>
-    <p><label for="versions">${_("Versions")}</label>
-    <select id="versions" name="versions">
-% for one in versions:
-      <option value="${one}">${_(one)}</option>
-% endfor
-    </select></p>
-    <p><label for="query">${_("Only what this search finds")}</label>
-    <input id="query" name="query" type="search" dir="auto"></p>
+${versions_field("versions")}
+${query_field("query")}
     <p class="act"><button type="submit">${_("Export")}</button></p>
   </form>
+</article>
+<article class="question">
+  <h2>${_("Export a table")}</h2>
+  <p>${_("A row for each record as it is now; the job’s page has the file when it is done.")}</p>
+  <form action="${urls.JOBS}" method="post">
+    <input type="hidden" name="kind" value="export">
+${name_field("table-name", _("Of the file, which is put beside the Silo, in the place of one of that name."))}
+    <p><label for="table-form">${_("As")}</label>
+    <select id="table-form" name="form"><option value="csv">${_("CSV")}</option><option value="jsonl">${_("JSON lines")}</option></select></p>
+    <p><label for="columns">${_("Fields")} <span class="optional">${_("(may stay empty)")}</span></label>
+    <input id="columns" name="columns" aria-describedby="columns-hint" autocomplete="off" spellcheck="false">
+    <small id="columns-hint">${_("Separated by blanks; empty: {fields}.", fields=columns)}</small></p>
+${query_field("table-query")}
+    <p class="act"><button type="submit">${_("Export")}</button></p>
+  </form>
+</article>
+<article class="question">
+  <h2>${_("Export to Fedora")}</h2>
+% if places_fault:
+  <p class="note fault" dir="auto">${places_fault}</p>
+% elif places:
+  <p>${_("Each record becomes an object, each version a version; what is there already stays.")}</p>
+  <form action="${urls.JOBS}" method="post">
+    <input type="hidden" name="kind" value="export">
+    <input type="hidden" name="form" value="fedora">
+    <p><label for="place">${_("Where")}</label>
+    <select id="place" name="place">
+% for place in places:
+      <option value="${place.name}">${place.name} (${place.url})</option>
+% endfor
+    </select></p>
+${versions_field("fedora-versions")}
+    <p><label for="deletions">${_("What the source deleted")}</label>
+    <select id="deletions" name="deletions"><option value="status">${_("is marked as deleted")}</option><option value="delete">${_("is deleted there")}</option><option value="keep">${_("stays as it is")}</option></select></p>
+    <p><label for="conflicts">${_("What others changed there")}</label>
+    <select id="conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="skip">${_("is left alone")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
+${query_field("fedora-query")}
+    <p class="act"><button type="submit">${_("Export")}</button></p>
+  </form>
+% else:
+  <p>${_("No Fedora is named for this Silo. Whoever keeps it names one in {file}; user and password lie elsewhere, never in this form.", file=places_file)}</p>
+% endif
 </article>
 <article class="question">
   <h2>${_("Audit")}</h2>
@@ -71,3 +105,20 @@
     <p class="act"><button type="submit">${_("Index anew")}</button></p>
   </form>
 </article>
+<%def name="name_field(id, hint)">
+    <p><label for="${id}">${_("Name")}</label>
+    <input id="${id}" name="name" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
+    <small id="${id}-hint">${hint}</small></p>
+</%def>
+<%def name="versions_field(id)">
+    <p><label for="${id}">${_("Versions")}</label>
+    <select id="${id}" name="versions">
+% for one in versions:
+      <option value="${one}">${_(one)}</option>
+% endfor
+    </select></p>
+</%def>
+<%def name="query_field(id)">
+    <p><label for="${id}">${_("Only what this search finds")}</label>
+    <input id="${id}" name="query" type="search" dir="auto"></p>
+</%def>

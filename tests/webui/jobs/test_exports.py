@@ -1,0 +1,261 @@
+"""Tables and Fedora as jobs of the page: whole or failed, tried again, and without passwords."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fedora_simulator import Simulator, serving
+
+from recordsilo import Silo
+from recordsilo.manifest import Origin
+from webui.jobs.errors import JobRefused
+from webui.jobs.exports import place_of
+from webui.jobs.fedora_places import FedoraPlace, fedora_place, fedora_places
+from webui.jobs.requests import read_request
+from webui.jobs.running import run_job
+from webui.jobs.service import Jobs
+from webui.jobs.values import Action, Job, State
+from webui.jobs.work import Work
+
+NAMES = [f"oai:example.org:{number}" for number in range(4)]
+PASSWORD = "fedoraAdmin"  # the simulator's
+
+
+def dublin_core(title: str) -> bytes:
+    return (
+        '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title></oai_dc:dc>'
+    ).encode()
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> str:
+    """The directory of a Silo of a few records."""
+    path = str(tmp_path / "few")
+    date = "2004-06-24T00:00:00"
+    with Silo(path) as silo, silo.batch(NAMES) as batch:
+        for name in NAMES:
+            edit = batch.edit(name)
+            origin = Origin("harvest", prefixes={"oai_dc": date}, agent="test")
+            edit.add_version("1", date=date, origin=origin, log="Harvested")
+            edit.put("1", "oai_dc", dublin_core(f"Record {name}"), metadata=True)
+    return path
+
+
+def begun(path: str, **fields: str) -> Job:
+    """A job as the form asks for it; nobody does it yet."""
+    asked = read_request("export", fields, path, len(NAMES))
+    return Jobs.of(path).begin(asked.kind, asked.title, asked.arguments, "ada")
+
+
+def done(path: str, **fields: str) -> Job:
+    job = begun(path, **fields)
+    run_job(path, job.job_id)
+    return Jobs.of(path).ledger.job(job.job_id)
+
+
+def again(path: str, job: Job) -> Job:
+    """The same job, tried again."""
+    Jobs.of(path).act(job.job_id, Action.RETRY)
+    run_job(path, job.job_id)
+    return Jobs.of(path).ledger.job(job.job_id)
+
+
+# -- tables -----------------------------------------------------------------------------
+
+
+def test_a_table_is_a_file_beside_the_silo(few: str) -> None:
+    job = done(few, form="csv", name="all", columns="record dc:title")
+    assert (job.state, job.counts) == (State.DONE, {"records": 4})
+    assert job.advance.total == 4
+    rows = list(csv.reader(io.StringIO(Path(few + ".exports/all.csv").read_text("utf-8"))))
+    assert rows == [["record", "dc:title"], *([name, f"Record {name}"] for name in NAMES)]
+
+
+def test_json_lines_hold_what_a_search_finds(few: str) -> None:
+    assert done(few, form="jsonl", name="one", query='"example.org:2"').state is State.DONE
+    lines = Path(few + ".exports/one.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["record"] for line in lines] == [NAMES[2]]
+
+
+def manifest_of(path: str, name: str) -> Path:
+    with Silo(path, create=False) as silo:
+        return Path(silo[name].path_to_item()) / "__manifest.json"
+
+
+def test_a_table_without_a_record_is_not_done_until_the_record_is_mended(
+    few: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = manifest_of(few, NAMES[1])
+    sound = manifest.read_bytes()
+    with monkeypatch.context() as patch:  # damaged after the records were listed
+        patch.setattr(Work, "advanced", lambda *_far: manifest.write_bytes(b"{"))
+        job = done(few, form="csv", name="all")
+    assert (job.state, job.counts["records"], job.counts["failed"]) == (State.FAILED, 3, 1)
+    (_, problem), *_ = Jobs.of(few).ledger.problems(job.job_id, 10)
+    assert problem.identifier == NAMES[1]
+    manifest.write_bytes(sound)
+    mended = again(few, job)
+    assert (mended.state, mended.problems, mended.counts) == (State.DONE, 0, {"records": 4})
+
+
+def test_a_table_that_is_stopped_leaves_the_one_before(
+    few: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(few, form="csv", name="all", query='"example.org:2"')
+    before = Path(few + ".exports/all.csv").read_bytes()
+    job = begun(few, form="csv", name="all")
+    asked = iter([False, True])
+    monkeypatch.setattr(Work, "stop", lambda _work: next(asked))
+    assert run_job(few, job.job_id) is State.QUEUED
+    monkeypatch.undo()
+    assert os.listdir(few + ".exports") == ["all.csv"]
+    assert Path(few + ".exports/all.csv").read_bytes() == before
+    assert run_job(few, job.job_id) is State.DONE
+    assert len(Path(few + ".exports/all.csv").read_bytes()) > len(before)
+
+
+def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> None:
+    job = done(silo.path, form="csv", name="all", columns="record")
+    url = f"/jobs/{job.job_id}/file"
+    assert f'href="{url}"' in client.get(f"/jobs/{job.job_id}").text
+    table = client.get(url)
+    assert table.headers["Content-Type"].startswith("text/csv")
+    assert table.headers["Content-Disposition"] == 'attachment; filename="all.csv"'
+    assert table.body == Path(silo.path + ".exports/all.csv").read_bytes()
+    os.unlink(silo.path + ".exports/all.csv")
+    assert client.get(url, accept="application/json").status == 404
+    files = done(silo.path, form="files", name="plain")
+    assert client.get(f"/jobs/{files.job_id}/file", accept="application/json").status == 404
+    assert "/file" not in client.get(f"/jobs/{files.job_id}").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"form": "csv", "name": "../all"}, "the name of an export"),
+        ({"form": "csv", "name": "all", "columns": "record colour"}, "no field 'colour'"),
+        ({"form": "files", "name": "all", "deletions": "burn"}, "status, delete, keep"),
+        ({"form": "files", "name": "all", "conflicts": "win"}, "fail, skip, overwrite"),
+        ({"form": "fedora", "place": "nowhere"}, "names no place 'nowhere'; it has none"),
+    ],
+)
+def test_an_export_that_means_nothing_is_refused(
+    few: str, fields: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(JobRefused, match=sentence):
+        read_request("export", fields, few, 4)
+
+
+# -- Fedora -----------------------------------------------------------------------------
+
+
+def name_places(path: str, text: str) -> None:
+    os.makedirs(path + "/curation", exist_ok=True)
+    Path(path + "/curation/fedora.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def login(tmp_path: Path) -> str:
+    """A file of credentials that only its owner may read."""
+    path = tmp_path / "fedora.login"
+    path.write_text(f"fedoraAdmin:{PASSWORD}\n")
+    path.chmod(0o600)
+    return str(path)
+
+
+@pytest.fixture
+def fedora() -> Iterator[str]:
+    """The address of a simulated Fedora."""
+    with serving(Simulator("6.5.1")) as root:
+        yield root
+
+
+def test_records_go_to_a_fedora_by_its_name_and_no_password_is_kept(
+    few: str, fedora: str, login: str
+) -> None:
+    name_places(few, f'[eprints]\nurl = "{fedora}/eprints"\ncredentials = "{login}"\n')
+    job = done(few, form="fedora", place="eprints", versions="all")
+    assert (job.state, job.counts) == (State.DONE, {"records": 4, "create": 4}), job.sentence
+    assert job.title == "Export to Fedora: eprints"
+    same = done(few, form="fedora", place="eprints", versions="all")
+    assert (same.state, same.counts) == (State.DONE, {"records": 4, "nothing": 4})
+    kept = [Path(parent) / file for parent, _, files in os.walk(few) for file in files]
+    assert not [path for path in kept if PASSWORD.encode() in path.read_bytes()]
+
+
+def test_a_fedora_that_lets_nobody_in_is_no_success(few: str, fedora: str, login: str) -> None:
+    Path(login).write_text("fedoraAdmin:wrong\n")
+    name_places(few, f'[eprints]\nurl = "{fedora}/eprints"\ncredentials = "{login}"\n')
+    job = done(few, form="fedora", place="eprints")
+    assert job.state is State.FAILED
+    assert job.problems == 1
+    assert "wrong" not in json.dumps(job.to_json())
+    Path(login).write_text(f"fedoraAdmin:{PASSWORD}\n")
+    assert again(few, job).state is State.DONE
+
+
+def test_a_login_that_others_may_read_is_refused(few: str, fedora: str, login: str) -> None:
+    os.chmod(login, 0o644)
+    name_places(few, f'[eprints]\nurl = "{fedora}/eprints"\ncredentials = "{login}"\n')
+    job = done(few, form="fedora", place="eprints")
+    assert job.state is State.FAILED
+    assert "others may read" in job.sentence
+
+
+def test_without_credentials_the_environment_is_asked(
+    few: str, fedora: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FEDORA_USER", "fedoraAdmin")
+    monkeypatch.setenv("FEDORA_PASSWORD", PASSWORD)
+    name_places(few, f'[eprints]\nurl = "{fedora}/eprints"\n')
+    assert done(few, form="fedora", place="eprints").state is State.DONE
+
+
+def test_a_crosswalk_may_lie_in_curation(few: str) -> None:
+    name_places(few, '[a]\nurl = "http://h/rest"\ncrosswalk = "mine.toml"\n')
+    assert fedora_places(few) == {
+        "a": FedoraPlace("a", "http://h/rest", None, few + "/curation/mine.toml")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[a", "curation/fedora.toml cannot be read"),
+        ("a = 1", "no table of texts under 'a'"),
+        ("[a]\nport = 'x'", "says 'port' of a"),
+        ("[a]\nurl = 'ftp://h'", "begins with http:// or https://"),
+        ("[a]\nurl = 'http://h'\ncredentials = 'login'", "are an absolute path"),
+        ("[a]\nurl = 'http://h'\ncredentials = '{silo}/curation/login'", "lie in the Silo"),
+        ("[a]\nurl = 'http://h'", "names no place 'b'; it has a"),
+    ],
+)
+def test_a_file_of_places_that_means_nothing_is_refused(few: str, text: str, sentence: str) -> None:
+    name_places(few, text.replace("{silo}", few))
+    with pytest.raises(JobRefused, match=sentence):
+        fedora_place(few, "b")
+
+
+def test_the_form_offers_the_fedoras_that_are_named(client: Any, silo: Silo) -> None:
+    assert "No Fedora is named for this Silo." in client.get("/jobs/new").text
+    name_places(silo.path, '[a]\nurl = "http://h/rest"\n[b]\nurl = "https://<b>/"\n')
+    page = client.get("/jobs/new")
+    assert '<option value="a">a (http://h/rest)</option>' in page.text
+    assert "<b>" not in page.text
+    assert client.json("/jobs/new")["fedoras"] == [
+        {"name": "a", "url": "http://h/rest"},
+        {"name": "b", "url": "https://<b>/"},
+    ]
+    name_places(silo.path, "[a")
+    assert "Curation/fedora.toml cannot be read" in client.get("/jobs/new").text
+
+
+def test_a_table_has_its_form_as_ending() -> None:
+    assert place_of("/silos/my", "a", "csv") == "/silos/my.exports/a.csv"
+    assert place_of("/silos/my", "a", "bag") == "/silos/my.exports/a"

@@ -1,0 +1,59 @@
+"""Tables as jobs: one file of descriptions, CSV or JSON lines, whole or not there at all."""
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from recordsilo import Silo
+from reexport.selection import Selection
+from reexport.targets import tables
+from reexport.targets.tables import TableReport
+from webui.jobs.values import Ending, Problem
+from webui.jobs.work import Work
+
+TABLES: Mapping[str, Callable[..., TableReport]] = {
+    "csv": tables.write_csv,
+    "jsonl": tables.write_jsonl,
+}
+"""Form, which is the file's ending as well, → what writes it."""
+
+
+def table(work: Work, selection: Selection, path: str) -> Ending:
+    """Write a table to `path`, in the place of one before; asked to end, that one stays.
+
+    Raises:
+        Interrupted: The job is to end; the next run begins the table anew.
+    """
+    columns = work.arguments.get("columns") or tables.USUAL
+    write = TABLES[work.arguments["form"]]
+    with Silo(work.silo_path, create=False) as silo:
+        total = selection.total(silo)
+
+        def show(done: int) -> None:
+            work.advanced(done, total)
+            work.end_if_asked()
+
+        with tables.whole_file(path) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            try:
+                report = write(silo, selection, text, columns, progress=show)
+            finally:
+                text.detach()  # flushes it, and leaves the file open
+    return _ending(report, path)
+
+
+def _ending(report: TableReport, path: str) -> Ending:
+    counts = {
+        "records": report.records,
+        "deleted at the source left out": report.deleted,
+        "failed": len(report.failed),
+    }
+    known: dict[str, Any] = {name: number for name, number in counts.items() if number}
+    lines = [f"{number:>12,}  {name}" for name, number in known.items()]
+    return Ending(
+        whole=not report.failed,
+        text="\n".join([f"Exported to {path}", *lines]),
+        report=known,
+        counts=known,
+        problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
+    )
