@@ -1,8 +1,9 @@
-"""Reading many records for the index, in this process or in one beside it.
+"""Reading many records for the index, in this process and in one beside it.
 
-Half the work of indexing is reading and describing, half is writing rows; on two
-cores the first half is done by a process of its own. It is given identifiers and
-gives back rows made ready, in the same order, so the outcome is the same; it holds
+Reading and describing is more work than writing rows. On two cores a second process
+does most of it, and this one, which writes the rows, reads too whenever it would have
+to wait. The other is given identifiers and gives back rows made ready; chunks are
+given back in their order whoever read them, so the outcome is the same. It holds
 nothing, so it can end, or be ended, at any time: what it did not answer is read here.
 """
 
@@ -29,14 +30,16 @@ from recordsilo.place import RecordPlace
 
 PlaceOf = Callable[[str], RecordPlace]
 Problem = tuple[str, str]
-BESIDE_FROM = 3000
-"""Records after which a second process is worth its start, of about half a second."""
+BESIDE_FROM = 1000
+"""Records after which a second process is started, which takes some 0.4 s of another core."""
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PROGRAM = (
     "import sys; sys.path.append(sys.argv[1]); from recordsilo.record_reading import main; main()"
 )
-_AHEAD = 3
-"""Chunks that are given to the second process before the first is asked back."""
+_AHEAD = 2
+"""Chunks that the second process has been given and not answered: one to do, one to come."""
+_HELD = 6
+"""Chunks of which one is not read yet, while later ones are: then it is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def read_chunks(
     Args:
         place_of: Identifier → where the record lies.
         root: The Silo's ``pairtree_root``.
-        chunks: Asked for as they are read; up to `_AHEAD` more than were given back.
+        chunks: Asked for as they are read; up to `_HELD` more than were given back.
     """
     remaining = iter(chunks)
     read = 0
@@ -111,16 +114,30 @@ def read_chunks(
         if read >= BESIDE_FROM and _is_plain(place_of) and _cores() > 1:
             break
     with contextlib.closing(_Beside(root)) as beside:
-        waiting: deque[Sequence[str]] = deque()
-        for chunk in remaining:
-            waiting.append(chunk)
+        yield from _read_by_both(place_of, remaining, beside)
+
+
+def _read_by_both(
+    place_of: PlaceOf, chunks: Iterator[Sequence[str]], beside: "_Beside"
+) -> Iterator[ReadRecords]:
+    waiting: deque[tuple[Sequence[str], ReadRecords | None]] = deque()
+
+    def first() -> ReadRecords:
+        chunk, read = waiting[0]
+        found = read or beside.answer() or read_records(place_of, chunk)
+        waiting.popleft()
+        return found
+
+    for chunk in chunks:
+        if beside.is_listening() and beside.unanswered < _AHEAD:
             beside.ask(chunk)
-            if len(waiting) > _AHEAD:
-                yield beside.answer() or read_records(place_of, waiting[0])
-                waiting.popleft()
-        while waiting:
-            yield beside.answer() or read_records(place_of, waiting[0])
-            waiting.popleft()
+            waiting.append((chunk, None))
+        else:
+            waiting.append((chunk, read_records(place_of, chunk)))
+        while waiting and (waiting[0][1] or beside.has_answer() or len(waiting) > _HELD):
+            yield first()
+    while waiting:
+        yield first()
 
 
 def _is_plain(place_of: PlaceOf) -> bool:
@@ -133,22 +150,38 @@ def _cores() -> int:
 
 
 class _Beside:
-    """The process beside this one; started by the first question."""
+    """The process beside this one; started by the first look whether it listens.
+
+    Attributes:
+        unanswered: How many questions were asked and their answers not taken.
+    """
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
         self._questions: queue.SimpleQueue[Sequence[str] | None] = queue.SimpleQueue()
-        self._sender = threading.Thread(target=self._send, daemon=True)
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._send, self._receive)
+        ]
+        self._listens = threading.Event()
         self._is_gone = False
+        self.unanswered = 0
+
+    def is_listening(self) -> bool:
+        """Whether it can be asked: it is started, and said so; never waits."""
+        self._start()
+        return self._listens.is_set() and not self._is_gone
 
     def ask(self, identifiers: Sequence[str]) -> None:
         """Have some records read; never waits."""
-        if self._process is None and not self._is_gone:
-            self._start()
+        self._start()
         self._questions.put(identifiers)
+        self.unanswered += 1
 
     def _start(self) -> None:
+        if self._process is not None or self._is_gone:
+            return
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter and this module
                 [sys.executable, "-P", "-c", _PROGRAM, _PACKAGES, self._root],
@@ -159,7 +192,8 @@ class _Beside:
         except (OSError, ValueError):  # no interpreter by that name, no more processes
             self._is_gone = True
         else:
-            self._sender.start()
+            for thread in self._threads:
+                thread.start()
 
     def _send(self) -> None:
         """In a thread of its own: the process may be writing and not reading just then."""
@@ -169,14 +203,31 @@ class _Beside:
             while (identifiers := self._questions.get()) is not None:
                 _write(self._process.stdin, list(identifiers))
 
-    def answer(self) -> ReadRecords | None:
-        """The answer to the oldest question that has none; None once the process is gone."""
-        if self._is_gone or self._process is None:
-            return None
+    def _receive(self) -> None:
+        """In a thread of its own: the process need not wait until its answer is wanted."""
+        assert self._process is not None
         assert self._process.stdout is not None
         try:
-            found, problems = marshal.load(self._process.stdout)  # noqa: S302 - a process of ours
-        except (EOFError, ValueError, TypeError, OSError):
+            _read(self._process.stdout)
+            self._listens.set()
+            while True:
+                self._answers.put(_read(self._process.stdout))
+        except (EOFError, OSError, MemoryError):
+            self._answers.put(None)
+
+    def has_answer(self) -> bool:
+        """Whether `answer` would not wait."""
+        return self._is_gone or not self._answers.empty()
+
+    def answer(self) -> ReadRecords | None:
+        """The answer to the oldest question that has none; None once the process is gone."""
+        self.unanswered -= 1
+        if self._is_gone or self._process is None or (content := self._answers.get()) is None:
+            self._is_gone = True
+            return None
+        try:
+            found, problems = marshal.loads(content)  # noqa: S302 - a process of ours
+        except (EOFError, ValueError, TypeError):
             self._is_gone = True
             return None
         return ReadRecords(list(map(Prepared._make, found)), problems)
@@ -188,7 +239,9 @@ class _Beside:
         self._process.kill()
         self._process.wait()
         self._questions.put(None)
-        self._sender.join()
+        for thread in self._threads:
+            if thread.ident is not None:  # else we were interrupted before it was started
+                thread.join()
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 if stream is not None:
@@ -196,19 +249,39 @@ class _Beside:
 
 
 def _write(stream: IO[bytes], value: Any) -> None:
-    stream.write(marshal.dumps(value))
+    """Write a value behind its size, so that it is read in one piece: marshal reads by words."""
+    content = marshal.dumps(value)
+    stream.write(len(content).to_bytes(_SIZE, "little"))
+    stream.write(content)
     stream.flush()
 
 
+def _read(stream: IO[bytes]) -> bytes:
+    """The next value's bytes.
+
+    Raises:
+        EOFError: There is none, or not all of it.
+    """
+    size = stream.read(_SIZE)
+    content = stream.read(int.from_bytes(size, "little"))
+    if len(size) < _SIZE or len(content) < int.from_bytes(size, "little"):
+        raise EOFError
+    return content
+
+
+_SIZE = 8
+
+
 def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer lists of identifiers by what was read, until there are no more."""
+    """Say that questions are welcome; answer lists of identifiers by what was read."""
 
     def place_of(identifier: str) -> RecordPlace:
         return RecordPlace(identifier, f"{root}/{ppath(identifier)}", root)
 
     with contextlib.suppress(EOFError, BrokenPipeError):
+        _write(answers, None)
         while True:
-            read = read_records(place_of, marshal.load(questions))  # noqa: S302 - our parent
+            read = read_records(place_of, marshal.loads(_read(questions)))  # noqa: S302 - our parent
             _write(answers, (list(map(tuple, read.found)), read.problems))
 
 

@@ -16,6 +16,7 @@ import pytest
 from recordsilo import Silo, record_reading
 from recordsilo.catalogue import Catalogue
 from recordsilo.index import Index
+from recordsilo.place import RecordPlace
 from recordsilo.rdf import RDFSilo
 from recordsilo.record_reading import _Beside, read_chunks
 
@@ -29,6 +30,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_reading, "BESIDE_FROM", 4)
     monkeypatch.setattr(record_reading, "_cores", lambda: 2)
     monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+    # nothing depends on which of the two is faster: this one waits and does not help
+    monkeypatch.setattr(_Beside, "is_listening", lambda _self: True)
+    monkeypatch.setattr(_Beside, "has_answer", lambda _self: True)
 
 
 @pytest.fixture
@@ -91,9 +95,31 @@ def test_two_processes_make_the_index_that_one_makes(
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("listens", [True, False])
+def test_process_that_would_wait_reads_too_and_keeps_the_order(
+    many: Silo, monkeypatch: pytest.MonkeyPatch, listens: bool
+) -> None:
+    monkeypatch.setattr(_Beside, "is_listening", lambda _self: listens)
+    monkeypatch.setattr(_Beside, "has_answer", lambda _self: False)
+    here: list[str] = []
+    place_of, names = many._catalogue._place_of, [f"r{n}" for n in range(RECORDS) if n != 5]
+
+    def noted(identifier: str) -> RecordPlace:
+        here.append(identifier)
+        return place_of(identifier)
+
+    chunks = [[name] for name in names]
+    read = list(read_chunks(noted, many._catalogue._root, chunks))
+    assert [[one.identifier for one in some.found] for some in read] == chunks
+    there = set(names) - set(here)
+    assert len(there) >= 2 if listens else not there
+
+
+@pytest.mark.usefixtures("small")
 def test_process_that_ends_midway_is_done_without(
     many: Silo, monkeypatch: pytest.MonkeyPatch, answers: list[bool]
 ) -> None:
+    monkeypatch.setattr(record_reading, "_AHEAD", 1)
     real = _Beside.answer
 
     def killing(self: _Beside) -> record_reading.ReadRecords | None:
