@@ -386,3 +386,16 @@ def newest_change(connection: sqlite3.Connection) -> int:
     """The number of the index's last change."""
     found = connection.execute("SELECT value FROM about WHERE key = 'change'").fetchone()
     return int(found[0])
+
+
+def forget_gone(connection: sqlite3.Connection) -> None:
+    """Drop the notes of deleted rows that nobody needs, so that these do not pile up.
+
+    Who loaded its columns before the oldest note that is kept finds more than
+    `MERGE_AT` of them, and so loads them anew.
+    """
+    connection.execute(
+        "DELETE FROM gone WHERE change < "
+        "(SELECT change FROM gone ORDER BY change DESC LIMIT 1 OFFSET ?)",
+        (MERGE_AT,),
+    )

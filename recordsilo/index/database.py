@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from recordsilo import atomic_file
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
-from recordsilo.index.columns import Columns
+from recordsilo.index.columns import Columns, forget_gone
 from recordsilo.index.projection import Entry, ManifestStamp
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
@@ -128,11 +128,11 @@ class Index:
         found = [prepare(*one) for one in entries]
         with self._not_in_the_way(), self.writing() as connection:
             self._write(connection, found)
-            for one in found:
-                _take_note_back(connection, one.identifier)
+            settled = [one.identifier for one in found]
             for identifier in gone:
                 self._writer.delete(connection, identifier)
-                _take_note_back(connection, identifier)
+                settled.append(identifier)
+            _take_notes_back(connection, settled)
 
     def take_in(self, found: Sequence[Prepared]) -> int:
         """Write the rows of records that were read without their locks.
@@ -146,6 +146,7 @@ class Index:
         return before
 
     def _write(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
+        found = _last_of_each(found)
         self._writer.begin(connection)
         new = found if _is_fresh(connection) else _without_rows(connection, found)
         self._writer.write_new(connection, new)
@@ -154,7 +155,8 @@ class Index:
             for one in found:
                 if one.identifier not in written:
                     self._writer.write(connection, one)
-        fill_blocks(connection)
+        if fill_blocks(connection):
+            forget_gone(connection)
 
     def changes(self) -> int:
         """How many changes were written to the index, by anybody."""
@@ -229,6 +231,7 @@ class Index:
             self._writer.begin(connection)
             for (identifier,) in gone:
                 self._writer.delete(connection, identifier)
+            forget_gone(connection)
             _complete(connection)
             return _about(connection, "records")
 
@@ -381,5 +384,13 @@ def _without_rows(connection: sqlite3.Connection, found: Sequence[Prepared]) -> 
     return [one for one in found if one.identifier not in there]
 
 
-def _take_note_back(connection: sqlite3.Connection, identifier: str) -> None:
-    connection.execute("DELETE FROM unsettled WHERE identifier = ?", (identifier,))
+def _last_of_each(found: Sequence[Prepared]) -> Sequence[Prepared]:
+    """What was said last of each record."""
+    last = {one.identifier: one for one in found}
+    return found if len(last) == len(found) else list(last.values())
+
+
+def _take_notes_back(connection: sqlite3.Connection, identifiers: Iterable[str]) -> None:
+    connection.executemany(
+        "DELETE FROM unsettled WHERE identifier = ?", ((i,) for i in identifiers)
+    )

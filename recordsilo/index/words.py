@@ -36,11 +36,14 @@ _ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
 # -- what is frequent ---------------------------------------------------------------------
 
 
-def fill_blocks(connection: sqlite3.Connection) -> None:
+def fill_blocks(connection: sqlite3.Connection) -> bool:
     """Make the bitmaps of the blocks that were filled since the last time.
 
     In the transaction that filled them; costs the same for each block, however many
     there are.
+
+    Returns:
+        Whether there were any.
     """
     done, full = _blocks(connection), _highest(connection) // BLOCK
     for block in range(done, full):
@@ -53,6 +56,7 @@ def fill_blocks(connection: sqlite3.Connection) -> None:
         connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
     if full > done:
         connection.execute("UPDATE about SET value = ? WHERE key = 'blocks'", (full,))
+    return full > done
 
 
 def _blocks(connection: sqlite3.Connection) -> int:

@@ -1,5 +1,6 @@
 """Words as bitmaps: the same answers as FTS5 gives, whatever changed since they were made."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from recordsilo import Row, Silo
 from recordsilo.catalogue import Catalogue
-from recordsilo.index import Entry, Index, ManifestStamp, PageRequest, SearchFilters, words
+from recordsilo.index import Entry, Index, ManifestStamp, PageRequest, SearchFilters, columns, words
 from recordsilo.index.projection import Text
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.words import Tokenizer, Words
@@ -130,6 +131,33 @@ def test_record_with_another_text_gets_another_row_id_and_is_counted_once(index:
             2,
         )
         assert connection.execute("SELECT count(*) FROM record_set").fetchone() == (2,)
+
+
+def test_notes_of_rows_that_are_gone_do_not_pile_up_and_none_is_missed(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "MERGE_AT", 5)
+    index.settle([entry(number, "sun") for number in range(4)])
+    with contextlib.closing(Index(index.path, lambda: False)) as other:
+        assert answers(other, "sun") == [1, 2, 3, 4]
+        for number in range(200):
+            index.settle([entry(number % 4, f"moon {number}")])
+        with index.reading() as connection:
+            noted = connection.execute("SELECT count(*) FROM gone").fetchone()[0]
+        assert 5 < noted < 5 + 1 + words.BLOCK
+        assert answers(other, "") == [201, 202, 203, 204]
+        assert answers(other, "moon") == answers_of_fts5(index, "moon") == [201, 202, 203, 204]
+
+
+def test_record_that_is_named_twice_at_once_is_as_it_was_named_last(index: Index) -> None:
+    index.settle([entry(1, "sun"), entry(2, "moon"), entry(1, "sunset")])
+    assert answers(index, "sun") == []
+    assert len(answers(index, "sunset")) == 1
+    index.settle([entry(1, "moon"), entry(1, "rare")])
+    assert len(answers(index, "moon")) == 1
+    with index.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM text").fetchone() == (2,)
+    assert index.complete
 
 
 def test_ranking_leaves_out_what_nearly_all_have(index: Index) -> None:
