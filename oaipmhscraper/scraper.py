@@ -22,7 +22,7 @@ from oaipmhprotocol import (
     Verb,
 )
 from oaipmhscraper.access import Access
-from oaipmhscraper.client import Moment
+from oaipmhscraper.client import Client, Moment
 from oaipmhscraper.errors import (
     BaseURLConflict,
     HarvestInterrupted,
@@ -69,6 +69,7 @@ from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.transport.http_rules import BaseURL
 from oaipmhscraper.transport.http_transport import HttpSettings, Transport
+from oaipmhscraper.walk.endpoint_checks import refuse_unknown_formats
 from oaipmhscraper.warc.pages_only import PageCounter
 from oaipmhscraper.warc.responses import ResponseRecorder
 from recordsilo import PersistentState, Silo
@@ -161,6 +162,11 @@ class OAIPMHScraper:
         return record
 
     # ------------------------------------------------------------------ asking
+
+    @property
+    def client(self) -> Client:
+        """For asking the repository beside a harvest; closed with this."""
+        return self._access.client
 
     def identify(self, refresh_cache: bool = False) -> dict[str, Any]:
         """What the repository says of itself; asked for once, then remembered.
@@ -284,7 +290,8 @@ class OAIPMHScraper:
             What was got, by this run and those it went on from. Look at ``whole``.
 
         Raises:
-            RequestRefused: Arguments that make no request; nothing was sent.
+            RequestRefused: Arguments that make no request, or one of several formats that
+                the repository does not have; nothing was stored.
             HarvestStopped, HarvestInterrupted: See `getRecords`.
             HarvestRunning: Somebody else is at it; nothing was sent.
             RetryLater: The repository asked to be left alone, and the time is not over.
@@ -371,6 +378,8 @@ class OAIPMHScraper:
             journal = stack.enter_context(Journal(self.store.path))
             stack.enter_context(journal.held(request))
             self._access.await_rest(journal)
+            if len(jobs) > 1 and not any(job.update for job in jobs):
+                refuse_unknown_formats(self._access.client, [job.metadata_prefix for job in jobs])
             job = self._job(journal, request, jobs, options)
             keeps = options.warc or options.pages_only
             recorder = stack.enter_context(self._recorder(job)) if keeps else None

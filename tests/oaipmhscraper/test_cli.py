@@ -126,6 +126,8 @@ def test_nobody_there_is_one_sentence_and_3_and_leaves_nothing(tmp_path):
         (["harvest", "URL", "DIR", "--from", "soon"], 2, "not a datestamp"),
         (["harvest", "URL", "DIR", "--update", "--from", "2010-01-01"], 2, "goes on by itself"),
         (["harvest", "URL", "DIR", "-p", "marcxml"], 2, "no records in the format marcxml"),
+        (["harvest", "URL", "DIR", "-p", "oai_dc", "-p", "marcxml"], 2, "no format marcxml"),
+        (["harvest", "URL", "DIR", "--set", "Nowhere"], 2, "no set Nowhere"),
         (["harvest", "--moved", "URL", "DIR"], 2, "DIR"),
         (["update", "DIR"], 2, "DIR"),
         (["harvest", "URL", "DIR", "--contact", "mé@x"], 2, "contact"),
@@ -156,6 +158,61 @@ def test_a_request_that_is_refused_leaves_what_was_there_as_it_was(silo, server,
     before = {path.name for path in made.iterdir()}
     assert silo("harvest", server.base_url, made, *refused).exit_code == 2
     assert before <= {path.name for path in made.iterdir()}
+
+
+@pytest.mark.parametrize("wrong", ["no list of formats", "a list without one of them"])
+def test_a_format_is_not_refused_by_a_list_of_formats_that_is_wrong(
+    silo, patched_client, silo_dir, wrong
+):
+    """Today's way: what can be had of the formats is stored, and the other one is told."""
+    patched_client.add("oai:x:1", formats={"oai_dc": "<a/>", "hidden": "<b/>"})
+    if wrong == "no list of formats":
+        patched_client.answers.append(
+            lambda p: b"<html>" if p["verb"] == "ListMetadataFormats" else None
+        )
+    result = silo("harvest", "http://repo.example/oai", silo_dir, "-p", "oai_dc", "-p", "hidden")
+    assert result.exit_code == 0, result.output
+    with Silo(silo_dir, create=False) as made:
+        assert sorted(made.get_item("oai:x:1").files) == ["hidden", "oai_dc"]
+
+
+def no_records_in(set_spec, page, code="noRecordsMatch"):
+    """An answer for lists of the set: an error condition."""
+
+    def answer(params):
+        if "List" in params["verb"] and params.get("set") == set_spec:
+            return page(f'<error code="{code}"/>')
+        return None
+
+    return answer
+
+
+@pytest.mark.parametrize("code", ["noRecordsMatch", "badArgument"])
+def test_a_set_that_is_not_there_is_refused_with_those_nearest_by_name(
+    silo, patched_client, page, tmp_path, code
+):
+    patched_client.add("oai:x:1", sets=("col_1",))
+    patched_client.sets = {"col_1": "Biology", "col_2": "Geography", "biolog": ""}
+    patched_client.answers.append(no_records_in("biologie", page, code))
+    made = tmp_path / "repo"
+    result = silo("harvest", "http://repo.example/oai", made, "--set", "biologie")
+    assert result.exit_code == 2
+    assert "no set biologie; the nearest by name: biolog, col_1 (Biology); " in result.stderr
+    assert "its sets: silo sets http://repo.example/oai" in result.stderr
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("sets", ["none", "unreadable", "listed"])
+def test_a_set_without_records_is_no_mistake_unless_the_repository_lists_others_only(
+    silo, patched_client, page, silo_dir, sets
+):
+    patched_client.add("oai:x:1")
+    patched_client.sets = {"empty": "Empty", "other": "Other"} if sets == "listed" else {}
+    if sets == "unreadable":
+        patched_client.answers.append(lambda p: b"<html>" if p["verb"] == "ListSets" else None)
+    patched_client.answers.append(no_records_in("empty", page))
+    result = silo("harvest", "http://repo.example/oai", silo_dir, "--set", "empty")
+    assert result.exit_code == 0, result.output
 
 
 def test_a_second_repository_for_a_silo_is_refused_until_it_is_said_to_have_moved(
