@@ -262,6 +262,21 @@ def job_ids(silo_path: str) -> list[str]:
     return sorted((name for name in found if _ID.fullmatch(name)), reverse=True)
 
 
+def remove_journal(silo_path: str, job_id: str) -> None:
+    """Forget a job; whoever asks holds its lock, and knows that there is nothing to undo.
+
+    Raises:
+        JobNotFound: There is none of that name.
+    """
+    if not _ID.fullmatch(job_id):
+        raise JobNotFound(job_id)
+    try:
+        os.unlink(os.path.join(_directory(silo_path), job_id + SUFFIX))
+    except FileNotFoundError:
+        raise JobNotFound(job_id) from None
+    flush_directory(_directory(silo_path))
+
+
 def _directory(silo_path: str) -> str:
     return os.path.join(silo_path, *JOBS.split("/"))
 

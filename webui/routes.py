@@ -118,6 +118,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/bulk/jobs/{job}",              bulk_report.show_one),
     Route("POST",   "/bulk/jobs/{job}/resume",       bulk_report.resume,   Body.FIELDS),
     Route("POST",   "/bulk/jobs/{job}/undo",         bulk_report.undo,     Body.FIELDS),
+    Route("POST",   "/bulk/jobs/{job}/discard",      bulk_report.put_away, Body.FIELDS),
     Route("GET",    "/bulk/sheet",                   sheets.show),
     Route("GET",    "/bulk/sheet.csv",               sheets.export),
     Route("POST",   "/bulk/sheet",                   sheets.send,          Body.FILE),

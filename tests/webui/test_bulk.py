@@ -290,3 +290,83 @@ def test_the_list_of_changes_is_walked_page_by_page(
     assert '<a class="step" href="/bulk/jobs">First page</a>' in page
     assert f'rel="next" href="/bulk/jobs?before={made[3]}"' in page
     assert "The list ends before this place." in client.get("/bulk/jobs?before=0").text
+
+
+# -- previews of very many ----------------------------------------------------------------
+
+
+def looked_at(client: Any, answer: Any) -> str:
+    """The address of a planned change, once all that it would do was counted."""
+    assert answer.status == 202, answer.text
+    for _ in range(3000):
+        job = client.json(answer.headers["Location"])
+        if job["state"] not in {"queued", "running"}:
+            assert (job["kind"], job["state"]) == ("preview", "done"), job["sentence"]
+            return str(answer.json["url"])
+        time.sleep(0.02)
+    raise AssertionError(job)
+
+
+def test_all_of_very_many_are_previewed_as_a_job_and_then_changed(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
+    assert 'name="do" value="look">Look at all of them</button>' in page
+    begun = client.post("/bulk", RULE | {"do": "look"})
+    url = looked_at(client, begun)
+    counted = client.json(url)["preview"]
+    assert (counted["records"], counted["changed"], counted["values"]) == (55, 55, 55)
+    assert silo.count(curated=True) == 0
+    page = client.get(url).text
+    assert "planned; nothing is written yet" in page
+    assert "Change 55 records" in page
+    assert "<ins>Item 100</ins>" in page
+    assert f'href="{url}"' in client.get(begun.headers["Location"]).text
+    assert "planned; nothing is written yet" in client.get("/bulk/jobs").text
+    client.post(url + "/resume", {"message": "as counted"})
+    report = finished(silo, begun.json["job"])
+    assert (report.counts, report.values) == ({"done": counted["changed"]}, counted["values"])
+    assert report.about["message"] == "as counted"
+    assert silo.count(curated=True) == 55
+    assert "Look at all of them" not in client.get(url).text
+
+
+def test_a_planned_change_is_put_away_but_not_one_that_was_begun(client: Any, silo: Silo) -> None:
+    first = looked_at(client, client.post("/bulk", RULE | {"do": "look"}))
+    assert client.post(first + "/discard", {}, accept=HTML).headers["Location"] == "/bulk/jobs"
+    assert client.json("/bulk/jobs")["jobs"] == []
+    assert client.post(first + "/discard", {}).status == 404
+    second = client.post("/bulk", RULE | {"do": "look"})
+    url = looked_at(client, second)
+    client.post(url + "/resume", {})
+    finished(silo, second.json["job"])
+    answer = client.post(url + "/discard", {})
+    assert (answer.status, answer.error["code"]) == (409, "conflict")
+    assert client.json(url)["counts"]["done"] == 55
+
+
+def test_a_preview_that_finds_nothing_offers_nothing_to_do(client: Any) -> None:
+    rule = RULE | {"change-0-pattern": "^Nothing begins so", "do": "look"}
+    url = looked_at(client, client.post("/bulk", rule))
+    page = client.get(url).text
+    assert "Nothing would change." in page
+    assert f'action="{url}/resume"' not in page
+    assert f'action="{url}/discard"' in page
+
+
+def test_kept_rules_and_sent_files_are_previewed_as_a_whole_too(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    assert client.post("/bulk", RULE | {"do": "keep", "name": "items"}).status == 201
+    page = client.post("/rules/items", {"do": "test"}, accept=HTML).text
+    assert "Look at all of them" in page
+    url = looked_at(client, client.post("/rules/items", {"do": "look"}))
+    assert client.json(url)["preview"]["changed"] == 55
+    parts = [("search", None, b"q=Record"), ("part", "licence.txt", b"CC0")]
+    staged = client.upload("/bulk/attach", parts).json["url"]
+    assert "Look at all of them" in client.get(staged).text
+    url = looked_at(client, client.post(staged, {"do": "look"}))
+    assert client.json(url)["preview"]["changed"] == 55
+    assert silo.count(curated=True) == 0

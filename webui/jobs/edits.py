@@ -5,10 +5,14 @@ from typing import Any
 
 from curation.bulk import JobReport, run_job, undo_job
 from curation.job_journal import Doing, Entry, JobJournal
+from curation.planned import preview_planned
 from recordsilo import Silo
 from webui.jobs.errors import Interrupted
 from webui.jobs.values import Ending, Problem
 from webui.jobs.work import Work
+
+SAMPLES = 20
+"""Of a preview."""
 
 
 def change(work: Work) -> Ending:
@@ -41,6 +45,30 @@ def undo(work: Work) -> Ending:
     return _ending(work.silo_path, report, Doing.KEPT)
 
 
+def preview(work: Work) -> Ending:
+    """Say what the planned change ``job`` would do, all of it; its journal keeps that."""
+    job_id = str(work.arguments["job"])
+    total = _total(work.silo_path, job_id, Doing.PLANNED)
+
+    def show(done: int) -> None:
+        work.advanced(done, total)
+        work.end_if_asked()
+
+    with Silo(work.silo_path, create=False) as silo:
+        found = preview_planned(silo, job_id, samples=SAMPLES, progress=show)
+    if found is None:
+        return Ending(False, sentence="the change was begun meanwhile")
+    counts = {
+        "records looked at": found.records,
+        "records would change": found.changed,
+        "values would change": found.values,
+        "working copies would be made": found.copies,
+        "would be passed over": sum(found.skipped.values()),
+    }
+    known = {name: number for name, number in counts.items() if number}
+    return Ending(True, _text(known, {}, what=""), known, known)
+
+
 def plan_skipped_again(silo_path: str, arguments: Mapping[str, Any]) -> None:
     """Let a bulk change look again at the records it passed over."""
     with JobJournal.open(silo_path, str(arguments["job"])) as journal:
@@ -68,8 +96,8 @@ def _ending(silo_path: str, report: JobReport, passed_over: Doing) -> Ending:
     )
 
 
-def _text(counts: Mapping[str, int], values: Mapping[str, int]) -> str:
-    lines = [f"{number:>12,}  records {state}" for state, number in counts.items()]
+def _text(counts: Mapping[str, int], values: Mapping[str, int], what: str = "records ") -> str:
+    lines = [f"{number:>12,}  {what}{state}" for state, number in counts.items()]
     return "\n".join([*lines, *(f"{number:>12,}  {name}" for name, number in values.items())])
 
 

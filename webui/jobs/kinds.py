@@ -7,13 +7,15 @@ from webui.jobs.errors import JobRefused
 from webui.jobs.work import Kind
 
 HARVEST, UPDATE, CHANGE, UNDO = "harvest", "update", "change", "undo"
-EXPORT, AUDIT, REINDEX, PROPOSE = "export", "audit", "reindex", "propose"
+EXPORT, AUDIT, REINDEX = "export", "audit", "reindex"
+PROPOSE, PREVIEW = "propose", "preview"
 
 KINDS: Mapping[str, Kind] = {
     HARVEST: Kind("Harvest", harvests.harvest, lane="harvest", by_signal=True),
     UPDATE: Kind("Update", harvests.update, lane="harvest", by_signal=True),
     CHANGE: Kind("Bulk change", edits.change, lane="change", renew=edits.plan_skipped_again),
     UNDO: Kind("Undo", edits.undo, lane="change"),
+    PREVIEW: Kind("Preview", edits.preview, lane="preview"),
     PROPOSE: Kind("Propose", proposals.propose, lane="change"),
     EXPORT: Kind("Export", exports.export, lane="export"),
     AUDIT: Kind("Audit", looks.audit, lane="audit"),

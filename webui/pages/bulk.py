@@ -13,7 +13,7 @@ from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
 from recordsilo.manifest import STATES
 from webui import urls
 from webui.activity import note
-from webui.bulk_jobs import start_bulk_job
+from webui.bulk_jobs import start_bulk_job, start_preview
 from webui.edit_form import DUBLIN_CORE
 from webui.errors import BadRequest, from_curation, from_store
 from webui.http_values import Response, redirect
@@ -83,6 +83,8 @@ def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | 
         return view(call, form, found=look(call, rules_job(rule_set, form.name)))
     if action == "apply":
         return apply(call, rules_job(rule_set, form.name))
+    if action == "look":
+        return look_at_all(call, rules_job(rule_set, form.name))
     if action == "keep":
         _keep_rules(call, rule_name(form.name), rule_set)
         location = urls.rule(form.name, done="kept")
@@ -91,7 +93,7 @@ def _done(call: Call, form: RuleForm, action: str, rule_set: RuleSet) -> View | 
                 {"name": form.name, **to_table(rule_set)}, 201, {"Location": location}
             )
         return redirect(location)
-    raise BadRequest("The button (field do) is add, remove-0, preview, apply or keep.")
+    raise BadRequest("The button (field do) is add, remove-0, preview, look, apply or keep.")
 
 
 def _keep_rules(call: Call, name: str, rule_set: RuleSet) -> None:
@@ -109,6 +111,17 @@ def apply(call: Call, spec: JobSpec) -> Response:
     location = urls.bulk_job(job_id)
     if call.wants_json:
         return json_answer({"job": job_id, "url": location}, 202, {"Location": location})
+    return redirect(location)
+
+
+def look_at_all(call: Call, spec: JobSpec) -> Response:
+    """Plan a change, and look at all that it would do as a job; nothing is written to records."""
+    job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
+    job = start_preview(call, job_id)
+    location = urls.job(job.job_id)
+    if call.wants_json:
+        told = {"job": job_id, "url": urls.bulk_job(job_id), "preview_job": job.job_id}
+        return json_answer(told, 202, {"Location": location})
     return redirect(location)
 
 

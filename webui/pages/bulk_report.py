@@ -1,9 +1,12 @@
 """Bulk changes that were made: how far each is, what it passed over, and taking it back."""
 
 from curation.bulk import JobReport, job_report
-from curation.job_journal import Doing, job_ids
+from curation.job_journal import Doing, JobJournal, job_ids
+from curation.planned import discard, is_untouched, noted_preview
 from webui import urls
+from webui.activity import note
 from webui.bulk_jobs import start_bulk_job, start_bulk_undo
+from webui.errors import Conflict
 from webui.http_values import Response, redirect
 from webui.rendering import View, json_answer
 from webui.site import Call
@@ -42,8 +45,11 @@ def show(call: Call) -> View:
 def show_one(call: Call) -> View:
     """How far a bulk change is."""
     report = job_report(call.site.silo, call.params["job"])
+    is_planned = _is_planned(report)
     data = {
         "report": report,
+        "is_planned": is_planned,
+        "preview": noted_preview(report.about) if is_planned else None,
         "said": said(report),
         "counts": [(_(DOING_LABELS[state]), n) for state, n in report.counts.items() if n],
         "can_undo": report.counts.get(Doing.DONE, 0) + report.counts.get(Doing.KEPT, 0) > 0,
@@ -52,8 +58,15 @@ def show_one(call: Call) -> View:
     return View("bulk_job.mako", data, report.to_json(), urls.bulk_job(report.job_id))
 
 
+def _is_planned(report: JobReport) -> bool:
+    """Whether a change was planned to be looked at, and not begun."""
+    return "preview_job" in report.about and is_untouched(report.counts)
+
+
 def said(report: JobReport) -> str:
     """How far a change is, in words; never that it is well where something was passed over."""
+    if _is_planned(report):
+        return _("planned; nothing is written yet")
     if not report.is_finished:
         return _("under way, or stopped before its end")
     if report.counts.get(Doing.KEPT):
@@ -66,10 +79,23 @@ def said(report: JobReport) -> str:
 
 
 def resume(call: Call) -> Response:
-    """Go on with a change that was stopped."""
+    """Go on with a change that was stopped, or begin one that was planned."""
     report = job_report(call.site.silo, call.params["job"])
+    if (message := call.field("message")) and _is_planned(report):
+        with JobJournal.open(call.site.silo.path, report.job_id) as journal:
+            journal.note(message=message)
     start_bulk_job(call, report.job_id)
     return _begun(call, report)
+
+
+def put_away(call: Call) -> Response:
+    """Forget a change that was planned and not begun."""
+    job_id = call.params["job"]
+    report = job_report(call.site.silo, job_id)
+    if not discard(call.site.silo, job_id):
+        raise Conflict("This change was begun, and stays in the list; undo it instead.")
+    note(call, "discard change", message=str(report.about.get("title", "")), job=job_id)
+    return json_answer({"deleted": job_id}) if call.wants_json else redirect(urls.BULK_JOBS)
 
 
 def undo(call: Call) -> Response:

@@ -32,7 +32,7 @@ logger = logging.getLogger("webui")
 PAGE = 50
 PROBLEMS = 200
 """Of one job, on one page."""
-CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO, kinds.PROPOSE})
+CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO, kinds.PROPOSE, kinds.PREVIEW})
 """Kinds whose jobs a curator may pause, stop and try again; others are a manager's."""
 _TYPES = {"csv": CSV, "jsonl": JSON_LINES}
 CLOSING = threading.Event()
@@ -140,6 +140,7 @@ def show_one(call: Call) -> View:
         "following": following,
         "actions": [(a.value, _(ACTIONS[a])) for a in job.actions if _may(call, job)],
         "change_url": _change_url(job),
+        "is_preview": job.kind == kinds.PREVIEW,
         "refresh": call.request.query.get("every") == "5" and not job.is_over,
         "url": url,
     }

@@ -11,7 +11,7 @@ from curation.rule_files import delete_rules, load_rules, rule_names, rules_text
 from webui import urls
 from webui.activity import note
 from webui.http_values import Response, redirect
-from webui.pages.bulk import apply, is_complete, look, preview_json, rule_name
+from webui.pages.bulk import apply, is_complete, look, look_at_all, preview_json, rule_name
 from webui.rendering import View, json_answer
 from webui.site import Call
 
@@ -39,11 +39,13 @@ def show_one(call: Call) -> View:
 
 
 def act(call: Call) -> View | Response:
-    """Test a rule (``do=test``) or apply it (``do=apply``)."""
+    """Test a rule (``do=test``; ``do=look``: on all records, as a job), or ``do=apply`` it."""
     name = rule_name(call.params["name"])
     spec = rules_job(load_rules(call.site.silo.path, name), name)
     if call.field("do") == "apply":
         return apply(call, spec)
+    if call.field("do") == "look":
+        return look_at_all(call, spec)
     return _view(call, look(call, spec))
 
 

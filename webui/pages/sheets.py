@@ -12,7 +12,7 @@ from webui import staged, urls
 from webui.bodies import human_size
 from webui.errors import BadRequest, TooLarge
 from webui.http_values import Response, redirect
-from webui.pages.bulk import apply, is_complete, look, preview_json
+from webui.pages.bulk import apply, is_complete, look, look_at_all, preview_json
 from webui.pages.files import FileBody, path_of, uploaded
 from webui.pages.selecting import from_address, selected
 from webui.rendering import View, json_answer
@@ -117,9 +117,9 @@ def show_staged(call: Call) -> View:
 
 
 def apply_staged(call: Call) -> Response:
-    """Do what was previewed."""
+    """Do what was previewed; or (``do=look``) preview all of it, as a job."""
     spec, _back = _spec(call)
-    answer = apply(call, spec)
+    answer = look_at_all(call, spec) if call.field("do") == "look" else apply(call, spec)
     staged.forget(call.site, call.params["token"])
     return answer
 

@@ -91,6 +91,9 @@ ${one_change(number, change)}
 % if found and found.changed:
       <button name="do" value="apply">${previews.button(found, is_complete(found))}</button>
 % endif
+% if found:
+      ${previews.all(is_complete(found))}
+% endif
     </p>
   </fieldset>
 </form>

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${report.about.get("title") or report.job_id}</%def>
 <p class="crumbs"><a href="${urls.BULK_JOBS}">← ${_("Changes made")}</a></p>
 <div class="heading">
@@ -16,7 +17,26 @@
 % endfor
   <li><strong>${f"{report.values:,}"}</strong> ${_("values changed")}</li>
 </ul>
-% if not report.is_finished:
+% if preview:
+${previews.preview(preview, True)}
+% endif
+% if is_planned:
+% if not preview:
+<p class="note" role="status">${_("What this would do is being looked at; nothing is written yet.")} <a href="${urls.job(report.about['preview_job'])}">${_("How far that is")}</a></p>
+% endif
+% if not preview or preview.changed:
+<form action="${url}/resume" method="post">
+  <p>
+    <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+    <input id="message" name="message" type="text" autocomplete="off" dir="auto">
+  </p>
+  <p class="act"><button type="submit">${_("Do it") if not preview else counted("Change {n} record", "Change {n} records", preview.changed)}</button></p>
+</form>
+% endif
+<form action="${url}/discard" method="post">
+  <p class="act"><button class="quiet" type="submit">${_("Put it away")}</button></p>
+</form>
+% elif not report.is_finished:
 <p><a class="button filled" href="${url}">${_("Look again")}</a></p>
 <form action="${url}/resume" method="post">
   <p class="act"><button class="quiet" type="submit">${_("Go on, if it was stopped")}</button></p>

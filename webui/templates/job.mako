@@ -35,7 +35,7 @@
 </section>
 % endif
 % if change_url:
-<p><a href="${change_url}">${_("The records that this changed")}</a></p>
+<p><a href="${change_url}">${_("What was found, and doing it") if is_preview else _("The records that this changed")}</a></p>
 % endif
 % if download:
 <p><a class="button filled" href="${download}" download>${_("Get the table")}</a></p>

@@ -8,12 +8,18 @@ ${_("Change all of them")}\
 % endif
 </%def>
 
+<%def name="all(complete)">\
+% if not complete:
+<button class="quiet" name="do" value="look">${_("Look at all of them")}</button>\
+% endif
+</%def>
+
 <%def name="preview(found, complete)">
 <section class="card" aria-labelledby="preview">
   <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
   <p role="status">${_("Nothing is written yet.")}</p>
 % if not complete:
-  <p class="note">${_("The first {n} records were looked at; a change concerns all that are selected.", n=f"{found.records:,}")}</p>
+  <p class="note">${_("The first {n} records were looked at; a change concerns all that are selected.", n=f"{found.records:,}")} ${_("Looking at all of them is a job.")}</p>
 % endif
   <ul class="figures">
     <li><strong>${f"{found.records:,}"}</strong> ${_("looked at")}</li>

@@ -20,6 +20,9 @@ ${previews.preview(found, is_complete(found))}
 % if found and found.changed:
     <button name="do" value="apply">${previews.button(found, is_complete(found))}</button>
 % endif
+% if found:
+    ${previews.all(is_complete(found))}
+% endif
     <a class="button" href="${urls.with_query(urls.BULK, {'rule': name})}">${_("Edit the rule")}</a></p>
 </form>
 <form action="${urls.rule(name)}/delete" method="post">

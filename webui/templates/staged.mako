@@ -4,12 +4,13 @@
 <p class="crumbs"><a href="${back}">← ${_("Back")}</a></p>
 <div class="heading"><h1 dir="auto">${title}</h1></div>
 ${previews.preview(found, is_complete(found))}
-% if found.changed:
+% if found.changed or not is_complete(found):
 <form action="${url}" method="post">
   <p>
     <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
-  <p class="act"><button type="submit">${previews.button(found, is_complete(found))}</button></p>
+  <p class="act"><button type="submit">${previews.button(found, is_complete(found))}</button>
+  ${previews.all(is_complete(found))}</p>
 </form>
 % endif
