@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from curation.changes import FileChange, ReadFile, RecordChange, editable_version
+from curation.changes import CannotChange, FileChange, ReadFile, RecordChange, editable_version
 from curation.errors import RuleRefused
 from curation.premis import premis_of
 from recordsilo.errors import RecordSiloError
@@ -71,6 +71,10 @@ def plan_attachment(
     if content is None:
         content = premis_of(manifest, source)
     version = manifest.version(source)
+    if not version.has_room_for(attachment.path):
+        raise CannotChange(
+            f"has no room for {attachment.path}: a file or a directory is in the way"
+        )
     before = read(source, attachment.path) if attachment.path in version.paths else None
     if before == content:
         return None

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as member
 from typing import Any
 
@@ -24,7 +24,7 @@ from recordsilo import Silo
 from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.locks import Locks
-from recordsilo.manifest import now_text
+from recordsilo.manifest import altered, now_text
 
 PAGE = 200
 """Records in one group commit."""
@@ -327,13 +327,15 @@ def _apply_page(
                 if edit.before is None:
                     raise CannotChange("is gone")
                 change = plan(edit.manifest, edit.read, entry.given)
+                if change is None:
+                    noted.settled.append(altered(entry, state=Doing.UNCHANGED))
+                    continue
+                begun = _carry_out(edit, entry, change, agent, message)
             except (CannotChange, RecordSiloError) as error:
-                noted.settled.append(replace(entry, state=Doing.SKIPPED, reason=str(error)))
+                batch.drop(entry.identifier)
+                noted.settled.append(altered(entry, state=Doing.SKIPPED, reason=str(error)))
                 continue
-            if change is None:
-                noted.settled.append(replace(entry, state=Doing.UNCHANGED))
-                continue
-            noted.written.append(_carry_out(edit, entry, change, agent, message))
+            noted.written.append(begun)
             noted.activity += changes_of(
                 of_change(change), agent=agent, action="bulk", identifier=entry.identifier,
                 version=change.target, message=message, job=journal.job_id,
@@ -367,7 +369,7 @@ def _carry_out(
         _write(edit, change.target, one, marked=one.path in source.metadata_files)
     if change.state is not None:
         edit.set_state(change.target, change.state)
-    return replace(
+    return altered(
         entry,
         state=Doing.BEGUN,
         version=change.target,
@@ -398,9 +400,10 @@ def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: st
                 values = _given_back(edit, entry)
                 _take_back(edit, entry, f"Undone by {agent}")
             except (CannotChange, RecordSiloError) as error:
-                noted.settled.append(replace(entry, state=Doing.KEPT, reason=str(error)))
+                batch.drop(entry.identifier)
+                noted.settled.append(altered(entry, state=Doing.KEPT, reason=str(error)))
             else:
-                noted.written.append(replace(entry, state=Doing.UNDOING))
+                noted.written.append(altered(entry, state=Doing.UNDOING))
                 noted.activity += changes_of(
                     values, agent=agent, action="undo", identifier=entry.identifier,
                     version=entry.version, job=journal.job_id,

@@ -385,10 +385,7 @@ class RecordEdit:
         self.arrivals[target] = staged
 
     def _check_way(self, listed: Version, path: str) -> None:
-        is_directory = path in listed.subdir or any(p.startswith(path + "/") for p in listed.paths)
-        parents = path.split("/")[:-1]
-        through_file = any("/".join(parents[: i + 1]) in listed.paths for i in range(len(parents)))
-        if is_directory or through_file:
+        if not listed.has_room_for(path):
             raise FileInTheWay(self.identifier, listed.name, path)
 
     def accept(self, version: str, path: str) -> None:

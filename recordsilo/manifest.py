@@ -102,6 +102,18 @@ class Version:
         """Whether people made it, and not a harvest."""
         return self.origin.kind != "harvest"
 
+    def has_room_for(self, path: str) -> bool:
+        """Whether a file may be put there: it is no directory, nor is a file on the way to it."""
+        if path in self.subdir:
+            return False
+        if not self.subdir and "/" not in path:
+            return True
+        parents = path.split("/")[:-1]
+        above = {"/".join(parents[: n + 1]) for n in range(len(parents))}
+        return above.isdisjoint(self.paths) and not any(
+            one.startswith(path + "/") for one in self.paths
+        )
+
     def with_file(self, path: str, digest: Digest | None, *, metadata: bool | None) -> "Version":
         """The version after a file was put; None leaves open whether it is metadata."""
         top, _, below = path.partition("/")

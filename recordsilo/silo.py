@@ -592,6 +592,11 @@ class Batch:
             self._edits[identifier] = self._begin(identifier)
         return self._edits[identifier]
 
+    def drop(self, identifier: str) -> None:
+        """Leave a record as it is: what was edited so far is not committed."""
+        if edit := self._edits.pop(identifier, None):
+            edit.discard()
+
 
 def _user() -> str:
     try:

@@ -36,6 +36,17 @@ def test_a_licence_is_attached_to_each_record_and_taken_off_again(silo: Silo, fi
     assert silo[identifiers[0]].paths("workingcopy") == ["oai_dc"]
 
 
+def test_a_record_whose_directory_is_in_the_way_is_passed_over(silo: Silo, fill: Fill) -> None:
+    first, second = fill(2)
+    silo[first].put_stream("docs/note.txt", "there already")
+    spec = attach_job(Selection(), Attachment("docs", b"CC BY"))
+    assert preview(silo, spec).changed == 1
+    report = run_job(silo, create_job(silo, spec, agent="ada"))
+    assert report.counts == {Doing.SKIPPED: 1, Doing.DONE: 1}
+    assert dict(report.skipped).keys() == {first}
+    assert [silo[one].versions for one in (first, second)] == [["1"], ["1", "workingcopy"]]
+
+
 def test_premis_tells_versions_files_events_and_agents(silo: Silo, fill: Fill) -> None:
     (identifier,) = fill(1)
     record = silo[identifier]

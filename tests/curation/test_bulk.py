@@ -15,7 +15,8 @@ from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
 from curation.rules import Add, Remove, Replace, Rule
 from curation.selection import Selection
-from recordsilo import Silo
+from recordsilo import RecordEdit, Silo
+from recordsilo.errors import FileInTheWay
 from recordsilo.index import SearchFilters
 
 Fill = Callable[..., list[str]]
@@ -125,6 +126,27 @@ def test_records_that_cannot_be_changed_are_named(silo: Silo, fill: Fill) -> Non
     }
     assert (report.counts[Doing.DONE], report.whole) == (1, False)
     assert silo[third].is_curated()
+
+
+def test_what_the_store_refuses_is_passed_over_and_stays_as_it_was(
+    silo: Silo, fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = fill(2, type="Journal Article")
+    before = snapshot(silo)
+    put = RecordEdit.put
+
+    def refuse(edit: RecordEdit, *args: object, **how: object) -> None:
+        if edit.identifier == first:
+            raise FileInTheWay(first, "workingcopy", "oai_dc")
+        put(edit, *args, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RecordEdit, "put", refuse)
+    job = create_job(silo, rules_job(TYPES), agent="ada")
+    report = run_job(silo, job)
+    assert report.counts == {Doing.SKIPPED: 1, Doing.DONE: 1}
+    assert snapshot(silo)[first] == before[first]
+    assert silo[first].revision == 1
+    assert silo[second].is_curated()
 
 
 def test_a_state_can_be_set_with_or_without_rules(silo: Silo, fill: Fill) -> None:
