@@ -260,6 +260,8 @@ class _Writer:
     def write(self, fields: Fields) -> None:
         """Remove, change, add, and put into order."""
         wanted = [self._element(field) for field in fields]
+        if [field.place for field in fields] == list(self._before):
+            return  # the same elements in the same order
         kept = set(map(id, wanted))
         for place in self._before:
             element = self._elements[place or 0]
@@ -274,6 +276,8 @@ class _Writer:
         else:
             element = self._elements[field.place]
             before = self._before[field.place]
+            if field is before:
+                return element
             if field.name != before.name:
                 element.tag = self._tag(field.name)
             if field.text != before.text:

@@ -119,12 +119,18 @@ class RecordEdit:
             VersionExists: The name is taken.
             VersionNameError: No version can have the name.
         """
+        self._begin_version(name)
+        version = Version(name, date_text(date), origin, log=() if log is None else (log,))
+        self._show_version(version, move_cursor=move_cursor)
+
+    def _begin_version(self, name: str) -> None:
         check_version_name(name)
         if self.manifest.has(name):
             raise VersionExists(self.identifier, name)
         self.new_versions[name] = None
         self.removals.pop(version_dirname(name), None)
-        version = Version(name, date_text(date), origin, log=() if log is None else (log,))
+
+    def _show_version(self, version: Version, *, move_cursor: bool = True) -> None:
         to_be_current = move_cursor or not self.manifest.current_version
         self.manifest = self.manifest.with_version(version, to_be_current=to_be_current)
 
@@ -163,8 +169,8 @@ class RecordEdit:
         """
         source = self.manifest.version(original)
         left_out, links = frozenset(exclude), frozenset(linked)
-        self.add_version(new, date=date, origin=origin)
-        version = self.manifest.version(new)
+        self._begin_version(new)
+        version = Version(new, date_text(date), origin, log=(log,), state="in work")
         for path, known in (source.digests or {}).items():
             if path in left_out or path.split("/")[0] in left_out:
                 continue
@@ -177,8 +183,7 @@ class RecordEdit:
                 version = replace(
                     version, files=(*version.files, empty), subdir=(*version.subdir, empty)
                 )
-        version = replace(version, state="in work")
-        self.manifest = self.manifest.with_version(version.with_log(log))
+        self._show_version(version)
 
     def _derive_file(
         self, original: str, new: str, path: str, known: Digest | None, *, link: bool
