@@ -1,6 +1,8 @@
 """The list of records: pages, filters, jumps, and the same as JSON."""
 
 import json
+import os
+import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -8,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from recordsilo import Silo
+from recordsilo.manifest import Origin
 from webui.server import PageServer
 from webui.site import SetCounts
 
@@ -182,7 +185,9 @@ def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> 
     assert client.json("/sets.json")["sets"][0]["name"] == "Another name"
 
 
-def test_slow_counts_of_sets_are_kept_for_a_while(silo: Silo) -> None:
+def test_slow_counts_of_sets_are_kept_for_a_while_and_longer_while_nothing_is_written(
+    silo: Silo,
+) -> None:
     now = [0.0]
     counted: list[float] = []
     count = silo.set_counts
@@ -195,9 +200,37 @@ def test_slow_counts_of_sets_are_kept_for_a_while(silo: Silo) -> None:
     silo.set_counts = slow  # type: ignore[method-assign]  # a clock that goes while it counts
     counts = SetCounts(silo, lambda: now[0])
     assert counts() == {SET: 60}
-    for now[0] in (1.0, 50.4, 50.5, 60.0):
+    set_time(silo, time.time_ns())
+    for now[0] in (1.0, 50.4, 50.5, 60.0):  # just written to: who knows whether it will be again
         assert counts() == {SET: 60}
     assert counted == [0.0, 50.5]
+    set_time(silo, time.time_ns() - 10**9)
+    for now[0] in (101.5, 300.0, 701.0):
+        assert counts() == {SET: 60}
+    assert counted == [0.0, 50.5, 101.5]
+    set_time(silo, time.time_ns() - 2 * 10**9)
+    counts()
+    assert counted[3:] == [701.0]
+    now[0] = 702.0 + SetCounts.LONGEST
+    counts()
+    assert counted[4:] == [702.0 + SetCounts.LONGEST]
+
+
+def set_time(silo: Silo, nanoseconds: int) -> None:
+    """As if the index had been written to at that time, and not since."""
+    for name in os.listdir(f"{silo.path}/.silo"):
+        if name.startswith("index.sqlite"):
+            os.utime(f"{silo.path}/.silo/{name}", ns=(nanoseconds, nanoseconds))
+
+
+def test_counts_of_sets_are_new_after_a_record_came(silo: Silo) -> None:
+    counts = SetCounts(silo, lambda: 0.0)  # as if counting took no time, and is so not kept
+    for more in range(5):
+        assert counts() == counts() == {SET: 60 + more}
+        with silo.batch([f"oai:example.org:more-{more}"]) as batch:
+            edit = batch.edit(f"oai:example.org:more-{more}")
+            edit.add_version("1", date="2004-06-24T00:00:00", origin=Origin("harvest"))
+            edit.set_metadata("setSpec", [SET])
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"sets": [], "identify": 5}'])
