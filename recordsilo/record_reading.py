@@ -8,6 +8,7 @@ nothing, so it can end, or be ended, at any time: what it did not answer is read
 """
 
 import contextlib
+import gc
 import marshal
 import os
 import queue
@@ -56,12 +57,7 @@ class ReadRecords:
 
 def entry_of(place: RecordPlace, manifest: Manifest) -> Entry:
     """What the index holds of a record as it is on disk."""
-
-    def read(version: str, path: str) -> bytes:
-        with place.open(manifest, version, path) as file:
-            return file.read()
-
-    return project(manifest, read)
+    return project(manifest, lambda version, path: place.content(manifest, version, path))
 
 
 def read_entry(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
@@ -287,5 +283,7 @@ def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
 
 def main() -> None:
     """The process beside: as long as the one that started it asks."""
+    gc.freeze()
+    gc.set_threshold(50_000)  # what was read is plain values: there are no cycles to look for
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other, which ends this one
     serve(sys.argv[2], sys.stdin.buffer, sys.stdout.buffer)

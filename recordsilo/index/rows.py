@@ -155,12 +155,12 @@ class RowWriter:
 
     def _codes(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
         """The numbers of facet values, new ones given on the way."""
-        numbers = self._numbers
-        found = array("i")
-        for value in values:
-            number = numbers.get(value)
-            found.append(self._number(connection, value) if number is None else number)
-        return found.tobytes()
+        known = self._numbers
+        try:
+            return array("i", [known[value] for value in values]).tobytes()
+        except KeyError:
+            numbers = [known.get(value) or self._number(connection, value) for value in values]
+        return array("i", numbers).tobytes()
 
     def _number(self, connection: sqlite3.Connection, value: tuple[str, str]) -> int:
         if len(self._numbers) >= _KEPT_VALUES:

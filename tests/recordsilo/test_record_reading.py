@@ -15,7 +15,9 @@ import pytest
 
 from recordsilo import Silo, record_reading
 from recordsilo.catalogue import Catalogue
+from recordsilo.errors import RecordSiloError
 from recordsilo.index import Index
+from recordsilo.manifest import Manifest
 from recordsilo.place import RecordPlace
 from recordsilo.rdf import RDFSilo
 from recordsilo.record_reading import _Beside, read_chunks
@@ -290,3 +292,50 @@ def test_interrupted_indexing_goes_on_where_it_was(
     monkeypatch.setattr(Catalogue, "_not_as_indexed", counted)
     assert many.reindex() == RECORDS - 1
     assert sum(read) <= RECORDS - 11
+
+
+def both_ways(place: RecordPlace, manifest: Manifest, path: str) -> tuple[object, object]:
+    """What reading a file whole gives, and what opening it gives; an error by its class."""
+
+    def opened() -> bytes:
+        with place.open(manifest, "1", path) as file:
+            return file.read()
+
+    found: list[object] = []
+    for way in (lambda: place.content(manifest, "1", path), opened):
+        try:
+            found.append(way())
+        except (RecordSiloError, OSError) as error:
+            found.append((type(error), str(error)))
+    return found[0], found[1]
+
+
+def test_file_read_whole_is_the_one_that_is_opened(silo: Silo, harvest: Harvest) -> None:
+    record = silo[harvest(silo, "r")]
+    for name, text in (("long", "x" * 100_000), ("sub/inner", "in"), ("empty", "")):
+        record.put_stream(name, text)
+    place = silo._catalogue._place_of("r")
+    manifest = place.read_manifest()
+    assert manifest is not None
+    for path, content in (("long", b"x" * 100_000), ("sub/inner", b"in"), ("empty", b"")):
+        assert both_ways(place, manifest, path) == (content, content)
+    files = Path(record.path_to_item(), "__1")
+
+    def compare() -> None:
+        for path in ("oai_dc", "long", "empty", "sub/inner", "unlisted"):
+            whole, opened = both_ways(place, manifest, path)
+            assert whole == opened
+
+    empty = files / "empty"
+    for target in (files / "long", Path("/etc/passwd"), Path("nowhere")):
+        empty.unlink()
+        compare()
+        empty.symlink_to(target)
+        compare()
+    empty.unlink()
+    empty.mkdir()
+    compare()
+    files.rename(files.with_name("elsewhere"))
+    compare()
+    files.symlink_to("elsewhere")
+    compare()
