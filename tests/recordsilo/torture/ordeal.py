@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -94,6 +95,16 @@ class Ordeal:
     def all_at_work(self) -> bool:
         """Whether none of the writers has failed of itself."""
         return all(_state(pid) not in "ZX" for pid in self.pids)
+
+    def wait_for(self, acknowledged: int) -> None:
+        """Let the writers work until so many operations of this round are acknowledged."""
+        while sum(map(self._acknowledged_now, NAMES)) < acknowledged:
+            assert self.all_at_work(), "a writer failed before it was stopped"
+            time.sleep(0.01)
+
+    def _acknowledged_now(self, name: str) -> int:
+        path = Path(f"{self.notes}/{name}")
+        return path.read_bytes().splitlines().count(b"[]") if path.exists() else 0
 
     def kill(self) -> None:
         """Kill what is left of the writers."""
