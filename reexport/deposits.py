@@ -114,7 +114,12 @@ class Depositor:
             return self._tried(entry, held, lambda pen: self.target.withdraw(withdrawal, pen))
         deposit = replace(self.packer.deposit(record, manifest, action, held), overwrite=overwrite)
         entry = self.ledger.begin(self.run_id, action)
-        return self._tried(entry, held, lambda pen: self.target.deposit(deposit, pen))
+
+        def step(journal: DepositJournal) -> Deposited:
+            left = tuple(one.left(held) for one in self.ledger.broken_off(action.identifier))
+            return self.target.deposit(replace(deposit, left=left), journal)
+
+        return self._tried(entry, held, step)
 
     # -- trying, and finding out -----------------------------------------------------------
 

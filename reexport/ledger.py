@@ -23,12 +23,16 @@ from recordsilo.atomic_file import flush_directory, open_lock_file
 from recordsilo.manifest import Digest
 from reexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from reexport.ledger_tables import (
+    ENTRIES,
     HOW,
     SCHEMA,
     Entry,
     Run,
     entry_of,
     held_of,
+    note_deleted,
+    note_deposited,
+    note_withdrawn,
     run_of,
 )
 from reexport.plan import Action, Known, digest_of
@@ -43,6 +47,7 @@ from reexport.values import (
 
 EXPORTS = "curation/exports"
 _CHUNK = 500
+_ATTEMPTS = 20
 
 
 def ledger_path(silo_path: str, key: str) -> str:
@@ -244,20 +249,26 @@ class Ledger:
 
     def entry(self, number: int) -> Entry:
         """A deposit as it is noted now."""
-        rows = self._rows(
-            "SELECT number, run, identifier, version, key, files, withdrawal, state, facts"
-            " FROM deposit WHERE number = ?",
-            (number,),
-        )
+        rows = self._rows(f"{ENTRIES} WHERE number = ?", (number,))
         return entry_of(rows[0])
 
     def unfinished(self) -> list[Entry]:
         """Deposits that ended in the dark, in the order begun."""
-        rows = self._rows(
-            "SELECT number, run, identifier, version, key, files, withdrawal, state, facts"
-            " FROM deposit WHERE state IN (?, ?) ORDER BY number",
-            UNFINISHED,
+        rows = self._rows(f"{ENTRIES} WHERE state IN (?, ?) ORDER BY number", UNFINISHED)
+        return [entry_of(row) for row in rows]
+
+    def broken_off(self, identifier: str) -> list[Entry]:
+        """Attempts at a record since the last that came to something, the newest first.
+
+        Only those of which the target noted something, and of them the last few.
+        """
+        ((done,),) = self._rows(
+            "SELECT coalesce(max(number), 0) FROM deposit"
+            " WHERE identifier = ? AND state IN (?, ?, ?)",
+            (identifier, DepositState.DONE, DepositState.WITHDRAWN, DepositState.ROLLED_BACK),
         )
+        where = "identifier = ? AND number > ? AND facts != ? ORDER BY number DESC LIMIT ?"
+        rows = self._rows(f"{ENTRIES} WHERE {where}", (identifier, done, "{}", _ATTEMPTS))
         return [entry_of(row) for row in rows]
 
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
@@ -293,11 +304,11 @@ class Ledger:
                 [(entry.run_id, entry.identifier, uri) for uri in came_to.created],
             )
             if not entry.withdrawal:
-                _deposited(connection, entry, came_to)
+                note_deposited(connection, entry, came_to)
                 return
-            _withdrawn(connection, entry, came_to)
+            note_withdrawn(connection, entry, came_to)
             if entry.facts.get(HOW) == Deletions.DELETE:
-                _deleted(connection, entry.identifier)
+                note_deleted(connection, entry.identifier)
 
     def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
         """Note what the target says it holds, in the place of what was noted.
@@ -394,40 +405,6 @@ class EntryPen:
     def committing(self, **facts: str) -> None:
         """See `DepositJournal`."""
         self.ledger.note(self.number, DepositState.COMMITTING, facts)
-
-
-def _deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
-    connection.execute(
-        "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT (identifier) DO UPDATE"
-        " SET uri = excluded.uri, version_uri = excluded.version_uri, token = excluded.token,"
-        " version = excluded.version, key = excluded.key, withdrawn = 0, withdrawn_as = '',"
-        " deposits = coalesce(?, deposits + ?)",
-        (
-            entry.identifier, came_to.uri, came_to.version_uri, came_to.token, entry.version,
-            entry.key, came_to.deposits or 1, came_to.deposits, 0 if came_to.was_there else 1,
-        ),
-    )  # fmt: skip
-    connection.execute(
-        "INSERT OR REPLACE INTO version (identifier, version, key, files, version_uri)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (entry.identifier, entry.version, entry.key, entry.files, came_to.version_uri),
-    )
-
-
-def _withdrawn(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
-    connection.execute(
-        "UPDATE object SET withdrawn = 1, withdrawn_as = ?, token = ?,"
-        " deposits = coalesce(?, deposits + ?) WHERE identifier = ?",
-        (
-            entry.key, came_to.token, came_to.deposits, 0 if came_to.was_there else 1,
-            entry.identifier,
-        ),
-    )  # fmt: skip
-
-
-def _deleted(connection: sqlite3.Connection, identifier: str) -> None:
-    connection.execute("UPDATE object SET deposits = 0 WHERE identifier = ?", (identifier,))
-    connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))
 
 
 def _make(path: str, key: str, shown: str) -> None:

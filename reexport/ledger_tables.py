@@ -1,11 +1,12 @@
 """The tables of the ledger, and their rows as values."""
 
 import json
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reexport.values import DepositState, Held, UnfinishedDeposit
+from reexport.values import Deposited, DepositState, Held, UnfinishedDeposit
 
 SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -67,7 +68,10 @@ CREATE TABLE sha512 (
     PRIMARY KEY (sha256, size)
 ) WITHOUT ROWID;
 """
-
+ENTRIES = (
+    "SELECT number, run, identifier, version, key, files, withdrawal, state, facts FROM deposit"
+)
+"""What `entry_of` takes."""
 
 HOW = "how"
 """The fact that says how a record is withdrawn."""
@@ -130,3 +134,40 @@ def held_of(row: tuple[Any, ...]) -> Held:
     """What the target holds of a record, from its row."""
     uri, version_uri, token, version, key, deposits, withdrawn, _ = row
     return Held(uri, version_uri, token, version, key, int(deposits), bool(withdrawn))
+
+
+def note_deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+    """Note what a deposit came to as what the target holds of the record."""
+    connection.execute(
+        "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT (identifier) DO UPDATE"
+        " SET uri = excluded.uri, version_uri = excluded.version_uri, token = excluded.token,"
+        " version = excluded.version, key = excluded.key, withdrawn = 0, withdrawn_as = '',"
+        " deposits = coalesce(?, deposits + ?)",
+        (
+            entry.identifier, came_to.uri, came_to.version_uri, came_to.token, entry.version,
+            entry.key, came_to.deposits or 1, came_to.deposits, 0 if came_to.was_there else 1,
+        ),
+    )  # fmt: skip
+    connection.execute(
+        "INSERT OR REPLACE INTO version (identifier, version, key, files, version_uri)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (entry.identifier, entry.version, entry.key, entry.files, came_to.version_uri),
+    )
+
+
+def note_withdrawn(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+    """Note that the record was withdrawn there."""
+    connection.execute(
+        "UPDATE object SET withdrawn = 1, withdrawn_as = ?, token = ?,"
+        " deposits = coalesce(?, deposits + ?) WHERE identifier = ?",
+        (
+            entry.key, came_to.token, came_to.deposits, 0 if came_to.was_there else 1,
+            entry.identifier,
+        ),
+    )  # fmt: skip
+
+
+def note_deleted(connection: sqlite3.Connection, identifier: str) -> None:
+    """Note that the withdrawal left no version there."""
+    connection.execute("UPDATE object SET deposits = 0 WHERE identifier = ?", (identifier,))
+    connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))

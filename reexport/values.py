@@ -166,6 +166,25 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfinishedDeposit:
+    """A deposit of which the ledger knows how it began and not how it ended.
+
+    Attributes:
+        state: `DepositState.OPEN` or `DepositState.COMMITTING`.
+        facts: What the target noted in the journal (transaction, expected state …).
+        withdrawal: Whether it was a withdrawal, not a deposit.
+    """
+
+    identifier: str
+    version: str
+    key: str
+    state: DepositState
+    facts: Mapping[str, str]
+    held: Held | None = None
+    withdrawal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Deposit:
     """What goes to the target as one step: whole, or not at all.
 
@@ -179,6 +198,8 @@ class Deposit:
         held: What the ledger knows to be there; None: nothing. Anything else found
             there is a conflict.
         overwrite: Whether a conflict is to be written over.
+        left: Attempts at the record that came to nothing since the last that came to
+            something, the newest first: what is there may be the half of one.
     """
 
     identifier: str
@@ -190,6 +211,7 @@ class Deposit:
     about: Mapping[str, Any] = field(default_factory=dict)
     held: Held | None = None
     overwrite: bool = False
+    left: tuple[UnfinishedDeposit, ...] = ()
 
     @property
     def version(self) -> ExportedVersion:
@@ -232,25 +254,6 @@ class Deposited:
     created: tuple[str, ...] = ()
     was_there: bool = False
     deposits: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class UnfinishedDeposit:
-    """A deposit of which the ledger knows how it began and not how it ended.
-
-    Attributes:
-        state: `DepositState.OPEN` or `DepositState.COMMITTING`.
-        facts: What the target noted in the journal (transaction, expected state …).
-        withdrawal: Whether it was a withdrawal, not a deposit.
-    """
-
-    identifier: str
-    version: str
-    key: str
-    state: DepositState
-    facts: Mapping[str, str]
-    held: Held | None = None
-    withdrawal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

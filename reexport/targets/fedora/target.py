@@ -38,12 +38,12 @@ from reexport.targets.fedora.description import (
     KEY,
     VERSION,
     checksums,
-    contained,
     description,
     parsed,
     value,
     withdrawn,
 )
+from reexport.targets.fedora.intact import files_at, is_part_of, is_untouched
 from reexport.targets.fedora.names import object_segment
 from reexport.targets.fedora.objects import (
     OWN,
@@ -83,10 +83,12 @@ class _Before:
     Attributes:
         there: None where there is nothing.
         is_ours: Whether it is as this export left it, so its list of files is to be believed.
+        creates: Its address, where an attempt of ours that was broken off created it.
     """
 
     there: FedoraObject | None = None
     is_ours: bool = True
+    creates: str = ""
 
 
 class FedoraTarget:
@@ -152,16 +154,40 @@ class FedoraTarget:
                 with contextlib.suppress(ChangedMeanwhile, Departed):
                     return self._write(deposit, uri, _Before(), journal)
             there = read_object(self._client, uri)
-            is_ours = _is_as_left(there, deposit.held)
+            is_ours = self._is_as_left(there, deposit.held)
             is_there = _is_there(deposit, there, is_ours)
-            if there is not None and is_there and (is_ours or self._is_whole(there)):
+            if there is not None and is_there and (is_ours or is_untouched(self._client, there)):
                 count = len(there.versions)
                 return Deposited(uri, there.last.uri, there.token, (), True, count)
-            if not is_ours and not deposit.overwrite:
+            begun = None if is_ours else self._begun(there, deposit)
+            if not is_ours and begun is None and not deposit.overwrite:
                 raise Conflict(deposit.identifier, _what_is_there(there))
             if there is not None and there.tombstone:
                 return self._write_over(deposit, there, journal)
-            return self._write(deposit, uri, _Before(there, is_ours), journal)
+            creates = begun.facts.get("creates", "") if begun else ""
+            return self._write(deposit, uri, _Before(there, is_ours, creates), journal)
+
+    def _is_as_left(self, there: FedoraObject | None, held: Held | None) -> bool:
+        """Whether an object is what the ledger knows to be there."""
+        if held is None or there is None:
+            return held is None and there is None
+        if there.token != held.token:
+            return False
+        return bool(there.tombstone) or is_untouched(self._client, there)
+
+    def _begun(self, there: FedoraObject | None, deposit: Deposit) -> UnfinishedDeposit | None:
+        """The deposit of ours that an object is the half of; None where it is no such thing.
+
+        What shows it: the description is in the very state that the ledger noted before
+        the commit, and of files there are only such as were sent with it, or were there.
+        """
+        if there is None or there.tombstone or not there.state:
+            return None
+        for left in deposit.left:
+            if left.facts.get("state") == there.state:
+                before = deposit.held.version_uri if deposit.held else ""
+                return left if is_part_of(self._client, there, before) else None
+        return None
 
     def _write_over(
         self, deposit: Deposit, there: FedoraObject, journal: DepositJournal
@@ -189,6 +215,7 @@ class FedoraTarget:
         there = before.there
         self._make_way(deposit, there)
         is_new = there is None or bool(there.tombstone)
+        creates = before.creates or ("" if there else uri)
         what = self._change(deposit, uri, before, sums)
         if there is not None:
             await_next_second(self._client, there)
@@ -198,10 +225,9 @@ class FedoraTarget:
             sending.send_files(transaction, uri, version, what, is_new=there is None)
             expected = there.state if there is not None and not is_new else ""
             state = sending.put_description(transaction, uri, body, expected)
-            journal.committing(state=state, creates=uri if there is None else "")
+            journal.committing(state=state, creates=creates)
             transaction.commit()
-        created = (uri,) if there is None else ()
-        return self._made(uri, state, there, created)
+        return self._made(uri, state, there, (creates,) if creates else ())
 
     def _change(
         self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
@@ -212,19 +238,7 @@ class FedoraTarget:
         if before.is_ours:
             return sending.change(uri, files, sums, checksums(there.graph))
         wanted = {sending.file_uri(uri, path) for path in sums}
-        return sending.Change(files, tuple(sorted(self._files_at(uri) - wanted)))
-
-    def _is_whole(self, there: FedoraObject) -> bool:
-        """Whether an object shows the files that its description names.
-
-        A 6.0.0 killed in a commit was seen to come back with the description and without
-        a file.
-        """
-        wanted = {sending.file_uri(there.uri, path) for path in checksums(there.graph)}
-        return wanted <= self._files_at(there.uri)
-
-    def _files_at(self, uri: str) -> set[str]:
-        return contained(parsed(self._client.send("GET", uri, {"Accept": NT}).content))
+        return sending.Change(files, tuple(sorted(files_at(self._client, uri) - wanted)))
 
     @staticmethod
     def _goes_over(there: FedoraObject | None) -> bool:
@@ -274,7 +288,7 @@ class FedoraTarget:
             there = read_object(self._client, uri)
             if there is None or there.tombstone:
                 return Deposited(uri, token=deleted_token(), was_there=True, deposits=0)
-            if not _is_as_left(there, withdrawal.held) and not withdrawal.overwrite:
+            if not self._is_as_left(there, withdrawal.held) and not withdrawal.overwrite:
                 raise Conflict(withdrawal.identifier, _what_is_there(there))
             if withdrawal.how is Deletions.DELETE:
                 return self._delete(uri, journal)
@@ -311,7 +325,7 @@ class FedoraTarget:
             there = read_object(self._client, uri) if state else None
             if there is None or there.state != state:
                 return None
-            if not there.tombstone and not self._is_whole(there):
+            if not there.tombstone and not is_untouched(self._client, there):
                 return None
             created = tuple(filter(None, [left.facts.get("creates")]))
             count = len(there.versions)
@@ -348,7 +362,8 @@ class FedoraTarget:
             there = read_object(self._client, created.uri)
             if there is None:
                 return
-            if there.token != created.token:
+            is_left = there.token == created.token
+            if not is_left or not (there.tombstone or is_untouched(self._client, there)):
                 raise CannotTakeBack(f"{created.uri} was changed since the run, and stays")
             if not there.tombstone:
                 self._client.send("DELETE", created.uri)
@@ -361,13 +376,6 @@ class FedoraTarget:
 
 
 # -- decisions ----------------------------------------------------------------------------
-
-
-def _is_as_left(there: FedoraObject | None, held: Held | None) -> bool:
-    """Whether an object is what the ledger knows to be there."""
-    if held is None:
-        return there is None
-    return there is not None and there.token == held.token
 
 
 def _is_there(deposit: Deposit, there: FedoraObject | None, is_ours: bool) -> bool:

@@ -1,5 +1,6 @@
 """What an export to Fedora has to hold, on simulated and on real servers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from reexport.ledger import Ledger, ledger_path
 from reexport.plan import Versions
 from reexport.selection import Selection
 from reexport.targets.fedora import FedoraClient, FedoraTarget
-from reexport.targets.fedora.objects import read_object
+from reexport.targets.fedora.objects import await_next_second, read_object
 from reexport.values import ActionKind, Deletions, OnConflict
 
 ID = "oai:example.org:1"
@@ -190,6 +191,8 @@ def test_odd_identifiers_and_file_names_arrive(
         found = target_of(export).find(identifier)
         assert found is not None
         assert len(found.versions) == 1
+    curate(export.silo, "note", "more", ODD[0])
+    assert export.run().actions[ActionKind.ADD_VERSION] == 1
 
 
 def test_a_deletion_at_the_source_becomes_a_status(
@@ -252,13 +255,23 @@ def add_file(fedora: Fedora, export: Export) -> None:
     fedora.client.send("PUT", f"{uri(export)}/foreign", headers, b"somebody else's")
 
 
-@pytest.mark.parametrize("change", [change_description, change_file, add_file])
+def remove_file(fedora: Fedora, export: Export) -> None:
+    fedora.client.send("DELETE", f"{uri(export)}/oai_dc.xml")
+
+
+Change = Callable[[Fedora, Export], None]
+CHANGES = [change_description, change_file, add_file, remove_file]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_what_others_changed_is_a_conflict_until_asked_to_overwrite(
-    fedora: Fedora, export: Export, put: Harvest, change: object
+    fedora: Fedora, export: Export, put: Harvest, change: Change
 ) -> None:
     put(export.silo, ID, "1")
     export.run()
-    assert callable(change)
+    there = read_object(fedora.client, uri(export))
+    assert there is not None
+    await_next_second(fedora.client, there)
     change(fedora, export)
     assert export.verify().differences
     put(export.silo, ID, "2", "Two")
@@ -269,6 +282,21 @@ def test_what_others_changed_is_a_conflict_until_asked_to_overwrite(
     assert export.run(on_conflict=OnConflict.OVERWRITE).whole
     assert [one.what for one in export.verify().first if one.version == "2"] == []
     assert versions(fedora, export) == 3
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_others_changed_within_the_second_of_the_export_is_a_conflict_too(
+    fedora: Fedora, export: Export, put: Harvest, change: Change
+) -> None:
+    """Later servers list two versions of one second once, so that no list tells of it."""
+    put(export.silo, ID, "1")
+    run = export.run()
+    change(fedora, export)
+    put(export.silo, ID, "2", "Two")
+    assert export.run().conflicts == 1
+    assert list(export.rollback(run.run_id).kept) == [uri(export)]
+    assert export.run(on_conflict=OnConflict.OVERWRITE).whole
+    assert [one.what for one in export.verify().first if one.version == "2"] == []
 
 
 def test_an_object_that_was_there_before_is_a_conflict(

@@ -166,9 +166,13 @@ def test_a_server_stopped_in_the_middle_costs_nothing_that_was_done(
     )
 
 
+@pytest.mark.parametrize("sends_date", [True, False])
 def test_versions_of_an_object_never_share_a_second(
-    simulated: Fedora, export: Export, put: Harvest
+    simulated: Fedora, export: Export, put: Harvest, sends_date: bool
 ) -> None:
+    """Told by the server's clock; a Jetty 12 as it comes sends none."""
+    assert simulated.simulator
+    simulated.simulator.sends_date = sends_date
     for name in ("2", "3"):
         put(export.silo, ID, name, f"Title {name}")
     began = time.monotonic()
@@ -177,6 +181,20 @@ def test_versions_of_an_object_never_share_a_second(
     assert found is not None
     assert len({version.uri for version in found.versions}) == 3
     assert time.monotonic() - began > 1
+
+
+def test_a_version_of_long_ago_is_not_waited_for(
+    simulated: Fedora, export: Export, put: Harvest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert simulated.simulator
+    simulated.simulator.sends_date = False
+    simulated.simulator._clock = lambda: time.time() - 7200
+    assert export.run().whole
+    put(export.silo, ID, "2", "Two")
+    slept: list[float] = []
+    monkeypatch.setattr("reexport.targets.fedora.objects.time.sleep", slept.append)
+    assert export.run().whole
+    assert slept == []
 
 
 def test_the_documents_of_their_own_can_be_left_out(
