@@ -36,6 +36,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.index.columns import FLAGS
 from recordsilo.options import as_json, directory, why
 from recordsilo.progress import counting
+from recordsilo.whole_file import as_text, whole_file
 
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; say only what failed.")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
@@ -169,7 +170,8 @@ def export_sheet(
         wanted = [Column.parse(one) for one in columns] or None
         with (
             counting("exporting", len(identifiers), quiet=quiet) as progress,
-            open(file, "w", encoding="utf-8-sig", newline="") as out,
+            whole_file(file) as whole,
+            as_text(whole, "utf-8-sig") as out,
         ):
             written = write_csv(silo, identifiers, out, wanted, progress=progress)
     if not quiet:

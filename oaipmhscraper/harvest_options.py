@@ -11,6 +11,7 @@ from oaipmhscraper.errors import RequestRefused
 from oaipmhscraper.job import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.sweep_rules import SHARE
 from oaipmhscraper.windows import read_length
+from recordsilo.options import Number
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -62,7 +63,7 @@ _OPTIONS = [
     ),
     click.option(
         "--sweep-limit",
-        type=click.FloatRange(0.0, 100.0),
+        type=Number(0.0, 100.0),
         default=SHARE * 100,
         show_default=True,
         metavar="PERCENT",

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
 from enum import IntEnum
@@ -139,18 +140,23 @@ def _run() -> int:
     except (_ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except (RecordSiloError, OSError) as error:
+    except (RecordSiloError, OSError, sqlite3.Error) as error:
         sentence, code = _told(error)
         click.echo(f"silo: {sentence}", err=True)
         return code
     return result if isinstance(result, int) else ExitCode.OK
 
 
-def _told(error: RecordSiloError | OSError) -> tuple[str, ExitCode]:
+def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCode]:
     """An error as a sentence, and what kind it is."""
     if isinstance(error, RecordSiloError):
         is_damage = isinstance(error, ManifestUnreadable | StateUnreadable)
         return str(error), ExitCode.LOSSES if is_damage else ExitCode.USAGE
+    if isinstance(error, sqlite3.Error):  # a ledger, a journal: each commits whole or not at all
+        return (
+            f"a database of the Silo cannot be read or written ({error}); "
+            "what was stored is kept, and the same command may be given again"
+        ), ExitCode.LOSSES
     if isinstance(error, PermissionError):
         silo_dir, own, _ = str(error.filename or "it").partition("/.silo/")
         where = f"the Silo {silo_dir}" if own else silo_dir

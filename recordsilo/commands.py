@@ -63,7 +63,7 @@ def ls(
         found = (
             _rows_in(silo, state, start, filters) if state else _rows(silo, start, limit, filters)
         )
-        for row in itertools.islice(found, limit):
+        for row in itertools.islice(found, limit and min(limit, sys.maxsize)):
             click.echo(json.dumps(row_as_json(row), ensure_ascii=False) if as_json else _line(row))
     return ExitCode.OK
 

@@ -1,5 +1,6 @@
 """Arguments and options that several commands of `silo` have."""
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,6 +18,19 @@ in_state = click.option(
     type=click.Choice(STATES),
     help="Only records whose current version is in this state.",
 )
+
+
+class Number(click.FloatRange):
+    """A number within a range; click takes NaN for within any."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; anything else fails the command."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 def why(command: F) -> F:

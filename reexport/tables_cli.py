@@ -1,6 +1,5 @@
 """`silo export csv|jsonl|links|zip`: one file for a whole selection."""
 
-import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, open_silo
 from recordsilo.options import directory
 from recordsilo.progress import counting
+from recordsilo.whole_file import as_text, whole_file
 from reexport import options
 from reexport.plan import Versions
 from reexport.selection import Selection
@@ -74,7 +74,7 @@ def _table(
     def write_text(
         silo: Silo, selection: Selection, file: BinaryIO, progress: Progress
     ) -> TableReport:
-        with _as_text(file) as text:
+        with as_text(file) as text:
             return write(silo, selection, text, columns or tables.USUAL, progress=progress)
 
     return _write(silo_dir, out, given, write_text)
@@ -93,7 +93,7 @@ def links(silo_dir: str, out: str, **given: Any) -> int:
     """Write every address that records hold, with identifier and field, tabs between."""
 
     def write(silo: Silo, selection: Selection, file: BinaryIO, progress: Progress) -> TableReport:
-        with _as_text(file) as text:
+        with as_text(file) as text:
             return tables.write_links(silo, selection, text, progress=progress)
 
     return _write(silo_dir, out, given, write, "links")
@@ -150,19 +150,8 @@ def _opened(out: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
-        with tables.whole_file(out) as file:
+        with whole_file(out) as file:
             yield file
-
-
-@contextmanager
-def _as_text(file: BinaryIO) -> Iterator[io.TextIOWrapper]:
-    """UTF-8, line ends as written; the file stays open."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    try:
-        yield text
-        text.flush()
-    finally:
-        text.detach()
 
 
 table_commands: list[click.Command] = [to_csv, jsonl, links, to_zip]

@@ -22,6 +22,7 @@ from oaipmhscraper.transport.http_transport import HttpTransport
 from oaipmhscraper.transport.options import http_options
 from oaipmhscraper.transport.pace import Pace
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.options import Number
 
 _DELAY = 1.0
 
@@ -35,7 +36,7 @@ _DELAY = 1.0
 @click.argument("url")
 @click.option(
     "--budget",
-    type=click.FloatRange(min=1.0, max=86400.0),
+    type=Number(min=1.0, max=86400.0),
     default=300.0,
     show_default=True,
     metavar="SECONDS",

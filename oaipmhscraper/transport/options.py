@@ -18,6 +18,7 @@ import urllib3
 from oaipmhscraper.errors import RequestRefused
 from oaipmhscraper.transport.http_settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
+from recordsilo.options import Number
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +36,7 @@ def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return size
 
 
-_SECONDS = click.FloatRange(min=0.0, max=86400.0)
+_SECONDS = Number(min=0.0, max=86400.0)
 
 _OPTIONS = [
     click.option(
@@ -54,7 +55,7 @@ _OPTIONS = [
     ),
     click.option(
         "--timeout",
-        type=click.FloatRange(min=0.0, min_open=True, max=86400.0),
+        type=Number(min=0.0, min_open=True, max=86400.0),
         metavar="SECONDS",
         help="Longest silence of the server  [default: 180].",
     ),

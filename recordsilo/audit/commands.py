@@ -20,6 +20,7 @@ from recordsilo.cli import example, fail, open_silo
 from recordsilo.errors import VersionFrozen
 from recordsilo.identifier import ppath
 from recordsilo.names import version_dirname
+from recordsilo.options import Number
 from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord
 
@@ -60,7 +61,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
               help="Read the bytes of a random share of the records: 10% or 0.1 "
                    "(of the others, names and sizes are compared).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Draws that share: the same text, the same records.")
-@click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
+@click.option("--budget", type=Number(min=0), metavar="SECONDS",
               help="Stop after about that long, between two records.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on where the last check stopped.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")

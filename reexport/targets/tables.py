@@ -6,17 +6,14 @@ file is complete, or is not there.
 
 import csv
 import json
-import os
-import secrets
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, Any, BinaryIO
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.atomic_file import CHUNK, flush_directory, flush_fd
+from recordsilo.atomic_file import CHUNK
 from recordsilo.description import Description, links_of
 from recordsilo.description.values import FIELD_OF_ELEMENT, Values
 from recordsilo.errors import RecordNotFound, RecordSiloError
@@ -213,27 +210,6 @@ def check_columns(columns: Sequence[str]) -> None:
     """
     if unknown := [name for name in columns if name not in FIELDS]:
         raise ExportError(f"there is no field {unknown[0]!r}; there are {', '.join(FIELDS)}")
-
-
-@contextmanager
-def whole_file(path: str) -> Iterator[BinaryIO]:
-    """A file that is there under its name once it is whole, in the place of one before.
-
-    Raises:
-        OSError: It cannot be written; one that was there stays.
-    """
-    staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    try:
-        with open(staged, "xb") as file:
-            yield file
-            file.flush()
-            flush_fd(file.fileno())
-        os.rename(staged, path)
-        flush_directory(os.path.dirname(os.path.abspath(path)))
-    except BaseException:
-        if os.path.lexists(staged):
-            os.unlink(staged)
-        raise
 
 
 # -- the records -------------------------------------------------------------------------

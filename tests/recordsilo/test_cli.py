@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -132,6 +133,12 @@ def test_ls_pages_through_everything(
     real = Silo.page
     monkeypatch.setattr(Silo, "page", lambda self, *, limit, **k: real(self, limit=2, **k))
     assert len(run("ls", myrepo).out.splitlines()) == 4
+
+
+def test_ls_takes_a_limit_of_any_size(run: Run, myrepo: str) -> None:
+    everything = run("ls", myrepo)
+    assert run("ls", myrepo, "-n", str(sys.maxsize + 1)) == everything
+    assert run("ls", myrepo, "-n", "1").out == everything.out.splitlines(keepends=True)[0]
 
 
 def test_title_with_tabs_and_line_ends_stays_in_its_field(
@@ -358,6 +365,7 @@ def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.Mo
         (KeyboardInterrupt(), 130, "interrupted"),
         (OSError(28, "No space left on device", "/x"), 1, "/x: No space left on device"),
         (OSError("odd"), 1, "odd"),
+        (sqlite3.OperationalError("database or disk is full"), 1, "(database or disk is full)"),
         (StateUnreadable("/x", "why"), 1, "cannot be read"),
         (click.exceptions.Abort(), 130, "interrupted"),
     ]
@@ -380,6 +388,15 @@ def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.M
 
     monkeypatch.setitem(silo_command.commands, "failing", failing)
     assert run("failing") == (3, "", "silo: the repository is asleep\n")
+
+
+@pytest.mark.parametrize(
+    "command", ["check DIR --budget", "update DIR --delay", "probe URL --timeout"]
+)
+def test_nan_is_no_number(run: Run, command: str) -> None:
+    result = run(*command.split(), "nan")
+    assert result.code == ExitCode.USAGE
+    assert "'nan' is no number" in result.err
 
 
 def test_example_is_an_epilog() -> None:

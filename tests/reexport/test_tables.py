@@ -17,7 +17,6 @@ from reexport import Selection, Versions
 from reexport.cli import export
 from reexport.targets.tables import (
     FIELDS,
-    whole_file,
     write_csv,
     write_jsonl,
     write_links,
@@ -108,21 +107,6 @@ def test_record_that_cannot_be_read_is_named(silo: Silo) -> None:
     os.unlink(silo["1"].to_dirpath("oai_dc"))
     report = write_links(silo, Selection(), io.StringIO())
     assert list(report.failed) == ["oai:example.org:1"]
-
-
-def test_file_that_was_not_finished_is_not_there(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text("the one before")
-
-    def broken() -> None:
-        with whole_file(str(path)) as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        broken()
-    assert path.read_text() == "the one before"
-    assert os.listdir(tmp_path) == ["table.csv"]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "links", "zip"])

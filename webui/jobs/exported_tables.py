@@ -1,10 +1,10 @@
 """Tables as jobs: one file of descriptions, CSV or JSON lines, whole or not there at all."""
 
-import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.whole_file import as_text, whole_file
 from reexport.selection import Selection
 from reexport.targets import tables
 from reexport.targets.tables import TableReport
@@ -33,12 +33,8 @@ def table(work: Work, selection: Selection, path: str) -> Ending:
             work.advanced(done, total)
             work.end_if_asked()
 
-        with tables.whole_file(path) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-            try:
-                report = write(silo, selection, text, columns, progress=show)
-            finally:
-                text.detach()  # flushes it, and leaves the file open
+        with whole_file(path) as file, as_text(file) as text:
+            report = write(silo, selection, text, columns, progress=show)
     return _ending(report, path)
 
 
