@@ -32,7 +32,7 @@ from webui.jobs.embedded import EmbeddedWorker
 from webui.jobs.queue import Broker
 from webui.pages.jobs import CLOSING
 from webui.security import LOOPBACK_NAMES, Policy, is_loopback
-from webui.server import CannotListen, PageServer, PortTaken
+from webui.server import CannotListen, PageServer, PortTaken, long_lived
 from webui.shelf import Shelf, is_directory_of_silos
 from webui.site import Settings
 from webui.user_commands import user
@@ -167,7 +167,7 @@ def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: 
 
 def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:
     try:
-        with _until_stopped() as wait, _start(app, host, port) as server:
+        with _until_stopped() as wait, long_lived(), _start(app, host, port) as server:
             click.echo(f"{name} is at {server.url} (stop with Ctrl-C)")
             sys.stdout.flush()
             wait()

@@ -6,9 +6,11 @@ hold cheroot's one accepting thread.
 
 import contextlib
 import errno
+import gc
 import logging
 import socket
 import threading
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -31,6 +33,21 @@ class PortTaken(Exception):
 
 class CannotListen(Exception):
     """The address cannot be listened at."""
+
+
+@contextlib.contextmanager
+def long_lived() -> Iterator[None]:
+    """Keep what is loaded now out of the search for garbage, as long as the block lasts.
+
+    It stays as long as the process does, and going through it held an answer up for 50 ms
+    now and then (90,000 objects, seen on 2026-11-22).
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Gateway(Gateway_10):

@@ -1,5 +1,7 @@
 """The small pure rooms: languages, links, dates, sizes, types of files, headers of requests."""
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from webui import dates, downloads, links
 from webui.bodies import human_size
 from webui.http_values import expected_revisions, prefers_json
 from webui.language import language_tag, text_language
+from webui.server import long_lived
 from webui.xml_view import pretty
 
 
@@ -169,3 +172,10 @@ def test_entities_of_stored_xml_are_not_expanded() -> None:
     shown = pretty(bomb)
     assert "root:" not in shown
     assert shown.rstrip().endswith("<a>&x;&f;</a>")
+
+
+def test_what_is_loaded_is_no_garbage_while_the_page_is_served() -> None:
+    before = gc.get_freeze_count()
+    with long_lived():
+        assert gc.get_freeze_count() > before + 1000
+    assert gc.get_freeze_count() == 0
