@@ -20,6 +20,7 @@ from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from webui import cli, demo
 from webui.accounts import add_account
+from webui.app import create_app
 from webui.roles import Role
 from webui.server import CannotListen, PageServer, PortTaken
 from webui.site import Site
@@ -94,21 +95,15 @@ def test_a_taken_port_that_was_asked_for_is_a_sentence(
 
 
 def test_without_a_port_another_free_one_is_taken_and_said(
-    run: Callable[..., Any], harvested: str
+    silo: Silo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            taken.bind(("127.0.0.1", 8080))
-            taken.listen()
-        except OSError:
-            pass  # taken already, which is as good
-        process = run("serve", harvested)
-        line = process.stdout.readline()
-        address = url_of(process)
-    port = address.rpartition(":")[2]
-    assert line == f"Port 8080 is taken by another program; {port} is free.\n"
-    assert status(address, "/records") == 200
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        usual = taken.getsockname()[1]
+        monkeypatch.setattr(cli, "DEFAULT_PORT", usual)
+        with cli._start(create_app(silo), "127.0.0.1", None) as server:
+            assert status(f"127.0.0.1:{server.port}", "/records") == 200
+    said = f"Port {usual} is taken by another program; {server.port} is free.\n"
+    assert capsys.readouterr().out == said
 
 
 def test_listening_beyond_loopback_has_to_be_meant(harvested: str) -> None:
