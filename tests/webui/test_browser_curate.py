@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
+from webui.pages import bulk
 
 pytestmark = pytest.mark.browser
 
@@ -244,3 +245,35 @@ def test_a_description_is_edited_by_keyboard_alone(
     expect(page.get_by_role("status").first).to_contain_text("Your changes are saved")
     assert "<dc:title>On the keeping of records today</dc:title>" in content(silo)
     assert "<dc:title>A subtitle</dc:title>" in content(silo)
+
+
+def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
+    open_page: Callable[..., Page],
+    curated: str,
+    silo: Silo,
+    tmp_path: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert curated == PLAIN
+    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    page = open_page("/rules/types", viewport={"width": 320, "height": 800})
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Look at all of them").click()
+    expect(page.locator("#job-state")).to_have_text("done", timeout=60_000)
+    page.get_by_role("link", name="What was found, and doing it").click()
+    expect(page.get_by_role("status").first).to_have_text("planned; nothing is written yet")
+    page.screenshot(path=str(tmp_path / "planned-320.png"), full_page=True)
+    found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
+    assert [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    before = silo.count(curated=True)
+    page.get_by_label("Why").fill("as counted")
+    page.get_by_role("button", name="Change 5").click()
+    expect(page.get_by_role("heading", name="Types")).to_be_visible()
+    for _ in range(600):
+        if page.get_by_role("status").first.inner_text() == "done":
+            break
+        page.wait_for_timeout(100)
+        page.reload()
+    expect(page.get_by_role("status").first).to_have_text("done")
+    assert silo.count(curated=True) > before
