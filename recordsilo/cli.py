@@ -160,6 +160,7 @@ def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCo
     if isinstance(error, PermissionError):
         silo_dir, own, _ = str(error.filename or "it").partition("/.silo/")
         where = f"the Silo {silo_dir}" if own else silo_dir
-        return f"you may not write to {where}", ExitCode.USAGE
+        unread = os.path.exists(silo_dir) and not os.access(silo_dir, os.R_OK)
+        return f"you may not {'read' if unread else 'write to'} {where}", ExitCode.USAGE
     where = f"{error.filename}: " if error.filename else ""
     return f"{where}{error.strerror or error}", ExitCode.LOSSES

@@ -381,6 +381,22 @@ def test_interrupts_and_errors_have_their_codes(run: Run, monkeypatch: pytest.Mo
         assert words in result.err
 
 
+def test_what_may_not_be_read_is_not_said_to_be_written(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = str(tmp_path)
+
+    @click.command("failing")
+    def failing() -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setitem(silo_command.commands, "failing", failing)
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.R_OK)
+    assert run("failing") == (2, "", f"silo: you may not read {path}\n")
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode == os.R_OK)
+    assert run("failing") == (2, "", f"silo: you may not write to {path}\n")
+
+
 def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     @click.command("failing")
     def failing() -> None:

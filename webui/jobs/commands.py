@@ -14,9 +14,22 @@ from webui.jobs.values import Action, Job, State
 MOST = 100
 PROBLEMS = 1000
 
+
+def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> str:
+    """The address, where Celery knows such a queue."""
+    scheme, is_address, _ = url.partition("://")
+    if url:
+        from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # nobody else pays for it
+
+        if not is_address or scheme.partition("+")[0] not in TRANSPORT_ALIASES:
+            raise click.BadParameter(f"{url!r} is no address of a queue; write redis://host/0")
+    return url
+
+
 broker_option = click.option(
     "--broker",
     default="",
+    callback=_usable_broker,
     envvar="SILO_BROKER",
     metavar="URL",
     help="Tell workers of jobs through this broker, such as redis://host/0, and not by files in"

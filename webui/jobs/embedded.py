@@ -62,9 +62,12 @@ class EmbeddedWorker:
     def _keep(self) -> None:
         rest = _FIRST_REST
         while not self._ending.is_set():
-            code = self._run_one()
+            try:
+                how = f"the worker ended with {self._run_one()}; another is started"
+            except OSError as error:  # the disk is full, or the Silo may not be written
+                how = f"no worker can be started, so jobs wait: {error}"
             if not self._ending.is_set():
-                logger.error("the worker ended with %s; another is started", code)
+                logger.error(how)
                 self._ending.wait(rest)
                 rest = min(2 * rest, _LONGEST_REST)
 

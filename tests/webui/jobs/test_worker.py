@@ -314,3 +314,29 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
         redis.terminate()
         redis.wait(30)
     assert jobs.ledger.job(change).state is State.DONE
+
+
+def test_a_worker_that_cannot_be_started_is_tried_again(
+    silo_path: str, jobs: Jobs, change: str, until: Until, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = os.path.join(silo_path, ".silo", "queue")
+    jobs.begin_change(change, RULES.title, "ada")
+    shutil.rmtree(own, ignore_errors=True)
+    with open(own, "w"):
+        pass  # as where the Silo may not be written: no log can be opened
+    with EmbeddedWorker(Broker(silo_path)):
+        until(lambda: "no worker can be started, so jobs wait" in caplog.text)
+        os.unlink(own)
+        until(is_over(jobs, change))
+    assert done_records(silo_path, change) == 600
+
+
+@pytest.mark.parametrize("url", ["nonsense://host/0", "redis", "os:path://host"])
+def test_an_address_that_names_no_queue_is_wrong_input(silo_path: str, url: str) -> None:
+    result = subprocess.run(
+        [*PYTHON, "worker", silo_path, "--broker", url],
+        capture_output=True, text=True, check=False, timeout=90,
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert f"{url!r} is no address of a queue" in result.stderr
+    assert "Traceback" not in result.stderr
