@@ -9,6 +9,7 @@ Source: Dublin Core Metadata Element Set 1.1; OAI-PMH 2.0 guidelines, "oai_dc".
 """
 
 import re
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -219,12 +220,25 @@ class _Parsed:
         )
 
 
+class _Parsers(threading.local):
+    """One parser for each thread: making one costs as much as reading a record."""
+
+    made: etree.XMLParser | None = None
+
+    def parser(self) -> etree.XMLParser:
+        if self.made is None:
+            self.made = etree.XMLParser(
+                resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
+            )
+        return self.made
+
+
+_parsers = _Parsers()
+
+
 def _parse(content: bytes) -> etree._Element:
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
-    )
     try:
-        root = etree.fromstring(content, parser)
+        root = etree.fromstring(content, _parsers.parser())
     except (etree.XMLSyntaxError, ValueError):
         raise NoFields("is no well-formed XML") from None
     if root.getroottree().docinfo.internalDTD is not None:

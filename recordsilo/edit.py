@@ -479,8 +479,10 @@ class RecordEdit:
         """A file's content, as this edit leaves it so far."""
         if (content := self._contents.get((version, path))) is not None:
             return content
-        with self.open(version, path) as file:
-            return file.read()
+        if version in self.new_versions or f"{version_dirname(version)}/{path}" in self.arrivals:
+            with self.open(version, path) as file:
+                return file.read()
+        return self.place.content(self.manifest, version, path)
 
 
 def _derived_from_renamed(version: Version, original: str, new: str) -> Version:
