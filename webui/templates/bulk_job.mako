@@ -11,12 +11,14 @@
 % if report.about.get("message") not in (None, "", report.about.get("title")):
 <p dir="auto">“${report.about["message"]}”</p>
 % endif
+% if not preview:
 <ul class="figures">
 % for label, number in counts:
   <li><strong>${f"{number:,}"}</strong> ${label}</li>
 % endfor
   <li><strong>${f"{report.values:,}"}</strong> ${_("values changed")}</li>
 </ul>
+% endif
 % if preview:
 ${previews.preview(preview, True)}
 % endif
