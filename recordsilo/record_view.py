@@ -124,7 +124,7 @@ class RecordView:
     @property
     def manifest(self) -> dict[str, Any]:
         """The keys of 2010 with their meaning, as a new dict; the cursor as this handle has it."""
-        return to_2010(self.state)
+        return to_2010(replace(self.state, metadata=self._metadata))
 
     @property
     def state(self) -> Manifest:
@@ -132,7 +132,9 @@ class RecordView:
         shown = self._manifest
         if shown.versions:
             shown = shown.with_cursor(self.currentversion)
-        return replace(shown, metadata=self._metadata)
+        if "_metadata" in vars(self):  # else nobody asked for it, and it is as it was read
+            shown = replace(shown, metadata=self._metadata)
+        return shown
 
     @property
     def versions(self) -> list[str]:
