@@ -15,6 +15,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ from reexport.values import (
 MARKER = ".silo-export"
 NOTES = ".silo-notes"
 _MAX_NAME = 200
+_STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _OLD = "-old"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_MORE = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -134,15 +136,20 @@ class DirectoryTarget:
             raise TargetUnusable(f"{self.shown} is not a directory; name a new or empty one")
         try:
             names = os.listdir(self.directory) if os.path.isdir(self.directory) else []
-            if names and MARKER not in names:
+            if MARKER not in names and not self._may_become_ours(names):
                 raise TargetUnusable(
                     f"{self.shown} holds something other than an earlier export; name a new or "
                     "empty directory"
                 )
-            kept = self._kept_key() if names else ""
+            kept = self._kept_key() if MARKER in names else ""
         except OSError as error:
             raise TargetUnusable(f"{self.shown} cannot be read: {error.strerror}") from error
         self._key = kept or self._key or f"{self._form.name} {secrets.token_hex(16)}"
+
+    def _may_become_ours(self, names: list[str]) -> bool:
+        """Whether nothing is there, or no more than a killed `prepare` left."""
+        others = {name for name in names if not _STAGED_MARKER.fullmatch(name)}
+        return not others or (others == {NOTES} and not os.listdir(f"{self.directory}/{NOTES}"))
 
     def _kept_key(self) -> str:
         """The key in the marker; ``""`` where an earlier release wrote none.
@@ -175,7 +182,10 @@ class DirectoryTarget:
 
     def _sweep(self) -> None:
         """Remove what a killed export left; a record killed between two renames is `recover`'s."""
-        names = {name for name in os.listdir(self.directory) if name.startswith(MARKER + "-")}
+        there = os.listdir(self.directory)
+        for name in filter(_STAGED_MARKER.fullmatch, there):
+            os.unlink(f"{self.directory}/{name}")
+        names = {name for name in there if name.startswith(MARKER + "-")}
         for name in names:
             staged = name.removesuffix(_OLD)
             if not {staged, staged + _OLD} <= names:

@@ -193,6 +193,30 @@ def test_directory_with_something_else_in_it_is_refused(silo: Silo, tmp_path: Pa
     assert (tmp_path / "precious.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("left", [[], [".silo-export.7-0a1b2c3d.tmp"]])
+def test_directory_whose_preparation_was_killed_is_taken(
+    silo: Silo, tmp_path: Path, left: list[str]
+) -> None:
+    (tmp_path / "out" / ".silo-notes").mkdir(parents=True)
+    for name in left:
+        (tmp_path / "out" / name).write_bytes(b"")
+    report = export(silo, FilesTarget(str(tmp_path / "out")))
+    assert report.whole
+    assert report.written
+    assert not set(left) & set(os.listdir(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("other", ["precious.txt", ".silo-notes/precious.json"])
+def test_directory_with_notes_and_something_else_is_refused(
+    silo: Silo, tmp_path: Path, other: str
+) -> None:
+    (tmp_path / ".silo-notes").mkdir()
+    (tmp_path / other).write_text("mine")
+    with pytest.raises(TargetUnusable, match="something other than an earlier export"):
+        export(silo, FilesTarget(str(tmp_path)))
+    assert (tmp_path / other).read_text() == "mine"
+
+
 def test_leavings_of_a_killed_export_are_swept(silo: Silo, tmp_path: Path) -> None:
     target = FilesTarget(str(tmp_path / "out"))
     export(silo, target)
