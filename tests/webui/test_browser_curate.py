@@ -259,7 +259,7 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     page = open_page("/rules/types", viewport={"width": 320, "height": 800})
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Look at all of them").click()
-    expect(page.locator("#job-state")).to_have_text("done", timeout=60_000)
+    expect(page.locator("#job-state")).to_have_text("done", timeout=180_000)
     page.get_by_role("link", name="What was found, and doing it").click()
     expect(page.get_by_role("status").first).to_have_text("planned; nothing is written yet")
     page.screenshot(path=str(tmp_path / "planned-320.png"), full_page=True)
