@@ -16,15 +16,16 @@ def is_untouched(client: FedoraClient, there: FedoraObject) -> bool:
     """Whether an object has just the files that its description names, as they were sent.
 
     One may be lost: a server killed in a commit was seen to come back with the
-    description and without a file (6.0.0). One may be others', which no token need tell:
-    the description's state stays when a file changes, and the list of versions does too
-    where it has two versions of one second once (6.5.1).
+    description and without a file, and with files that it did not list (6.0.0), so each is
+    asked for. One may be others', which no token need tell: the description's state stays
+    when a file changes, and the list of versions does too where it has two versions of one
+    second once (6.5.1).
 
     A description goes last, so what is newer is somebody else's; dates of HTTP have
     whole seconds, so of a file from the description's own second the digest is asked.
     """
     described = _described(there)
-    if files_at(client, there.uri) != described.keys():
+    if not files_at(client, there.uri) <= described.keys():
         return False
     return all(
         _is_older(client, address, there.modified) or sha512_at(client, address) == sha512
@@ -42,9 +43,9 @@ def is_part_of(client: FedoraClient, there: FedoraObject, before: str) -> bool:
     if before and (answer := client.get_if_there(before, {"Accept": NT, "Prefer": OWN})):
         earlier = checksums(parsed(answer.content))
         known |= {(file_uri(there.uri, path), sha512) for path, sha512 in earlier.items()}
-    return all(
-        (address, sha512_at(client, address)) in known for address in files_at(client, there.uri)
-    )
+    addresses = files_at(client, there.uri) | _described(there).keys()
+    found = {(address, sha512_at(client, address)) for address in addresses}
+    return {(address, sha512) for address, sha512 in found if sha512} <= known
 
 
 def sha512_at(client: FedoraClient, address: str) -> str:

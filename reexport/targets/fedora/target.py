@@ -83,12 +83,10 @@ class _Before:
     Attributes:
         there: None where there is nothing.
         is_ours: Whether it is as this export left it, so its list of files is to be believed.
-        creates: Its address, where an attempt of ours that was broken off created it.
     """
 
     there: FedoraObject | None = None
     is_ours: bool = True
-    creates: str = ""
 
 
 class FedoraTarget:
@@ -150,7 +148,7 @@ class FedoraTarget:
         """See `Target`."""
         uri = self.uri_of(deposit.identifier)
         with _told(deposit.identifier):
-            if deposit.held is None and not deposit.overwrite:
+            if deposit.held is None and not (deposit.overwrite or _may_be_begun(deposit)):
                 with contextlib.suppress(ChangedMeanwhile, Departed):
                     return self._write(deposit, uri, _Before(), journal)
             there = read_object(self._client, uri)
@@ -162,10 +160,22 @@ class FedoraTarget:
             begun = None if is_ours else self._begun(there, deposit)
             if not is_ours and begun is None and not deposit.overwrite:
                 raise Conflict(deposit.identifier, _what_is_there(there))
+            if there is not None and begun is not None and begun.facts.get("creates"):
+                self._remove_half(there, journal)
+                return self._write(deposit, uri, _Before(), journal)
             if there is not None and there.tombstone:
                 return self._write_over(deposit, there, journal)
-            creates = begun.facts.get("creates", "") if begun else ""
-            return self._write(deposit, uri, _Before(there, is_ours, creates), journal)
+            return self._write(deposit, uri, _Before(there, is_ours), journal)
+
+    def _remove_half(self, there: FedoraObject, journal: DepositJournal) -> None:
+        """Remove what is left of an object that we were creating, without a trace.
+
+        Its files cannot be sent again: a 6.0.0 that lost them from its index answered 500.
+        """
+        journal.opened(removes=there.uri, creates=there.uri)
+        if not there.tombstone:
+            self._client.send("DELETE", there.uri)
+        self._purge(there.tombstone or f"{there.uri}/fcr:tombstone")
 
     def _is_as_left(self, there: FedoraObject | None, held: Held | None) -> bool:
         """Whether an object is what the ledger knows to be there."""
@@ -180,14 +190,20 @@ class FedoraTarget:
 
         What shows it: the description is in the very state that the ledger noted before
         the commit, and of files there are only such as were sent with it, or were there.
+        Or a tombstone, where the ledger says that such a half was to be removed.
         """
-        if there is None or there.tombstone or not there.state:
+        if there is None:
             return None
-        for left in deposit.left:
-            if left.facts.get("state") == there.state:
-                before = deposit.held.version_uri if deposit.held else ""
-                return left if is_part_of(self._client, there, before) else None
-        return None
+        if there.tombstone:
+            removed = (left for left in deposit.left if left.facts.get("removes") == there.uri)
+            return next(removed, None)
+        left = next((one for one in deposit.left if one.facts.get("state") == there.state), None)
+        count, before = (
+            (deposit.held.deposits, deposit.held.version_uri) if deposit.held else (0, "")
+        )
+        if left is None or not there.state or len(there.versions) > count + 1:
+            return None
+        return left if is_part_of(self._client, there, before) else None
 
     def _write_over(
         self, deposit: Deposit, there: FedoraObject, journal: DepositJournal
@@ -215,7 +231,6 @@ class FedoraTarget:
         there = before.there
         self._make_way(deposit, there)
         is_new = there is None or bool(there.tombstone)
-        creates = before.creates or ("" if there else uri)
         what = self._change(deposit, uri, before, sums)
         if there is not None:
             await_next_second(self._client, there)
@@ -225,9 +240,10 @@ class FedoraTarget:
             sending.send_files(transaction, uri, version, what, is_new=there is None)
             expected = there.state if there is not None and not is_new else ""
             state = sending.put_description(transaction, uri, body, expected)
-            journal.committing(state=state, creates=creates)
+            journal.committing(state=state, creates=uri if there is None else "")
             transaction.commit()
-        return self._made(uri, state, there, (creates,) if creates else ())
+        created = (uri,) if there is None else ()
+        return self._made(uri, state, there, created)
 
     def _change(
         self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
@@ -376,6 +392,11 @@ class FedoraTarget:
 
 
 # -- decisions ----------------------------------------------------------------------------
+
+
+def _may_be_begun(deposit: Deposit) -> bool:
+    """Whether an earlier attempt came as far as its commit, so something of it may be there."""
+    return any("state" in left.facts for left in deposit.left)
 
 
 def _is_there(deposit: Deposit, there: FedoraObject | None, is_ours: bool) -> bool:

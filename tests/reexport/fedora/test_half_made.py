@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fedora_simulator import DROP, Answer, Request, Simulator
+from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator
 from fedora_support import Fedora, Harvest
 
 from reexport.engine import Export
@@ -110,6 +110,51 @@ def test_the_same_run_makes_it_whole_where_the_server_is_back_at_once(
     assert export.run().whole
     assert simulated.get(f"{uri(export)}/a") == b"a"
     is_right(export, versions=1)
+
+
+def test_a_new_object_that_lost_a_file_and_is_not_listed_is_made_whole_unasked(
+    simulated: Fedora, simulator: Simulator, export: Export
+) -> None:
+    """As a 6.0.0 came back: what reads it answers, and what would create it is refused."""
+    die_in_the_commit(export, simulator, "a")
+    text = b"Nesting an ArchivalGroup within an ArchivalGroup is not permitted"
+
+    def refuse(request: Request) -> Answer | None:
+        creates = request.method == "PUT" and "ArchivalGroup" in request.header("Link")
+        return Answer(409, {}, text) if creates and request.path in there else None
+
+    there = simulator._resources
+
+    simulator.interfere = refuse
+    assert export.resume().whole
+    assert simulated.get(f"{uri(export)}/a") == b"a"
+    is_right(export, versions=1)
+
+
+@pytest.mark.parametrize("cut", [DROP, DROP_AFTER], ids=["before", "after"])
+@pytest.mark.parametrize("ending", ["example,org+1", "fcr:tombstone"])
+def test_a_half_being_removed_when_the_server_goes_is_made_whole_by_the_next_run(
+    simulator: Simulator, export: Export, ending: str, cut: Answer
+) -> None:
+    die_in_the_commit(export, simulator, "a")
+    dead = False
+
+    def interfere(request: Request) -> Answer | None:
+        nonlocal dead
+        if dead:
+            return DROP
+        dead = request.method == "DELETE" and request.path.endswith(ending)
+        return cut if dead else None
+
+    simulator.interfere = interfere
+    assert export.resume().stopped
+    assert dead
+    simulator.interfere = lambda _request: None
+    assert export.resume().whole
+    is_right(export, versions=1)
+    found = export.target.find(ID)
+    assert found is not None
+    assert found.deposits == 1
 
 
 def test_a_record_changed_meanwhile_is_sent_as_it_is_now(
