@@ -1,6 +1,8 @@
 """The command `silo`: a group that each package adds its own commands to, by entry points."""
 
+import codecs
 import contextlib
+import io
 import logging
 import os
 import sqlite3
@@ -123,8 +125,23 @@ def silo_command() -> None:
 
 def main() -> NoReturn:
     """Run `silo`: every error a user can meet is one sentence on stderr and an exit code."""
+    _prepare_streams()
     logging.basicConfig(level=logging.WARNING, format="silo: %(message)s")
     sys.exit(_run())
+
+
+def _prepare_streams() -> None:
+    """Let every text be printed: what cannot be is escaped, and a closed stream takes nothing.
+
+    Names of files may be bytes that are no text (PEP 383); in UTF-8 they go out as they are.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as we live
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as we live
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
+        sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
 
 
 def _run() -> int:
@@ -140,6 +157,10 @@ def _run() -> int:
     except (_ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
+    except UnicodeEncodeError as error:
+        what = error.object[error.start : error.end]
+        click.echo(f"silo: {what!r} is no text, perhaps in another encoding than UTF-8", err=True)
+        return ExitCode.USAGE
     except (RecordSiloError, OSError, sqlite3.Error) as error:
         sentence, code = _told(error)
         click.echo(f"silo: {sentence}", err=True)

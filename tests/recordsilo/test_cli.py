@@ -19,6 +19,7 @@ from recordsilo.commands import commands
 from recordsilo.errors import StateUnreadable
 
 Harvest = Callable[..., str]
+MAIN = "from recordsilo.cli import main; main()"
 
 
 class Result(NamedTuple):
@@ -413,6 +414,41 @@ def test_nan_is_no_number(run: Run, command: str) -> None:
     result = run(*command.split(), "nan")
     assert result.code == ExitCode.USAGE
     assert "'nan' is no number" in result.err
+
+
+def in_a_process(
+    arguments: list[str | bytes], closed: str = "", **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    line = f'exec "$@" {closed}'
+    command = ["sh", "-c", line, "-", sys.executable, "-c", MAIN, *arguments]
+    return subprocess.run(
+        command, capture_output=True, env=os.environ | environment, check=False, timeout=90
+    )
+
+
+def test_a_name_that_is_no_text_is_printed_as_it_is_or_said_to_be_none(myrepo: str) -> None:
+    other = os.fsencode(myrepo) + b"-\xff"
+    os.rename(os.fsencode(myrepo), other)
+    shown = in_a_process(["path", other, "1"])
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert os.path.isdir(shown.stdout.rstrip(b"\n"))
+    assert shown.stdout.startswith(other)
+    refused = in_a_process(["ls", other, "--set", b"\xff"])
+    assert refused.returncode == ExitCode.USAGE
+    assert b"is no text" in refused.stderr
+    assert b"Traceback" not in refused.stderr
+
+
+def test_what_the_terminal_cannot_show_is_escaped(myrepo: str) -> None:
+    shown = in_a_process(["ls", myrepo, "-n", "2"], PYTHONIOENCODING="koi8-r")
+    assert shown.returncode == 0
+    assert b"M\\xf6wen" in shown.stdout
+
+
+def test_a_closed_output_is_no_traceback(myrepo: str) -> None:
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        result = in_a_process(["cat", myrepo, "1"], closed)
+        assert (result.returncode, result.stderr) == (0, b"")
 
 
 def test_example_is_an_epilog() -> None:
