@@ -23,6 +23,7 @@ from recordsilo.options import Number
 F = TypeVar("F", bound=Callable[..., Any])
 
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+_LARGEST = 1 << 60  # zlib takes a limit that fits a machine word, less one
 
 
 def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -30,7 +31,8 @@ def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     if value is None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", value.strip().lower(), re.ASCII)
-    size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+    exact = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    size = int(min(exact, _LARGEST))
     if size < 1:
         raise click.BadParameter(f"{value!r} is no size; write 500000, 64M or 1.5G", ctx, param)
     return size

@@ -291,6 +291,10 @@ def test_what_cannot_be_meant_is_wrong_usage(arguments, environment, words):
     assert "s3cret" not in said
 
 
+def test_a_size_beyond_every_machine_is_as_large_as_can_be():
+    assert settings_of("--max-response", "9" * 400 + "G").max_response == 1 << 60
+
+
 def test_a_header_file_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "key"
     path.write_bytes(b"\xff\xfe")
