@@ -228,7 +228,17 @@ def _for_each(silo: Silo, selection: Selection, write: _Write, progress: Progres
             if len(report.failed) < KEPT:
                 report.failed[identifier] = str(error)
         progress(number)
+    if selection == Selection():
+        _name_unlisted(silo, report)
     return report
+
+
+def _name_unlisted(silo: Silo, report: TableReport) -> None:
+    """Damaged records are in no list: where all are asked for, they are named."""
+    known = set(report.failed.values())
+    for path, sentence in silo.index_problems():
+        if sentence not in known and len(report.failed) < KEPT:
+            report.failed[path] = sentence
 
 
 def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: TableReport) -> None:

@@ -109,6 +109,21 @@ def test_record_that_cannot_be_read_is_named(silo: Silo) -> None:
     assert list(report.failed) == ["oai:example.org:1"]
 
 
+def test_record_without_a_readable_manifest_is_named_where_all_are_asked_for(silo: Silo) -> None:
+    path = silo["1"].path_to_item()
+    whole = write_csv(silo, Selection(), io.StringIO())
+    Path(path, "__manifest.json").write_bytes(b"")
+    for name in os.listdir(path):
+        if name.startswith("__manifest.json."):
+            os.unlink(os.path.join(path, name))
+    with Silo(silo.path, create=False) as anew:
+        report = write_csv(anew, Selection(), io.StringIO())
+        assert report.records == whole.records - 1
+        assert list(report.failed) == [path]
+        assert "cannot be read" in report.failed[path]
+        assert not write_csv(anew, Selection(items=("oai:example.org:2",)), io.StringIO()).failed
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl", "links", "zip"])
 def test_each_form_is_a_command(silo: Silo, tmp_path: Path, form: str) -> None:
     path = tmp_path / "out.file"
