@@ -6,33 +6,11 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
-from recordsilo.errors import FileNotInVersion
 from reexport.crosswalk import Crosswalk
-from reexport.errors import (
-    CannotTakeBack,
-    Conflict,
-    CredentialsRefused,
-    DepositFailed,
-    RetryLater,
-    SourceChanged,
-    TargetFull,
-    TargetUnusable,
-)
+from reexport.errors import CannotTakeBack, Conflict, DepositFailed
 from reexport.targets import DepositJournal
 from reexport.targets.fedora import place, sending, verifying
-from reexport.targets.fedora.answers import (
-    Busy,
-    ChangedMeanwhile,
-    ChecksumRefused,
-    Denied,
-    Departed,
-    FedoraError,
-    Locked,
-    Memento,
-    NoRoom,
-    NotThere,
-    TransactionLost,
-)
+from reexport.targets.fedora.answers import Busy, ChangedMeanwhile, Departed, Memento, NotThere
 from reexport.targets.fedora.client import NT, FedoraClient, joined
 from reexport.targets.fedora.description import (
     KEY,
@@ -54,6 +32,7 @@ from reexport.targets.fedora.objects import (
     read_versions,
     token,
 )
+from reexport.targets.fedora.telling import told, usable
 from reexport.targets.fedora.transaction import Transaction, settle
 from reexport.values import (
     Capabilities,
@@ -128,13 +107,13 @@ class FedoraTarget:
 
     def probe(self) -> None:
         """See `Target`."""
-        with _usable(self.shown):
+        with usable(self.shown):
             self._root = place.find_root(self._client, self._url)
             place.check_container(self._client, self._root, self._url)
 
     def prepare(self) -> None:
         """See `Target`: the container and those above it, which else could never be made."""
-        with _usable(self.shown):
+        with usable(self.shown):
             self._root = self._root or place.find_root(self._client, self._url)
             place.make_containers(self._client, self._root, self._url)
 
@@ -147,7 +126,7 @@ class FedoraTarget:
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
         """See `Target`."""
         uri = self.uri_of(deposit.identifier)
-        with _told(deposit.identifier):
+        with told(deposit.identifier):
             if deposit.held is None and not (deposit.overwrite or _may_be_begun(deposit)):
                 with contextlib.suppress(ChangedMeanwhile, Departed):
                     return self._write(deposit, uri, _Before(), journal)
@@ -243,7 +222,8 @@ class FedoraTarget:
             journal.committing(state=state, creates=uri if there is None else "")
             transaction.commit()
         created = (uri,) if there is None else ()
-        return self._made(uri, state, there, created)
+        hidden = there is None and _may_be_begun(deposit)
+        return self._made(uri, state, there, created, hidden=hidden)
 
     def _change(
         self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
@@ -269,11 +249,23 @@ class FedoraTarget:
             )
 
     def _made(
-        self, uri: str, state: str, before: FedoraObject | None, created: tuple[str, ...] = ()
+        self,
+        uri: str,
+        state: str,
+        before: FedoraObject | None,
+        created: tuple[str, ...] = (),
+        *,
+        hidden: bool = False,
     ) -> Deposited:
-        """What was committed: its version is the first after those that were there."""
+        """What was committed: its version is the first after those that were there.
+
+        Args:
+            hidden: Whether a commit of ours may be among them that was not to be seen: a
+                6.0.0 killed after it had lost the object and showed its version again
+                when it was made anew.
+        """
         versions = read_versions(self._client, uri)
-        if before is None or not before.tombstone:
+        if not hidden and (before is None or not before.tombstone):
             versions = versions[: len(before.versions if before else ()) + 1]
         memento = versions[-1].uri if versions else ""
         return Deposited(uri, memento, token(state, versions), created, deposits=len(versions))
@@ -300,7 +292,7 @@ class FedoraTarget:
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
         """See `Target`."""
         uri = self.uri_of(withdrawal.identifier)
-        with _told(withdrawal.identifier):
+        with told(withdrawal.identifier):
             there = read_object(self._client, uri)
             if there is None or there.tombstone:
                 return Deposited(uri, token=deleted_token(), was_there=True, deposits=0)
@@ -334,7 +326,7 @@ class FedoraTarget:
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:
         """See `Target`."""
         uri = self.uri_of(left.identifier)
-        with _told(left.identifier):
+        with told(left.identifier):
             if transaction := left.facts.get("tx"):
                 settle(self._client, transaction)
             state = left.facts.get("state")
@@ -350,7 +342,7 @@ class FedoraTarget:
     def find(self, identifier: str) -> Found | None:
         """See `Target`."""
         uri = self.uri_of(identifier)
-        with _told(identifier):
+        with told(identifier):
             there = read_object(self._client, uri)
             if there is None:
                 return None
@@ -367,14 +359,14 @@ class FedoraTarget:
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
         """See `Target`."""
-        with _told(deposit.identifier):
+        with told(deposit.identifier):
             yield from verifying.differences(
                 self._client, self._crosswalk, deposit, held, is_head=is_head
             )
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> None:
         """See `Target`."""
-        with _told(created.identifier):
+        with told(created.identifier):
             there = read_object(self._client, created.uri)
             if there is None:
                 return
@@ -413,36 +405,3 @@ def _what_is_there(there: FedoraObject | None) -> str:
         return f"{there.uri} was deleted, and its tombstone bars the way"
     whose = "changed since it was exported" if there.key else "not made by an export of this kind"
     return f"{there.uri} is there and was {whose}"
-
-
-@contextlib.contextmanager
-def _usable(shown: str) -> Iterator[None]:
-    try:
-        yield
-    except Denied as error:
-        raise CredentialsRefused(f"{shown} refuses the credentials: {error}") from error
-    except FedoraError as error:
-        raise TargetUnusable(f"{shown} cannot be used: {error}") from error
-
-
-@contextlib.contextmanager
-def _told(identifier: str) -> Iterator[None]:
-    """What Fedora answered, as what the engine has to know."""
-    try:
-        yield
-    except Denied as error:
-        raise CredentialsRefused(f"the credentials are refused: {error}") from error
-    except NoRoom as error:
-        raise TargetFull(f"the server's disk is full: {error}") from error
-    except Busy as error:
-        raise RetryLater(identifier, str(error), error.after) from error
-    except (Locked, TransactionLost, ChecksumRefused) as error:
-        raise RetryLater(identifier, str(error)) from error
-    except (ChangedMeanwhile, Departed) as error:
-        raise Conflict(identifier, str(error)) from error
-    except (FedoraError, FileNotInVersion, ValueError) as error:
-        raise DepositFailed(identifier, str(error)) from error
-    except SourceChanged as error:
-        if error.identifier:
-            raise
-        raise SourceChanged(identifier, error.version, error.path) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator
+from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Resource, Simulator
 from fedora_support import Fedora, Harvest
 
 from reexport.engine import Export
@@ -128,6 +128,19 @@ def test_a_new_object_that_lost_a_file_and_is_not_listed_is_made_whole_unasked(
     simulator.interfere = refuse
     assert export.resume().whole
     assert simulated.get(f"{uri(export)}/a") == b"a"
+    is_right(export, versions=1)
+
+
+def test_a_version_that_the_server_had_lost_and_shows_again_is_counted(
+    simulator: Simulator, export: Export
+) -> None:
+    """As a 6.0.0 came back: without the object, and with its version once it is made anew."""
+    path = "oai_dc oai_dc.xml a b oai+example,org+1"
+    die_in_the_commit(export, simulator, *path.split())
+    assert export.target.find(ID) is None
+    name = uri(export).partition("/rest/")[2]
+    simulator._history[name] = [("20260101000000", Resource("group"))]
+    assert export.resume().whole
     is_right(export, versions=1)
 
 
