@@ -282,6 +282,7 @@ class ListHarvest:
             seen.earliest,
             seen.latest,
             found.position.safe_from,
+            is_part=row.window != self._where.whole,
         )
         busy = len(self._flying) + len(self._parked) + 1
         waiting = len(self._books.open_windows(without=[*self._flying, *self._parked, row.id]))

@@ -30,8 +30,10 @@ MOST_PARTS = 32
 """Into how many windows one is cut at most; those that are still large are cut again."""
 MOST_PLANNED = 1_000
 """Into how many windows a list is cut before anything is known of it."""
-PATIENCE = 2.0
+PATIENCE = 5.0
 """Seconds that a list may still take before it is cut to be fetched in parallel."""
+PATIENCE_WITH_A_PART = 2.0
+"""The same of a part of a list that was cut: that its windows are answered is known by then."""
 DAWN = datetime(1990, 1, 1, tzinfo=UTC)
 """No repository has datestamps from before; 0001-01-01 and 1970-01-01 are no dates."""
 
@@ -65,6 +67,7 @@ class Sight:
         latest: The latest datestamp seen.
         safe_from: From here the rest can be listed anew without loss, where the list is
             sorted by datestamp.
+        is_part: Whether the window is one that a list was cut into.
     """
 
     pages: int
@@ -74,6 +77,12 @@ class Sight:
     earliest: datetime | None = None
     latest: datetime | None = None
     safe_from: str | None = None
+    is_part: bool = False
+
+    @property
+    def patience(self) -> float:
+        """Seconds that the window may still take before it is cut."""
+        return PATIENCE_WITH_A_PART if self.is_part else PATIENCE
 
     @property
     def pages_left(self) -> int | None:
@@ -108,14 +117,14 @@ def parts_wanted(sight: Sight, free_lanes: int) -> int:
     rest = (sight.promised or 0) - sight.listed
     if rest > LARGE and sight.pages == 1:
         return min(MOST_PARTS, max(math.ceil(rest / COMFORTABLE), 2 * free_lanes))
-    if free_lanes and is_early and left >= 4 and left * sight.seconds > PATIENCE:
+    if free_lanes and is_early and left >= 4 and left * sight.seconds > sight.patience:
         return min(MOST_PARTS, left // 2, 2 * free_lanes)
     return 0
 
 
 def _parts_of_unknown(sight: Sight, free_lanes: int, is_early: bool) -> int:
     """Without a promise a list is taken to be about half through (EPrints gives none)."""
-    pays = sight.pages * sight.seconds > PATIENCE and sight.pages >= 4
+    pays = sight.pages * sight.seconds > sight.patience and sight.pages >= 4
     if not free_lanes or not pays or not (is_early or sight.pages == 4):
         return 0
     return min(sight.pages, free_lanes + 1)

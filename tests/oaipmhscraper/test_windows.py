@@ -195,6 +195,12 @@ def test_a_list_is_cut_where_pages_are_slow_and_requests_are_free():
     assert parts_wanted(sight, free_lanes=0) == 0
 
 
+def test_a_part_of_a_list_is_cut_sooner_than_a_list_whose_windows_nobody_tried():
+    sight = Sight(1, 100, 700, seconds=0.5)
+    assert parts_wanted(sight, free_lanes=5) == 0
+    assert parts_wanted(replace(sight, is_part=True), free_lanes=5) == 3
+
+
 def test_the_rest_of_an_unsorted_list_is_not_thrown_away_late():
     sight = Sight(7, 700, 2_000, seconds=2.0)
     assert parts_wanted(sight, free_lanes=5) == 0
