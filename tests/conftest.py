@@ -1,10 +1,16 @@
-"""For all tests: in CI nothing is skipped, and Ctrl-C is what it is at a terminal."""
+"""For all tests: in CI nothing is skipped, no example has a time limit, Ctrl-C is a terminal's."""
 
 import os
 import signal
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "any load", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any load")
 
 
 def pytest_configure() -> None:

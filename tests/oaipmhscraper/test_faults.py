@@ -35,9 +35,7 @@ from oaipmhscraper.transport.http_settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 
-pytestmark = pytest.mark.timeout(90)
-
-HASTE = HttpSettings(first_pause=0.01, longest_pause=5.0, read_timeout=2.0)
+HASTE = HttpSettings(first_pause=0.01, longest_pause=5.0, read_timeout=4.0)
 MOST_REQUESTS = 150
 """Far more than any of these needs, far less than a harvest that runs in circles sends."""
 

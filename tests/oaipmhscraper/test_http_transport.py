@@ -257,7 +257,7 @@ def test_every_attempt_is_told_with_its_outcome(serve, time):
     stop = threading.Event()
 
     def silence() -> Iterator[bytes]:
-        stop.wait(5)
+        stop.wait(60)
         yield b""
 
     reply, _ = script(
@@ -265,7 +265,7 @@ def test_every_attempt_is_told_with_its_outcome(serve, time):
     )
     told: list[Exchange] = []
     with transport(
-        serve(reply).url, time, attempts=6, read_timeout=1.5, on_exchange=told.append
+        serve(reply).url, time, attempts=6, read_timeout=4, on_exchange=told.append
     ) as sender:
         sender.fetch(IDENTIFY)
     stop.set()
@@ -504,11 +504,11 @@ def test_silence_is_a_timeout_and_asked_again(serve, time):
     stop = threading.Event()
 
     def silence() -> Iterator[bytes]:
-        stop.wait(5)
+        stop.wait(60)
         yield b""
 
     reply, seen = script(silence(), http())
-    with transport(serve(reply).url, time, read_timeout=1.5) as sender:
+    with transport(serve(reply).url, time, read_timeout=4) as sender:
         assert sender.fetch(IDENTIFY).body == OAI
     stop.set()
     assert (len(seen), time.slept) == (2, [1])

@@ -13,7 +13,7 @@ from real_servers.running import QUERIES, TITLES, NotInstalled, running
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.transport.http_settings import HttpSettings
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(900)
 
 TITLE = "{http://purl.org/dc/elements/1.1/}title"
 

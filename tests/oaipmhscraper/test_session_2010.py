@@ -74,7 +74,7 @@ def session(server, tmp_path_factory):
         finally:
             with open(stop, "w", encoding="ascii"):
                 pass
-            out, errors = reader.communicate(timeout=60)
+            out, errors = reader.communicate()
     assert reader.returncode == 0, errors
     return directory, out
 
