@@ -277,10 +277,30 @@ class _Row:
 
     def _values(self, name: str) -> Values:
         if not self._described:
-            read = lambda version, path: _read(self.record, version, path)  # noqa: E731
-            self._described.append(description_of(self.manifest.current, read))
+            self._described.append(_described(self.record, self.manifest.current))
         found: Values = getattr(self._described[0], _ELEMENTS[name])
         return found
+
+
+def _described(record: HarvestedRecord, version: Version) -> Description:
+    """What a version describes.
+
+    Raises:
+        RecordSiloError, OSError: A metadata file that may say it cannot be read.
+    """
+    broken: list[OSError | RecordSiloError] = []
+
+    def read(name: str, path: str) -> bytes:
+        try:
+            return _read(record, name, path)
+        except (OSError, RecordSiloError) as error:
+            broken.append(error)
+            raise
+
+    found = description_of(version, read)
+    if broken:
+        raise broken[0]
+    return found
 
 
 def _read(record: HarvestedRecord, version: str, path: str) -> bytes:

@@ -17,6 +17,7 @@ from reexport import Selection, Versions
 from reexport.cli import export
 from reexport.targets.tables import (
     FIELDS,
+    TableReport,
     write_csv,
     write_jsonl,
     write_links,
@@ -103,10 +104,17 @@ def test_zip_holds_metadata_files_as_they_are(rich: Silo) -> None:
     assert again.getvalue() == out.getvalue()
 
 
-def test_record_that_cannot_be_read_is_named(silo: Silo) -> None:
+@pytest.mark.parametrize("write", [write_csv, write_jsonl, write_links])
+def test_record_that_cannot_be_read_is_named_and_has_no_row(
+    silo: Silo, write: Callable[..., TableReport]
+) -> None:
+    whole = write(silo, Selection(), io.StringIO())
     os.unlink(silo["1"].to_dirpath("oai_dc"))
-    report = write_links(silo, Selection(), io.StringIO())
+    out = io.StringIO()
+    report = write(silo, Selection(), out)
     assert list(report.failed) == ["oai:example.org:1"]
+    assert report.records == whole.records - 1
+    assert "oai:example.org:1" not in out.getvalue()
 
 
 def test_record_without_a_readable_manifest_is_named_where_all_are_asked_for(silo: Silo) -> None:
