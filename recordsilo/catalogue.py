@@ -63,6 +63,7 @@ class Catalogue:
         self._path, self._root = path, root
         self._place_of, self._locks, self._staging = place_of, locks, staging
         self._index = Index(f"{path}/.silo/index.sqlite", self._holds_nothing)
+        self._untold = False
 
     def close(self) -> None:
         """Close the index; a later use opens it again."""
@@ -121,6 +122,7 @@ class Catalogue:
                 )
             )
 
+        self._untold = True
         found = ask()
         return ask() if self._catch_up(found.rows) else found
 
@@ -142,6 +144,7 @@ class Catalogue:
                 )
             )
 
+        self._untold = True
         found = ask()
         return ask() if self._catch_up(found.rows) else found
 
@@ -157,7 +160,12 @@ class Catalogue:
     def problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""
         self._ready()
+        self._untold = False
         return self._index.problems()
+
+    def untold_problems(self) -> list[tuple[str, str]]:
+        """`problems`, where lists were made since anybody asked for them; else none."""
+        return self.problems() if self._untold else []
 
     def _catch_up(self, rows: Iterable[Row]) -> bool:
         """Read those records again whose manifests were replaced behind the index.

@@ -60,9 +60,17 @@ def example(*lines: str) -> str:
 
 @contextlib.contextmanager
 def open_silo(path: str) -> Iterator[Silo]:
-    """The Silo at a path, which has to be there; closed on leaving."""
+    """The Silo at a path, which has to be there; closed on leaving.
+
+    Records that cannot be read are in no list: a command that made one ends with a word
+    on stderr about them, unless it told of them itself.
+    """
     with Silo(path, create=False) as silo:
         yield silo
+        if problems := silo.untold_problems():
+            count, (_, first) = len(problems), problems[0]
+            others = f", and {count - 1:,} more" if count > 1 else ""
+            click.echo(f"silo: not in the list: {first}{others}; see silo check {path}", err=True)
 
 
 class _ReaderGone(Exception):

@@ -120,7 +120,7 @@ class RecordEdit:
             VersionNameError: No version can have the name.
         """
         self._begin_version(name)
-        version = Version(name, date_text(date), origin, log=() if log is None else (log,))
+        version = Version(name, _date_kept(date), origin, log=() if log is None else (log,))
         self._show_version(version, move_cursor=move_cursor)
 
     def _begin_version(self, name: str) -> None:
@@ -170,7 +170,7 @@ class RecordEdit:
         source = self.manifest.version(original)
         left_out, links = frozenset(exclude), frozenset(linked)
         self._begin_version(new)
-        version = Version(new, date_text(date), origin, log=(log,), state="in work")
+        version = Version(new, _date_kept(date), origin, log=(log,), state="in work")
         for path, known in (source.digests or {}).items():
             if path in left_out or path.split("/")[0] in left_out:
                 continue
@@ -483,6 +483,14 @@ class RecordEdit:
             with self.open(version, path) as file:
                 return file.read()
         return self.place.content(self.manifest, version, path)
+
+
+def _date_kept(date: str) -> str:
+    """A version's date in the form of 2010; what an old manifest has in its place, as it is."""
+    try:
+        return date_text(date)
+    except ValueError:
+        return date
 
 
 def _derived_from_renamed(version: Version, original: str, new: str) -> Version:

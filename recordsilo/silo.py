@@ -557,6 +557,10 @@ class Silo:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""
         return self._catalogue.problems()
 
+    def untold_problems(self) -> list[tuple[str, str]]:
+        """`index_problems`, where records were listed since anybody asked for them."""
+        return self._catalogue.untold_problems()
+
 
 class Batch:
     """The records of one `Silo.batch`.

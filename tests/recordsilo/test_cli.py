@@ -283,6 +283,21 @@ def test_damage_exits_with_losses(run: Run, myrepo: str) -> None:
     assert "JSON" in only_sentence(run("ls", myrepo), ExitCode.LOSSES)
 
 
+@pytest.mark.parametrize("command", [("ls",), ("search", "")])
+def test_a_list_says_what_is_not_in_it(run: Run, myrepo: str, command: tuple[str, ...]) -> None:
+    name, *words = command
+    assert run(name, myrepo, *words).err == ""
+    for short in ("1", "2"):
+        with Silo(myrepo) as silo:
+            Path(silo[short].path_to_item(), "__manifest.json").write_bytes(b"")
+    run("reindex", myrepo)
+    result = run(name, myrepo, *words)
+    assert len(result.out.splitlines()) >= 2
+    assert result.err.startswith("silo: not in the list: ")
+    assert result.err.count("it is empty") == 1
+    assert f", and 1 more; see silo check {myrepo}\n" in result.err
+
+
 # -- put, clone, rm ---------------------------------------------------------------------
 
 

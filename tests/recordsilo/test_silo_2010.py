@@ -199,6 +199,21 @@ def test_unknown_keys_are_kept(silo_2010: Silo) -> None:
     assert "rdffilename" not in silo_2010["6"].manifest
 
 
+@pytest.mark.parametrize("dates", [{}, {"1": ""}, {"1": "in spring"}])
+def test_version_without_a_date_is_cloned_without_one(silo: Silo, dates: dict[str, str]) -> None:
+    record = silo.get_item("oai:example.org:1")
+    record.put_stream("oai_dc", b"<a/>", metadata=True)
+    record.sync()
+    bare = {"item_id": record.item_id, "versions": ["1"], "currentversion": "1"}
+    with open(f"{record.path_to_item()}/__manifest.json", "w", encoding="utf-8") as file:
+        json.dump(bare | {"version_dates": dates}, file)
+    record = silo.get_item("oai:example.org:1")
+    record.clone_version("1", "workingcopy")
+    record.create_new_version("2")
+    assert record.versions == ["1", "workingcopy", "2"]
+    assert members(silo, record.item_id)["version_dates"]["workingcopy"] == dates.get("1", "")
+
+
 def test_tags_of_2010_are_read_past_and_never_written(silo_2010: Silo) -> None:
     record = silo_2010["6102"]
     assert not [path for path in record.paths() if "=" in path]
