@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from enum import IntEnum
 from importlib.metadata import entry_points
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TextIO
 
 import click
 
@@ -144,12 +144,17 @@ def _prepare_streams() -> None:
     Names of files may be bytes that are no text (PEP 383); in UTF-8 they go out as they are.
     """
     if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as we live
+        sys.stdout = _nowhere()
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as we live
+        sys.stderr = _nowhere()
     if isinstance(sys.stdout, io.TextIOWrapper):
         is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
         sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
+
+
+def _nowhere() -> TextIO:
+    """A stream that takes everything and keeps nothing."""
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def _run() -> int:

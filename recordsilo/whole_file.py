@@ -1,4 +1,7 @@
-"""Files that people ask for, such as tables and sheets: each is whole, or is not there."""
+"""Files that people ask for, such as tables and sheets: each is whole, or is not there.
+
+They lie outside of the Silo; what lies in it, only `atomic_file` writes.
+"""
 
 import errno
 import io
