@@ -222,7 +222,7 @@ def _crowd(server: Served, world: World, there: list[str], of: str) -> Line:
         reader.close()
 
     began = time.perf_counter()
-    _together(lambda paths=paths: read(paths) for paths in lists)  # type: ignore[misc]
+    together(lambda paths=paths: read(paths) for paths in lists)  # type: ignore[misc]
     seconds, asked = time.perf_counter() - began, READERS * ASKED_BY_EACH
     return Line(
         f"{READERS} readers at once, {of}",
@@ -231,7 +231,8 @@ def _crowd(server: Served, world: World, there: list[str], of: str) -> Line:
     )
 
 
-def _together(work: Iterable[Callable[[], None]]) -> None:
+def together(work: Iterable[Callable[[], None]]) -> None:
+    """Do pieces of work, a thread for each; wait for all of them."""
     threads = [threading.Thread(target=one) for one in work]
     for thread in threads:
         thread.start()

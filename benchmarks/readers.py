@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 
+from page import together
 from store import Line, identifier, ingest, timed
 
 from curation.bulk import job_reports, undo_job
@@ -105,7 +106,7 @@ class Crowd:
                 is_over.set()
 
         readers = [lambda n=n: self._read(n, is_over) for n in range(READERS)]
-        _together([act, *readers])
+        together([act, *readers])
 
     def _read(self, first: int, is_over: threading.Event) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=300)
@@ -141,14 +142,6 @@ def pages_of(name: str) -> Iterable[str]:
         urls.file(name, "1", "oai_dc"),
         urls.BULK_JOBS,
     )
-
-
-def _together(work: Iterable[Callable[[], None]]) -> None:
-    threads = [threading.Thread(target=one) for one in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def main() -> None:

@@ -203,7 +203,7 @@ def run_job(
         PatternTooSlow, RuleRefused: The rules are at fault; the page is not written.
         RecordSiloError, OSError: The store failed; the page is looked at by the next run.
     """
-    with _held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
+    with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
         about = journal.about()
         plan = planner_of(about["kind"], about)
         _settle(silo, journal)
@@ -234,7 +234,7 @@ def undo_job(
     Raises:
         See `run_job`.
     """
-    with _held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
+    with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
         _settle(silo, journal)
         journal.move((entry.identifier for entry in journal.entries(Doing.KEPT)), Doing.DONE)
         done = 0
@@ -291,7 +291,12 @@ def changed_by_rule(silo: Silo, name: str) -> frozenset[str]:
 
 
 @contextlib.contextmanager
-def _held(silo: Silo, job_id: str) -> Iterator[None]:
+def held(silo: Silo, job_id: str) -> Iterator[None]:
+    """Keep others from a job meanwhile.
+
+    Raises:
+        JobBusy: Somebody is at it.
+    """
     with Locks(os.path.join(silo.path, ".silo", "locks")).hold_name_if_free(
         f"job-{job_id}"
     ) as is_held:

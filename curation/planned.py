@@ -5,17 +5,14 @@ are noted in its journal, see `bulk.create_job`) and previewed from there: so wh
 counted is what is done. Nothing is written to a record before `bulk.run_job`.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from curation.bulk import Preview, Progress, Sample, preview
-from curation.errors import JobBusy
+from curation.bulk import Preview, Progress, Sample, held, preview
 from curation.job_journal import Doing, JobJournal, remove_journal
 from curation.job_specs import JobSpec
 from recordsilo import Silo
-from recordsilo.locks import Locks
 
 PREVIEW = "preview"
 """Under which the journal keeps the preview."""
@@ -84,10 +81,7 @@ def discard(silo: Silo, job_id: str) -> bool:
         JobNotFound, JobUnreadable
         JobBusy: Somebody is at it.
     """
-    locks = Locks(os.path.join(silo.path, ".silo", "locks"))
-    with locks.hold_name_if_free(f"job-{job_id}") as is_held:
-        if not is_held:
-            raise JobBusy(job_id)
+    with held(silo, job_id):
         with JobJournal.open(silo.path, job_id) as journal:
             if not _is_untouched(journal):
                 return False

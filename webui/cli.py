@@ -22,7 +22,7 @@ from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import HarvestInterrupted, NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from recordsilo import Granary, Silo
-from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail
 from webui.accounts import account_names
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
@@ -110,7 +110,7 @@ def serve(
     if is_shelf:
         _serve_shelf(silo_dir, host, port, policy)
         return
-    with open_silo(silo_dir) as silo:
+    with Silo(silo_dir, create=False) as silo:
         settings = Settings(agent=_user(), policy=policy, sign_in=sign_in)
         if settings.needs_sign_in and not account_names(silo.path):
             fail(
@@ -224,7 +224,7 @@ def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
     _harvest(directory)
     if not no_serve:
-        with open_silo(directory) as silo:
+        with Silo(directory, create=False) as silo:
             _serve(silo, "127.0.0.1", port, Settings(agent=_user()))
 
 

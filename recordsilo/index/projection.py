@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from recordsilo.description import Description, Value, describe
@@ -27,7 +27,6 @@ MENDED = " was mended: "
 DUPLICATE_OF = "duplicate_of"
 """Key of a record's metadata: the identifier of the record it is a duplicate of."""
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
-_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +229,9 @@ def _has_file(version: Version) -> bool:
 def _seconds(datestamp: str) -> int:
     """0 for a date that is none."""
     try:
-        moment = datetime.fromisoformat(datestamp)
+        return seconds_of(datetime.fromisoformat(datestamp))
     except ValueError:
         return 0
-    days = moment.toordinal() - 1  # much cheaper than a difference of two aware moments
-    return days * 86_400 + moment.hour * 3600 + moment.minute * 60 + moment.second
 
 
 def _storable(text: str) -> str:
@@ -308,6 +305,6 @@ def metadata_paths(version: Version) -> list[str]:
 
 
 def seconds_of(moment: datetime) -> int:
-    """Whole seconds from 0001-01-01 to an aware moment."""
-    elapsed = moment - _EPOCH
-    return elapsed.days * 86_400 + elapsed.seconds
+    """Whole seconds from 0001-01-01 to a moment of UTC; any other zone is not looked at."""
+    days = moment.toordinal() - 1  # much cheaper than a difference of two aware moments
+    return days * 86_400 + moment.hour * 3600 + moment.minute * 60 + moment.second

@@ -273,7 +273,7 @@ def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:
 def test_two_runs_of_one_job_do_not_meet(silo: Silo, fill: Fill) -> None:
     fill(1, type="Journal Article")
     job = create_job(silo, rules_job(TYPES), agent="ada")
-    with bulk._held(silo, job), pytest.raises(JobBusy):
+    with bulk.held(silo, job), pytest.raises(JobBusy):
         run_job(silo, job)
 
 

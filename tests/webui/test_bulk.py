@@ -1,11 +1,13 @@
 """Changing many records in the page: rules, spreadsheets, attached files, undoing."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from curation.bulk import create_job, job_report
+from curation.bulk import create_job, held, job_report
+from curation.errors import JobBusy
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet, load_rules
 from curation.rules import Add
@@ -31,13 +33,15 @@ def content(silo: Silo, identifier: str, version: str | None = None) -> str:
 
 
 def finished(silo: Silo, job_id: str, *, undone: bool = False) -> Any:
-    """The report of a job, once it has come to its end."""
-    for _ in range(400):
+    """The report of a job, once it has come to its end and nobody is at it any more."""
+    deadline = time.monotonic() + 90
+    while True:
         report = job_report(silo, job_id)
         if report.is_finished and (not undone or not report.counts.get("done")):
-            return report
+            with suppress(JobBusy), held(silo, job_id):
+                return report
+        assert time.monotonic() < deadline, report.counts
         time.sleep(0.02)
-    raise AssertionError(report.counts)
 
 
 def test_preview_counts_and_writes_nothing(client: Any, silo: Silo) -> None:
