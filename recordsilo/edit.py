@@ -473,7 +473,14 @@ class RecordEdit:
             return open(f"{self.grow(version)}/{path}", "rb")
         if arrived := self.arrivals.get(f"{version_dirname(version)}/{path}"):
             return open(arrived, "rb")
-        return self.place.open(self.manifest, version, path)
+        return self.place.open(*self._on_disk(version), path)
+
+    def _on_disk(self, version: str) -> tuple[Manifest, str]:
+        """A version as the disk has it until the commit: one that was renamed lies where it did."""
+        for source, target in self.renames:
+            if target == version_dirname(version) and self.before is not None:
+                return self.before, source.removeprefix(version_dirname(""))
+        return self.manifest, version
 
     def read(self, version: str, path: str) -> bytes:
         """A file's content, as this edit leaves it so far."""
@@ -482,7 +489,7 @@ class RecordEdit:
         if version in self.new_versions or f"{version_dirname(version)}/{path}" in self.arrivals:
             with self.open(version, path) as file:
                 return file.read()
-        return self.place.content(self.manifest, version, path)
+        return self.place.content(*self._on_disk(version), path)
 
 
 def _date_kept(date: str) -> str:

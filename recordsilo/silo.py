@@ -27,12 +27,14 @@ from recordsilo.errors import (
     NotASilo,
     RecordGone,
     RecordNotFound,
+    RecordSiloError,
     RevisionConflict,
     SiloNotFound,
     SiloSettingConflict,
 )
 from recordsilo.identifier import check_identifier, ppath, unclean
 from recordsilo.index import (
+    Entry,
     Filters,
     Page,
     PageRequest,
@@ -345,14 +347,14 @@ class Silo:
         try:
             for edit in changed:
                 edit.seal()
-            entries = [project(edit.manifest, edit.read) for edit in changed]
+            entries = [_projected(edit) for edit in changed]
             self._catalogue.before_write((edit.identifier for edit in changed), durable=durable)
         except BaseException:
             for edit in changed:
                 edit.discard()
             raise
         commit(changed, barrier)
-        self._catalogue.after_write(entries)
+        self._catalogue.after_write(entry for entry in entries if entry is not None)
 
     def del_item(
         self,
@@ -600,6 +602,26 @@ class Batch:
         """Leave a record as it is: what was edited so far is not committed."""
         if edit := self._edits.pop(identifier, None):
             edit.discard()
+
+
+def _projected(edit: RecordEdit) -> Entry | None:
+    """What the index is to hold of a record once it is committed.
+
+    Returns:
+        None where a file of it could not be read now (too many open files, say): the note
+        that the record was about to change stays, and the next reader reads it again.
+    """
+    failures: list[Exception] = []
+
+    def read(version: str, path: str) -> bytes:
+        try:
+            return edit.read(version, path)
+        except (OSError, RecordSiloError) as error:
+            failures.append(error)
+            raise
+
+    entry = project(edit.manifest, read)
+    return None if failures else entry
 
 
 def _user() -> str:

@@ -23,6 +23,7 @@ from curation.upstream import (
     reviews,
 )
 from recordsilo import Silo
+from recordsilo.audit.check import Audit
 from recordsilo.errors import RevisionConflict
 from recordsilo.index import SearchFilters
 
@@ -234,3 +235,17 @@ def test_each_proposal_is_a_line_in_the_activity_log(
         ("cron", "workingcopy-from-2", "version", None, "workingcopy-from-2")
     }
     assert len(lines) == 2
+
+
+def test_an_accepted_proposal_is_found_by_what_it_says(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, type="Article", date="1999")
+    curate(silo, identifier, type="Thesis")
+    harvest_again(identifier, title="Gulls", type="Article", date="1999")
+    propose_all(silo, agent="ann")
+    accept(silo, identifier, agent="ann")
+    row = silo.row(identifier)
+    assert (row.title, row.current_version) == ("Gulls", "workingcopy")
+    assert [one.identifier for one in silo.search("gulls").rows] == [identifier]
+    assert not list(Audit(silo.path).findings())

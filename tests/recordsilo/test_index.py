@@ -1,5 +1,6 @@
 """The index: lists as the records are, in step after kills, made anew when it is bad."""
 
+import errno
 import os
 import sqlite3
 import threading
@@ -12,11 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Origin, Row, Silo, atomic_file
+from recordsilo.audit.check import Audit
 from recordsilo.catalogue import Catalogue
 from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordNotFound
 from recordsilo.index import Entry, Index, ManifestStamp, database
 from recordsilo.index.projection import Text, project_row
 from recordsilo.manifest import Manifest, Version
+from recordsilo.place import RecordPlace
 
 Harvest = Callable[..., str]
 
@@ -503,3 +506,33 @@ def test_batch_in_which_records_were_only_looked_at_changes_nothing(three: Silo)
         batch.edit("new")
     assert three["a"].revision == before
     assert list(three) == ["a", "b", "c"]
+
+
+def test_renaming_the_current_version_keeps_the_record_in_lists_and_searches(
+    silo: Silo, harvest: Harvest
+) -> None:
+    harvest(silo, "h", title="Harvested")
+    record = silo["h"]
+    record.clone_version("1", "wc")
+    record.put_stream("oai_dc", "<dc><title>Curated gulls</title></dc>")
+    record.rename_version("wc", "final")
+    row = silo.row("h")
+    assert (row.title, row.current_version) == ("Curated gulls", "final")
+    assert [one.identifier for one in silo.search("gulls").rows] == ["h"]
+    assert not list(Audit(silo.path).findings())
+
+
+def test_a_file_that_cannot_be_read_at_a_commit_is_read_again_by_the_next_reader(
+    silo: Silo, harvest: Harvest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harvest(silo, "h", title="Gulls")
+
+    def no_more_files(*_arguments: object) -> bytes:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RecordPlace, "content", no_more_files)
+        silo["h"].set_version_state("1", "ready")
+    assert silo.row("h").title == "Gulls"
+    assert [one.identifier for one in silo.search("gulls").rows] == ["h"]
+    assert not list(Audit(silo.path).findings())
