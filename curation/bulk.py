@@ -445,6 +445,7 @@ def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
         edit.remove_version(entry.version)
         if was_current and edit.manifest.has(entry.cursor):
             edit.move_cursor(entry.cursor)
+        edit.log(edit.manifest.current_version, f"Deleted version {entry.version}: {log}")
         return
     for path, content in (entry.files or {}).items():
         if content is None:

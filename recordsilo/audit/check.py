@@ -188,6 +188,8 @@ class Audit:
                 expected = shown(f"a manifest in {ROOT}/{ppath(identifier)}")
                 found = Finding(Code.INDEX_SURPLUS, INDEX, expected, "none", identifier)
                 yield Step((found,))
+        if self._share == 1.0 and (faults := index.of_searches()):
+            yield Step(tuple(faults))
         if index.problem:
             yield Step((index.problem,))
 

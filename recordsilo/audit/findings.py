@@ -304,6 +304,9 @@ class Code(Enum):
         "S114", WARNING,
         "the index has another title, full text or facets for a record than its files",
         "`silo repair` makes the index anew.")
+    INDEX_SEARCH = (
+        "S115", WARNING, "searches of the index go by something else than its rows and texts",
+        "`silo repair` makes the index anew.")
     # fmt: on
 
 

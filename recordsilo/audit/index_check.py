@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.reading import UnreadableError, tree
+from recordsilo.audit.search_check import damage_of, search_faults
 from recordsilo.identifier import ppath
 from recordsilo.index import Entry, ManifestStamp, Row, project
 from recordsilo.index.projection import project_row
@@ -87,6 +88,16 @@ class IndexCheck:
             return _misdescribed(connection, entry) if entry else None
 
         return self._ask(compare)
+
+    def of_searches(self) -> list[Finding]:
+        """What searches go by that is not what the rows and texts of the index say."""
+
+        def look(connection: sqlite3.Connection) -> list[Finding]:
+            if damage := damage_of(connection):
+                return [Finding(Code.INDEX_DAMAGED, PATH, "an SQLite database", damage)]
+            return [Finding(Code.INDEX_SEARCH, PATH, *fault) for fault in search_faults(connection)]
+
+        return self._ask(look) or []
 
     def surplus(self) -> Iterator[str]:
         """Identifiers the index has and the disk has not, in bounded memory."""
@@ -263,7 +274,8 @@ def _read_only(path: str) -> sqlite3.Connection:
     """
     is_still = not os.path.exists(f"{path}-wal") or os.path.getsize(f"{path}-wal") == 0
     how = "immutable=1" if is_still else "mode=ro"
-    return sqlite3.connect(f"file:{quote(path)}?{how}", uri=True, timeout=60)
+    uri = f"file:{quote(path)}?{how}"
+    return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
 
 
 def _is_ready(connection: sqlite3.Connection) -> bool:

@@ -35,7 +35,7 @@ _TORN = frozenset(
         Code.CHECKSUM_DIFFERS,
     }
 )
-_WRONG_ROWS = frozenset({Code.INDEX_DIFFERS, Code.INDEX_DESCRIBES})
+_WRONG_ROWS = frozenset({Code.INDEX_DIFFERS, Code.INDEX_DESCRIBES, Code.INDEX_SEARCH})
 _INDEX = frozenset({Code.INDEX_DAMAGED, Code.INDEX_LACKS, Code.INDEX_SURPLUS}) | _WRONG_ROWS
 _STRAY = frozenset(
     {

@@ -50,7 +50,7 @@ def fill_blocks(connection: sqlite3.Connection) -> bool:
         first = block * BLOCK
         rows = []
         for expression in _frequent_in(connection, first):
-            ids = _read_ids(connection, expression, first, first + BLOCK)
+            ids = read_ids(connection, expression, first, first + BLOCK)
             if len(ids) * FREQUENT > BLOCK:
                 rows.append((expression, block, np.packbits(_mask(ids - first, BLOCK)).tobytes()))
         connection.executemany("INSERT OR REPLACE INTO frequent VALUES (?, ?, ?)", rows)
@@ -214,7 +214,7 @@ class Words:
         packed = b"".join(found.get(block, bytes(BLOCK // 8)) for block in range(blocks))
         mask = np.unpackbits(np.frombuffer(packed, np.uint8)).view(np.bool_)
         for first, last in _runs(block for block in range(blocks) if block not in found):
-            ids = _read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)
+            ids = read_ids(self._connection, expression, first * BLOCK, (last + 1) * BLOCK)
             mask[ids] = True
         return mask
 
@@ -224,8 +224,8 @@ class Words:
         frequent = [g for g in groups if any(term in self._bitmaps for term in g)]
         everything = TextQuery(groups, ()).wanted or ""
         if not frequent:
-            return Matching(ids=_read_ids(self._connection, everything))
-        tail = _read_ids(self._connection, everything, self._end)
+            return Matching(ids=read_ids(self._connection, everything))
+        tail = read_ids(self._connection, everything, self._end)
         mask = np.zeros(max(self._end, int(tail[-1]) + 1 if len(tail) else 0), np.bool_)
         mask[: self._end] = self._in_blocks(frequent, [g for g in groups if g not in frequent])
         mask[tail] = True
@@ -249,10 +249,10 @@ class Words:
         return self._asked(term.expression) if bitmap is None else bitmap
 
     def _asked(self, expression: str) -> Bools:
-        return _mask(_read_ids(self._connection, expression, 0, self._end), self._end)
+        return _mask(read_ids(self._connection, expression, 0, self._end), self._end)
 
 
-def _read_ids(
+def read_ids(
     connection: sqlite3.Connection, expression: str, first: int = 0, end: int = 1 << 62
 ) -> Ids:
     """Row ids of an FTS5 expression, ascending, of a range of them."""

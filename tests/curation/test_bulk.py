@@ -16,6 +16,7 @@ from curation.rule_files import RuleSet
 from curation.rules import Add, Remove, Replace, Rule
 from curation.selection import Selection
 from recordsilo import RecordEdit, Silo
+from recordsilo.audit.check import Audit
 from recordsilo.errors import FileInTheWay
 from recordsilo.index import SearchFilters
 
@@ -291,3 +292,15 @@ def test_journals_survive_the_removal_of_what_can_be_rebuilt(silo: Silo, fill: F
     fill(1, type="Journal Article")
     job = create_job(silo, rules_job(TYPES), agent="ada")
     assert os.path.isfile(os.path.join(silo.path, "curation", "jobs", job + ".sqlite"))
+
+
+def test_undoing_a_job_that_made_a_copy_leaves_a_clone_of_that_copy_explained(
+    silo: Silo, fill: Fill
+) -> None:
+    (identifier,) = fill(1, type="Article")
+    job = create_job(silo, rules_job(RuleSet(rules=(Add("subject", "new"),))), agent="ann")
+    run_job(silo, job)
+    silo[identifier].clone_version("workingcopy", "mine")
+    undo_job(silo, job, agent="ann")
+    assert silo[identifier].versions == ["1", "mine"]
+    assert not list(Audit(silo.path).findings())

@@ -20,6 +20,7 @@ import pytest
 from recordsilo import Silo
 from recordsilo.audit import Audit, Code, Severity, reading, record_check
 from recordsilo.audit.findings import table
+from recordsilo.index import words
 
 Box = Any  # conftest.Box, which --import-mode=importlib keeps from being imported
 Break = Callable[..., object]
@@ -1136,6 +1137,38 @@ def text_of_a_record_lost(box: Box) -> None:
     )
 
 
+@breaks_index("S110")
+def order_of_titles_lost(box: Box) -> None:
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        rooted = "(SELECT rootpage FROM sqlite_schema WHERE name = 'record_change')"
+        connection.execute(
+            f"UPDATE sqlite_schema SET rootpage = {rooted} WHERE name = 'record_title'"
+        )
+        connection.commit()
+
+
+@breaks_index("S115")
+def words_of_another_text(box: Box) -> None:
+    """The full text is made of other texts than it holds now."""
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        kept = connection.execute("SELECT id, c0 FROM text_content").fetchall()
+        connection.execute("UPDATE text_content SET c0 = 'Another title'")
+        connection.execute("INSERT INTO text (text) VALUES ('rebuild')")
+        connection.executemany("UPDATE text_content SET c0 = ?2 WHERE id = ?1", kept)
+        connection.commit()
+
+
+@breaks_index("S115")
+def number_of_records_miscounted(box: Box) -> None:
+    in_index(box, "UPDATE about SET value = value + 1 WHERE key = 'records'")
+
+
+@breaks_index("S115")
+def set_of_no_record(box: Box) -> None:
+    in_index(box, "INSERT INTO record_set VALUES ('z', 'nobody')")
+
+
 # -- the tests ----------------------------------------------------------------------------
 
 
@@ -1190,6 +1223,24 @@ def test_descriptions_in_the_index_are_compared_for_the_records_that_are_drawn(b
         found = list(Audit(str(box.silo), share=0.4, seed=str(seed)).findings())
         told.add(tuple(one.code.number for one in found))
     assert told == {(), ("S114",)}
+
+
+def test_a_bitmap_of_frequent_words_is_compared_with_the_full_text(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "BLOCK", 8)
+    box.drop_index()
+    with Silo(str(box.silo)) as silo:
+        for number in range(20):
+            silo.get_item(f"more:{number}").put_stream("oai_dc", "<dc><title>gulls</title></dc>",
+                                                       None, True)  # fmt: skip
+        silo.reindex()
+    assert list(Audit(str(box.silo)).findings()) == []
+    with contextlib.closing(sqlite3.connect(box.silo / ".silo/index.sqlite")) as connection:
+        assert connection.execute("SELECT count(*) FROM frequent").fetchone()[0]
+        connection.execute("UPDATE frequent SET bits = x'00'")
+        connection.commit()
+    assert {one.code.number for one in Audit(str(box.silo)).findings()} == {"S115"}
 
 
 def test_a_record_whose_files_were_edited_is_not_told_of_twice(box: Box) -> None:

@@ -1,0 +1,125 @@
+"""What searches of the index go by, against the rows and texts that the index holds.
+
+The texts, flags and facets of each record are compared with its files by `index_check`.
+Here the structures made of them are looked at: SQLite's own, the words of the full text,
+the bitmaps of frequent words, and the tables by which lists count and filter.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+
+import numpy as np
+
+from recordsilo.index import words
+from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
+
+Fault = tuple[str, str]
+"""What should be there, and what is."""
+
+_COLUMNS = ", ".join(TEXT_COLUMNS)
+_CHUNK = 1000
+_SURPLUS = {
+    "a text of a record": """
+        SELECT count(*) FROM text_docsize WHERE id NOT IN (SELECT id FROM record)""",
+    "a set that its record names": """
+        SELECT count(*) FROM record_set WHERE NOT EXISTS (
+            SELECT 1 FROM record, json_each(sets)
+            WHERE record.identifier = record_set.identifier AND value = set_spec)""",
+}
+"""What there should be → how many of those there are that should not be.
+
+What is lacking is found record by record."""
+
+
+def damage_of(connection: sqlite3.Connection) -> str:
+    """What SQLite finds wrong in the file's tables and their indexes; ``""`` for nothing."""
+    found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+    return "" if found == "ok" else found
+
+
+def search_faults(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """Where searches would find something else than the rows say, in one snapshot.
+
+    Cost: splits every text into words once more; some 0.2 ms for each record.
+    """
+    connection.execute("BEGIN")
+    try:
+        yield from _counts(connection)
+        yield from _words(connection)
+        yield from _bitmaps(connection)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _counts(connection: sqlite3.Connection) -> Iterator[Fault]:
+    noted = connection.execute("SELECT value FROM about WHERE key = 'records'").fetchone()[0]
+    counted = connection.execute("SELECT count(*) FROM record").fetchone()[0]
+    if noted != counted:
+        yield f"{counted} records", f"{noted}"
+    for expected, sql in _SURPLUS.items():
+        if surplus := connection.execute(sql).fetchone()[0]:
+            yield expected, f"{surplus} of none"
+
+
+def _words(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """The words of the full text, with how often each stands where, against the texts'.
+
+    Compared by sums, so that memory does not grow with the texts.
+    """
+    connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, text, col)")
+    try:
+        found = _sum_of(connection)
+    finally:
+        connection.execute("DROP TABLE temp.vocabulary")
+    stated = 0
+    texts = connection.execute(f"SELECT {_COLUMNS} FROM text ORDER BY rowid")  # noqa: S608
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        memory.execute(
+            f"CREATE VIRTUAL TABLE text USING fts5 ({_COLUMNS}, {TOKENIZE}, content = '')"
+        )
+        memory.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(text, col)")
+        marks = ", ".join("?" * len(TEXT_COLUMNS))
+        while chunk := texts.fetchmany(_CHUNK):
+            memory.executemany(f"INSERT INTO text ({_COLUMNS}) VALUES ({marks})", chunk)  # noqa: S608
+            stated += _sum_of(memory)
+            memory.execute("INSERT INTO text (text) VALUES ('delete-all')")
+    if found != stated % _MODULUS:
+        yield "the words of the texts", "other words"
+
+
+_MODULUS = 1 << 128
+
+
+def _sum_of(connection: sqlite3.Connection) -> int:
+    """A sum over (word, column, times), the same whatever the order and the parts."""
+    rows: Iterable[tuple[str, str, int, int]] = connection.execute(
+        "SELECT term, col, doc, cnt FROM vocabulary"
+    )
+    numbers = (_number_of(term, col) * (doc + (cnt << 32)) for term, col, doc, cnt in rows)
+    total: int = sum(numbers)
+    return total % _MODULUS
+
+
+def _number_of(term: str, column: str) -> int:
+    digest = hashlib.blake2b(f"{column}\0{term}".encode(), digest_size=16).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
+    """Each bitmap against what the full text says of the records that are there."""
+    blocks = [row[0] for row in connection.execute("SELECT DISTINCT block FROM frequent")]
+    for block in blocks:
+        first = block * words.BLOCK
+        sql = "SELECT id FROM record WHERE id >= ? AND id < ? ORDER BY id"
+        there = np.array(connection.execute(sql, (first, first + words.BLOCK)).fetchall(), np.int64)
+        places = there.reshape(-1) - first
+        sql = "SELECT expression, bits FROM frequent WHERE block = ?"
+        for expression, bits in connection.execute(sql, (block,)).fetchall():
+            stated = np.zeros(words.BLOCK, np.bool_)
+            ids = words.read_ids(connection, expression, first, first + words.BLOCK)
+            stated[ids - first] = True
+            found = np.unpackbits(np.frombuffer(bits, np.uint8)).view(np.bool_)
+            if len(found) != words.BLOCK or not np.array_equal(found[places], stated[places]):
+                yield f"a bitmap of the records with {expression}", "that of others"
