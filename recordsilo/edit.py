@@ -34,6 +34,7 @@ from recordsilo.manifest import (
     is_frozen,
     now_text,
 )
+from recordsilo.manifest_plain import DEEPEST, is_deep
 from recordsilo.names import (
     check_path,
     check_version_name,
@@ -311,7 +312,13 @@ class RecordEdit:
         self.manifest = self.manifest.with_version(self.manifest.version(name).with_log(text))
 
     def set_metadata(self, key: str, value: Any) -> None:
-        """Set a key of the record's ``metadata`` to a JSON value."""
+        """Set a key of the record's ``metadata`` to a JSON value.
+
+        Raises:
+            ValueError: The value nests deeper than a manifest may.
+        """
+        if is_deep([[value]]):
+            raise ValueError(f"metadata nests {DEEPEST - 2} levels deep at most")
         if key in self.manifest.metadata:
             if json.dumps(self.manifest.metadata[key]) == json.dumps(value):
                 return

@@ -5,6 +5,7 @@ The keys of 2010 keep their names, order and meaning; those of this format stand
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable
 from typing import cast
@@ -12,8 +13,11 @@ from typing import cast
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.manifest import Digest, Json, Manifest, Origin, OriginKind, Pending, Version
 from recordsilo.manifest_plain import (
+    DEEPEST,
+    HIGHEST,
     KINDS,
     SHA256,
+    is_deep,
     is_file_path,
     is_version_name,
     plain_manifest,
@@ -23,7 +27,21 @@ from recordsilo.names import MANIFEST_NAME, is_own
 
 _text = json.encoder.encode_basestring
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-_decode = json.JSONDecoder().decode
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is beyond what a number may be")
+    return number
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite).decode
+"""Numbers that cannot be written again are refused when they are read."""
 _CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
 
 
@@ -117,6 +135,8 @@ def from_json(content: bytes, path: str) -> Manifest:
         raise ManifestUnreadable(path, reason) from None
     if not isinstance(members, dict):
         raise ManifestUnreadable(path, "it is not a JSON object")
+    if content.count(b"[") + content.count(b"{") > DEEPEST and is_deep(members):
+        raise ManifestUnreadable(path, f"it nests deeper than {DEEPEST} levels")
     return plain_manifest(members) or _Reader(members, path).manifest()
 
 
@@ -124,11 +144,11 @@ def _members(content: bytes) -> Json:
     try:
         return _decode(content.decode())
     except ValueError:  # with a byte order mark, say, or in UTF-16; 2010 took any
-        return json.loads(content)
+        return json.loads(content, parse_constant=_no_constant, parse_float=_finite)
 
 
 def is_as_written(content: bytes) -> bool:
-    """Whether a manifest is what its own checksum says; true where it has none.
+    """Whether a manifest is what its own checksum says; where it has none, names each key once.
 
     2010 wrote none, and who changes a manifest by hand takes it out.
 
@@ -138,7 +158,22 @@ def is_as_written(content: bytes) -> bool:
     body, _, rest = content.rpartition(b'"checksum": "')
     if rest == hashlib.sha256(body).hexdigest().encode() + b'"\n}\n':
         return True
-    return "checksum" not in json.loads(content)  # in ``metadata``, say, it is another's
+    try:
+        members = json.loads(content, object_pairs_hook=_each_once)
+    except _TwiceError:
+        return False
+    return "checksum" not in members  # in ``metadata``, say, it is another's
+
+
+class _TwiceError(ValueError):
+    """An object names a key twice: whatever is written would leave one of its values out."""
+
+
+def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _TwiceError
+    return found
 
 
 def _digests_to_json(version: Version) -> str:
@@ -182,7 +217,8 @@ class _Reader:
         if len(set(names)) != len(names):
             raise self._fault("versions", "names one twice")
         if not all(is_version_name(name) for name in names):
-            raise self._fault("versions", "names one that leads out of the record")
+            reason = "names one that leads out of the record, or that no directory can have"
+            raise self._fault("versions", reason)
         current = str(members.get("currentversion", ""))
         if names and current not in names:
             raise self._fault("currentversion", f"{current!r} is not among versions")
@@ -206,8 +242,8 @@ class _Reader:
 
     def _number(self, key: str) -> int:
         found = self.members.get(key, 0)
-        if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-            raise self._fault(key, "is not a count")
+        if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= HIGHEST:
+            raise self._fault(key, "is not a count below 2 to the power of 63")
         return found
 
     def _version(self, name: str, written: int) -> Version:
@@ -229,7 +265,8 @@ class _Reader:
         if not all(isinstance(item, str) for item in found):
             raise self._fault(key, f"of version {version!r} holds something other than text")
         if key == "files" and not all(map(is_file_path, found)):
-            raise self._fault(key, f"of version {version!r} names one that leads out of it")
+            reason = "names one that leads out of it, or that no file can have"
+            raise self._fault(key, f"of version {version!r} {reason}")
         return tuple(found)
 
     def _origin(self, version: str, log: tuple[str, ...]) -> Origin:
@@ -270,7 +307,9 @@ class _Reader:
         if value is None:
             return None
         match value:
-            case {"sha256": str(sha256), "size": int(size)} if SHA256.fullmatch(sha256):
+            case {"sha256": str(sha256), "size": int(size)} if (
+                SHA256.fullmatch(sha256) and 0 <= size <= HIGHEST
+            ):
                 return Digest(sha256, int(size))
         raise self._fault("digests", f"of {path!r} in version {version!r} is not a digest")
 

@@ -26,6 +26,12 @@ _by_version = itemgetter(
     "version_dates", "files", "subdir", "metadata_files", "versionlog", "digests", "origins"
 )
 _NO_FILE = frozenset({"", ".", ".."})
+_LONGEST = 255
+"""Bytes of a name that the file systems of Linux and macOS take."""
+HIGHEST = (1 << 63) - 1
+"""Of a count: what SQLite, and the tools of others, take as a number."""
+DEEPEST = 64
+"""How deep the JSON of a record's metadata nests."""
 
 
 class _Doubt(Exception):
@@ -43,15 +49,46 @@ def plain_manifest(members: dict[str, Json]) -> Manifest | None:
 
 
 def is_version_name(name: str) -> bool:
-    """Whether a version may have the name and its directory still be in the record's."""
-    return bool(name) and "/" not in name and "\0" not in name
+    """Whether a version may have the name: its directory is in the record's, and can be made."""
+    if not name or "/" in name or "\0" in name:
+        return False
+    return (name.isascii() and len(name) <= _LONGEST - 2) or _fits(f"__{name}", "strict")
 
 
 def is_file_path(path: str) -> bool:
-    """Whether a path stays within its version's directory."""
+    """Whether a path stays within its version's directory, and can be a file's."""
     if "\0" in path:
         return False
-    return path not in _NO_FILE if "/" not in path else _NO_FILE.isdisjoint(path.split("/"))
+    is_short = len(path) <= _LONGEST and path.isascii()
+    if "/" not in path:  # as nearly all are
+        return path not in _NO_FILE and (is_short or _fits(path, "surrogateescape"))
+    parts = path.split("/")
+    return _NO_FILE.isdisjoint(parts) and (
+        is_short or all(_fits(part, "surrogateescape") for part in parts)
+    )
+
+
+def _fits(name: str, errors: str) -> bool:
+    """Whether a file system takes the name; bytes that are no text are as PEP 383 has them."""
+    try:
+        return len(name.encode("utf-8", errors)) <= _LONGEST
+    except UnicodeEncodeError:
+        return False
+
+
+def is_deep(value: Json) -> bool:
+    """Whether lists and objects nest deeper than `DEEPEST`."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return any(isinstance(one, dict | list) for one in level)
 
 
 def unknown(members: dict[str, Json]) -> dict[str, Json]:
@@ -123,9 +160,9 @@ def _digest(value: Json) -> Digest | None:
     if value is None:
         return None
     sha256, size = _object(value)["sha256"], value["size"]
-    if type(size) is not int or not SHA256.fullmatch(sha256):
+    if not SHA256.fullmatch(sha256):
         raise _Doubt
-    return Digest(sha256, size)
+    return Digest(sha256, _count(size))
 
 
 def _text(value: Json) -> str:
@@ -148,6 +185,6 @@ def _object(value: Json) -> dict[str, Any]:
 
 
 def _count(value: Json) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= HIGHEST:
         raise _Doubt
     return value

@@ -23,8 +23,8 @@ from recordsilo.names import (
 )
 
 _NOT_AS_WRITTEN = (
-    "its checksum differs: it is not what was written, so the record can be read and not "
-    "changed until `silo repair` or a backup restores it"
+    "its checksum differs, or it names a key twice: it is not what was written, so the record "
+    "can be read and not changed until `silo repair` or a backup restores it"
 )
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _DAMAGE = {errno.EACCES, errno.EIO, errno.EISDIR, errno.ELOOP}

@@ -227,13 +227,15 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
     url = urls.file(record.item_id, version, path)
     try:
         info = record.file_info(path, version)
+        with record.get_stream(path, version) as stream:
+            beginning = stream.read(downloads.SNIFFED)
     except DanglingLink as error:
         fault = _("a link that leads nowhere ({target})", target=error.target)
         return FileView(path, None, None, False, url, fault=fault)
     except FileNotInVersion:
         return FileView(path, None, None, False, url, fault=_("missing on the disk"))
-    with record.get_stream(path, version) as stream:
-        beginning = stream.read(downloads.SNIFFED)
+    except OSError as error:
+        return FileView(path, None, None, False, url, fault=error.strerror or str(error))
     kind = downloads.content_type(path, beginning, metadata=info.is_metadata)
     return FileView(path, info.size, info.sha256, info.is_metadata, url, kind.partition(";")[0])
 

@@ -37,8 +37,8 @@ ACTIVITY = "/activity"
 
 
 def segment(text: str) -> str:
-    """A text as one segment of a path."""
-    quoted = quote(text, safe="+=,:@!$&'()*;~")
+    """A text as one segment of a path; bytes of a file's name that are no text are as they are."""
+    quoted = quote(text, safe="+=,:@!$&'()*;~", errors="surrogateescape")
     if quoted.endswith(TWIN):
         quoted = quoted.removesuffix(TWIN) + "%2Ejson"
     return {".": "%2E", "..": "%2E%2E"}.get(quoted, quoted)
@@ -47,7 +47,7 @@ def segment(text: str) -> str:
 def with_query(path: str, fields: Mapping[str, object]) -> str:
     """A path and the fields that have a value."""
     given = {name: str(value) for name, value in fields.items() if value not in {None, ""}}
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(given, errors='surrogateescape')}" if given else path
 
 
 def sign_in(then: str) -> str:

@@ -168,8 +168,8 @@ class Code(Enum):
     VERSIONLOG = (
         "S052", DAMAGE, "versionlog is not an object of lists of texts", _MEND_MANIFEST)
     METADATA = ("S053", DAMAGE, "metadata is not an object", _MEND_MANIFEST)
-    FORMAT = ("S054", DAMAGE, "format is not a number", _MEND_MANIFEST)
-    REVISION = ("S055", DAMAGE, "revision is not a count", _MEND_MANIFEST)
+    FORMAT = ("S054", DAMAGE, "format is not a count below 2^63", _MEND_MANIFEST)
+    REVISION = ("S055", DAMAGE, "revision is not a count below 2^63", _MEND_MANIFEST)
     DIGESTS = ("S056", DAMAGE, "digests is not an object of digests", _MEND_MANIFEST)
     ORIGINS = ("S057", DAMAGE, "origins is not an object of origins", _MEND_MANIFEST)
     PENDING = (
@@ -293,6 +293,14 @@ class Code(Enum):
     STATE_UNKNOWN = (
         "S101", WARNING, "a version has a state that is none",
         "Set it anew (`silo state`).")
+
+    # -- names that nothing can have ------------------------------------------------------
+    VERSION_IMPOSSIBLE = (
+        "S102", DAMAGE, "a version has a name that no directory can have", _MEND_MANIFEST)
+    FILE_IMPOSSIBLE = (
+        "S103", DAMAGE, "a file has a path that no file can have", _MEND_MANIFEST)
+    TOO_DEEP = (
+        "S104", DAMAGE, "the manifest nests deeper than can be read", _RESTORE_TORN)
 
     # -- the index ------------------------------------------------------------------------
     INDEX_DAMAGED = ("S110", WARNING, "the index cannot be read", _REINDEX)

@@ -14,6 +14,9 @@ from typing import Any
 from recordsilo.audit.findings import Code, shown
 
 KNOWN_FORMAT = 1
+_DEEPEST = 64
+_LONGEST = 255
+"""Bytes of a name that file systems take."""
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LAST_LINE = re.compile(rb'"checksum": "([0-9a-f]{64})"\n}\n', re.ASCII)
 _LAST_LINE_SIZE = len(b'"checksum": ""\n}\n') + 64
@@ -107,6 +110,8 @@ def read_statement(content: bytes) -> Reading:
         return _unreadable(Code.MANIFEST_NOT_JSON, "a JSON object in UTF-8", str(error))
     if not isinstance(members, dict):
         return _unreadable(Code.MANIFEST_NOT_AN_OBJECT, "a JSON object", shown(members))
+    if _depth(members) > _DEEPEST:
+        return _unreadable(Code.TOO_DEEP, f"{_DEEPEST} levels at most", "more")
     seal = tuple(_seal_faults(content, members))
     shape = tuple(_shape_faults(members))
     if _is_newer(members):
@@ -134,7 +139,23 @@ def _parsed(content: bytes) -> Json:
     def no_constant(name: str) -> None:
         raise ValueError(f"{name} is not JSON")
 
-    return json.loads(content, object_pairs_hook=no_twice, parse_constant=no_constant)
+    def finite(text: str) -> float:
+        if float(text) in {float("inf"), float("-inf")}:
+            raise ValueError(f"{text} is beyond what a number may be")
+        return float(text)
+
+    return json.loads(
+        content, object_pairs_hook=no_twice, parse_constant=no_constant, parse_float=finite
+    )
+
+
+def _depth(value: Json) -> int:
+    """How many lists and objects are within each other."""
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [x for one in level for x in (one.values() if isinstance(one, dict) else one)]
+    return depth
 
 
 def _unreadable(code: Code, expected: str, found: str) -> Reading:
@@ -196,6 +217,8 @@ def _version_faults(members: dict[str, Json]) -> Iterator[Fault]:
     for name in names:
         if not name or "/" in name or "\0" in name:
             yield Fault(Code.VERSION_LEADS_OUT, "a name", shown(name))
+        elif _is_impossible(f"__{name}", "strict"):
+            yield Fault(Code.VERSION_IMPOSSIBLE, "a directory's name", shown(name))
         elif _is_refused(name) or name.startswith("manifest.json"):
             yield Fault(Code.VERSION_NAME, "a name as docs/format.md has it", shown(name))
     if names and str(members.get("currentversion")) not in names:
@@ -222,6 +245,8 @@ def _path_faults(members: dict[str, Json]) -> Iterator[Fault]:
         for path in dict.fromkeys(named):
             if _leads_out(path):
                 yield Fault(Code.FILE_LEADS_OUT, f"a path within version {version!r}", shown(path))
+            elif any(_is_impossible(name, "surrogateescape") for name in path.split("/")):
+                yield Fault(Code.FILE_IMPOSSIBLE, f"a path in version {version!r}", shown(path))
             elif any(map(_is_refused, path.split("/"))):
                 yield Fault(Code.FILE_NAME, "a name as docs/format.md has it", shown(path))
 
@@ -268,7 +293,7 @@ def _is_own_directory(name: str) -> bool:
 
 
 def _is_count(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
 def _is_names(value: Json) -> bool:
@@ -317,6 +342,14 @@ _SHAPES: dict[str, tuple[Code, str, Callable[[Json], bool]]] = {
 
 def _leads_out(path: str) -> bool:
     return "\0" in path or bool({"", ".", ".."} & set(path.split("/")))
+
+
+def _is_impossible(name: str, errors: str) -> bool:
+    """Whether no file or directory can have the name, be it of bytes that are no text."""
+    try:
+        return len(name.encode("utf-8", errors)) > _LONGEST
+    except UnicodeEncodeError:
+        return True
 
 
 def _is_refused(name: str) -> bool:

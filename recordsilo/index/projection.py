@@ -138,9 +138,9 @@ def project_row(manifest: Manifest, title: str) -> Row:
     """What a list shows of a record."""
     return Row(
         identifier=manifest.item_id,
-        datestamp=_storable(datestamp_of(manifest)),
+        datestamp=datestamp_of(manifest),
         title=title,
-        sets=tuple(dict.fromkeys(map(_storable, sets_of(manifest)))),
+        sets=sets_of(manifest),
         deleted="deleted_at_version" in manifest.metadata,
         curated=bool(manifest.versions) and manifest.current.is_curated,
         upstream_newer=upstream_newer(manifest),
@@ -250,7 +250,7 @@ def datestamp_of(manifest: Manifest) -> str:
     deleted = manifest.metadata.get("deleted_at_date")
     if isinstance(deleted, str):
         stamps.append(deleted)
-    return max(stamps, default=manifest.date)
+    return _storable(max(stamps, default=manifest.date))
 
 
 def sets_of(manifest: Manifest) -> tuple[str, ...]:
@@ -260,7 +260,7 @@ def sets_of(manifest: Manifest) -> tuple[str, ...]:
         found = [found]
     if not isinstance(found, list | tuple):
         return ()
-    return tuple(dict.fromkeys(spec for spec in found if isinstance(spec, str)))
+    return tuple(dict.fromkeys(_storable(spec) for spec in found if isinstance(spec, str)))
 
 
 def _title_of_others(manifest: Manifest, read: Read) -> str:

@@ -712,6 +712,72 @@ def clone_without_an_original(box: Box) -> None:
     box.rewrite(lambda members: members["origins"]["workingcopy"].pop("of"))
 
 
+def rename_in(members: dict[str, Any], old: str, new: str) -> None:
+    """Give a version another name, wherever the manifest has it."""
+    members["versions"] = [new if name == old else name for name in members["versions"]]
+    members["currentversion"] = members["currentversion"].replace(old, new)
+    for key, found in members.items():
+        if isinstance(found, dict) and key != "metadata":
+            members[key] = {new if name == old else name: one for name, one in found.items()}
+
+
+@breaks("S102")
+def version_longer_than_a_directory_may_be(box: Box) -> None:
+    box.rewrite(lambda members: rename_in(members, "workingcopy", "x" * 254))
+
+
+@breaks("S102")
+def version_of_half_a_character(box: Box) -> None:
+    box.rewrite(lambda members: rename_in(members, "workingcopy", "\udc80"))
+
+
+def rename_file_in(members: dict[str, Any], new: str) -> None:
+    members["files"]["workingcopy"] = [new]
+    members["metadata_files"]["workingcopy"] = [new]
+    members["subdir"]["workingcopy"] = []
+    members["digests"]["workingcopy"] = {new: None}
+
+
+@breaks("S103")
+def file_longer_than_a_name_may_be(box: Box) -> None:
+    box.rewrite(lambda members: rename_file_in(members, "é" * 128))
+
+
+@breaks("S103")
+def file_of_half_a_character(box: Box) -> None:
+    box.rewrite(lambda members: rename_file_in(members, "\ud800"))
+
+
+@breaks("S104")
+def nested_too_deep(box: Box) -> None:
+    deep: list[Any] = []
+    for _ in range(70):
+        deep = [deep]
+    box.set(metadata={"deep": deep})
+
+
+@breaks("S055")
+def revision_beyond_what_a_database_counts(box: Box) -> None:
+    box.set(revision=1 << 63)
+
+
+@breaks("S054")
+def format_beyond_what_a_database_counts(box: Box) -> None:
+    box.set(format=1 << 64)
+
+
+@breaks("S056")
+def size_beyond_what_a_database_counts(box: Box) -> None:
+    digest = {"sha256": "0" * 64, "size": 1 << 63}
+    box.rewrite(lambda members: members["digests"]["workingcopy"].update(oai_dc=digest))
+
+
+@breaks("S034")
+def number_that_is_infinite(box: Box) -> None:
+    content = box.manifest.read_bytes()
+    box.manifest.write_bytes(content.replace(b'"revision"', b'"large": 1e999,\n"revision"'))
+
+
 # -- what broken-off writes left ----------------------------------------------------------
 
 
