@@ -41,6 +41,7 @@ from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.windows import Window
+from recordsilo.database_log import keep_log
 
 VERSION = 1
 LONGEST_REST = timedelta(days=7)
@@ -311,7 +312,7 @@ class Journal:
     # ------------------------------------------------------------------ within
 
     def _prepare(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
+        keep_log(self._db, self.path)
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
         found = self._version()

@@ -14,7 +14,7 @@ from typing import IO, Any, NoReturn, TextIO
 
 import click
 
-from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
+from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
 from recordsilo.silo import Silo
 
 ENTRY_POINTS = "recordsilo.commands"
@@ -184,7 +184,7 @@ def _run() -> int:
 def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCode]:
     """An error as a sentence, and what kind it is."""
     if isinstance(error, RecordSiloError):
-        is_damage = isinstance(error, ManifestUnreadable | StateUnreadable)
+        is_damage = isinstance(error, ManifestUnreadable | StateUnreadable | FileUnreadable)
         return str(error), ExitCode.LOSSES if is_damage else ExitCode.USAGE
     if isinstance(error, sqlite3.Error):  # a ledger, a journal: each commits whole or not at all
         return (

@@ -10,7 +10,7 @@ import click
 
 from recordsilo.audit.commands import commands as audit_commands
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.errors import FileNotInVersion
+from recordsilo.errors import FileNotInVersion, FileUnreadable
 from recordsilo.granary_list import print_silos, silos_in
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.columns import FLAGS
@@ -245,7 +245,7 @@ def _version_as_json(record: HarvestedRecord, name: str) -> dict[str, Any]:
 def _file_as_json(record: HarvestedRecord, version: str, path: str) -> dict[str, Any]:
     try:
         info = record.file_info(path, version)
-    except FileNotInVersion as error:
+    except (FileNotInVersion, FileUnreadable) as error:
         return {"path": path, "problem": str(error)}
     return {
         "path": path,

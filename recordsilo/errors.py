@@ -151,6 +151,20 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
         return str(self.args[0])
 
 
+class FileUnreadable(RecordSiloError, OSError):
+    """A file of a version is there, and the disk, or the rights on it, refuse to give it."""
+
+    def __init__(self, identifier: str, version: str, path: str, error: OSError) -> None:
+        self.identifier, self.version, self.path = identifier, version, path
+        self.errno, self.reason = error.errno, error.strerror or str(error)
+        super().__init__(
+            f"{path!r} in version {version!r} of record {identifier} cannot be read: {self.reason}"
+        )
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class FileInTheWay(RecordSiloError):
     """The version has a file of that name already, or one where a directory is due."""
 

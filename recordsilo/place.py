@@ -5,11 +5,17 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
 
 from recordsilo.atomic_file import CHUNK
-from recordsilo.errors import DanglingLink, FileNotInVersion, ManifestUnreadable
+from recordsilo.errors import (
+    DanglingLink,
+    FileNotInVersion,
+    FileUnreadable,
+    ManifestUnreadable,
+)
 from recordsilo.manifest import FORMAT, Manifest, located, with_listing
 from recordsilo.manifest_json import from_json, is_as_written
 from recordsilo.names import (
@@ -22,13 +28,19 @@ from recordsilo.names import (
     version_dirname,
 )
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 _NOT_AS_WRITTEN = (
     "its checksum differs, or it names a key twice: it is not what was written, so the record "
     "can be read and not changed until `silo repair` or a backup restores it"
 )
 _ABSENT = (FileNotFoundError, NotADirectoryError)
-_DAMAGE = {errno.EACCES, errno.EIO, errno.EISDIR, errno.ELOOP}
-"""What opening a manifest says when it is the manifest's fault, and not that of this process."""
+_DAMAGE = {
+    errno.EACCES, errno.EBADMSG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EPERM,
+    errno.EUCLEAN,
+}  # fmt: skip
+"""What opening or reading a file says when it is the file's fault, and not that of this process."""
 
 
 class RecordPlace:
@@ -140,17 +152,21 @@ class RecordPlace:
         Raises:
             FileNotInVersion: Not listed, or gone from the disk.
             DanglingLink: A symbolic link that leads nowhere within the Silo.
+            FileUnreadable: The disk refuses to open it; or, later, to give its bytes.
         """
         listed = manifest.version(version)
         if path not in (listed.digests or ()):
             raise FileNotInVersion(self.identifier, version, path)
+        told = partial(self._unreadable, version, path)
         for place in located(manifest, f"{version_dirname(version)}/{path}"):
             try:
-                return self._open_inside(f"{self.dirpath}/{place}", version, path)
+                return self._open_inside(f"{self.dirpath}/{place}", version, path, told)
             except DanglingLink:
                 raise
             except (*_ABSENT, IsADirectoryError):
                 continue
+            except OSError as error:
+                raise told(error) from error
         raise FileNotInVersion(
             self.identifier,
             version,
@@ -158,6 +174,12 @@ class RecordPlace:
             f"version {version!r} of record {self.identifier} lists a file {path!r}, and "
             f"there is none in {self.dirpath}; restore it from a backup, or delete it",
         )
+
+    def _unreadable(self, version: str, path: str, error: OSError) -> Exception:
+        """A refusal to open or read a file, as the error of the store that it is, if it is one."""
+        if error.errno not in _DAMAGE:
+            return error
+        return FileUnreadable(self.identifier, version, path, error)
 
     def content(self, manifest: Manifest, version: str, path: str) -> bytes:
         """A file of a version, whole: what `open` would find, and raising what it raises."""
@@ -170,17 +192,17 @@ class RecordPlace:
         with self.open(manifest, version, path) as file:
             return file.read()
 
-    def _open_inside(self, place: str, version: str, path: str) -> BinaryIO:
+    def _open_inside(self, place: str, version: str, path: str, told: "_Told") -> BinaryIO:
         directory = os.lstat(place.rpartition("/")[0])
         if "/" not in path and not stat.S_ISLNK(directory.st_mode):
             try:
-                return open(place, "rb", io.DEFAULT_BUFFER_SIZE, opener=_without_following)
+                return io.BufferedReader(_File(place, told, _without_following))
             except (*_ABSENT, IsADirectoryError):
                 raise
             except OSError:
                 if not os.path.islink(place):
                     raise
-        return open(self._real_path(place, version, path), "rb")
+        return io.BufferedReader(_File(self._real_path(place, version, path), told))
 
     def _real_path(self, place: str, version: str, path: str) -> str:
         """Where links lead: 2010 made delta clones of them; only within the Silo."""
@@ -198,6 +220,36 @@ class RecordPlace:
         return next((place for place in places if os.path.lexists(place)), places[-1])
 
 
+_Told = Callable[[OSError], Exception]
+_Opener = Callable[[str, int], int]
+
+
+class _File(io.FileIO):
+    """A file of a version, open: what the disk refuses to give is an error of the store."""
+
+    def __init__(self, path: str, told: _Told, opener: _Opener | None = None) -> None:
+        super().__init__(path, "rb", opener=opener)
+        self._told = told
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read into a buffer."""
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise self._told(error) from error
+
+    def readall(self) -> bytes:
+        """Read what is left."""
+        try:
+            return super().readall()
+        except OSError as error:
+            raise self._told(error) from error
+
+
+def _without_following(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)
+
+
 def _content_of(path: str, flags: int = 0) -> bytes:
     """A file's content, with fewer calls than a file object makes to say the same."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
@@ -210,7 +262,3 @@ def _content_of(path: str, flags: int = 0) -> bytes:
     finally:
         os.close(fd)
     return b"".join(parts)
-
-
-def _without_following(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)

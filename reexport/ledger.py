@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recordsilo.atomic_file import flush_directory, open_lock_file
+from recordsilo.database_log import keep_log
 from recordsilo.manifest import Digest
 from reexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from reexport.ledger_tables import (
@@ -111,6 +112,7 @@ class Ledger:
     def _checked(cls, path: str) -> "Ledger":
         ledger = cls(path)
         try:
+            keep_log(ledger._connection, path)
             ledger._connection.execute("PRAGMA synchronous = NORMAL")
             ledger._connection.execute("SELECT count(*) FROM object").fetchone()
         except sqlite3.DatabaseError as error:
@@ -411,7 +413,7 @@ def _make(path: str, key: str, shown: str) -> None:
     """Make a ledger, whole once it has its name."""
     staged = f"{path}.{os.getpid()}.new"
     with contextlib.closing(sqlite3.connect(staged)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
+        keep_log(connection, staged)
         connection.executescript(SCHEMA)
         connection.executemany("INSERT INTO about VALUES (?, ?)", [("key", key), ("shown", shown)])
         connection.commit()

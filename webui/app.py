@@ -6,6 +6,7 @@ engine, no signals, no autoreload, no sessions, so several applications live in 
 """
 
 import logging
+import sqlite3
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
@@ -15,7 +16,7 @@ import cherrypy
 
 from curation.errors import CurationError
 from recordsilo import Silo
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import IndexProblem, RecordSiloError
 from webui import routes, security, urls
 from webui.bodies import FORM_LIMIT, LIST_LIMIT, read_form
 from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
@@ -28,6 +29,7 @@ from webui.http_values import (
     redirect,
     target_path,
 )
+from webui.machine_errors import from_machine
 from webui.multipart import Form
 from webui.rendering import View, answer, error_answer
 from webui.roles import NOBODY, Role, User
@@ -123,14 +125,29 @@ def respond(site: Site, environ: dict[str, Any]) -> Response:
         return error_answer(
             site.name, from_curation(error, site.silo.path), as_json=as_json, user=user
         )
+    except IndexProblem as error:
+        return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
     except RecordSiloError as error:
         refusal = from_store(error, site.silo.path)
-        if refusal.status >= 500:
-            logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
-        return error_answer(site.name, refusal, as_json=as_json, user=user)
+        return _refused(site, environ, error, refusal, as_json=as_json, user=user)
+    except (OSError, sqlite3.Error) as error:
+        return _refused(site, environ, error, from_machine(error), as_json=as_json, user=user)
     except Exception:  # the process boundary: reported here, and to the client without details
         logger.exception("%s %s", environ["REQUEST_METHOD"], environ["PATH_INFO"])
         return error_answer(site.name, WebError(UNFORESEEN), as_json=as_json, user=user)
+
+
+def _refused(
+    site: Site, environ: dict[str, Any], error: Exception, refusal: WebError, *, as_json: bool,
+    user: User,
+) -> Response:  # fmt: skip
+    """The answer to a refusal; the log is told of those that are ours or the machine's."""
+    asked = (environ["REQUEST_METHOD"], environ["PATH_INFO"])
+    if refusal.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        logger.error("%s %s", *asked, exc_info=error)
+    elif refusal.status > HTTPStatus.INTERNAL_SERVER_ERROR:
+        logger.warning("%s %s: %s", *asked, error)
+    return error_answer(site.name, refusal, as_json=as_json, user=user)
 
 
 def _asks_json(environ: dict[str, Any]) -> bool:

@@ -138,6 +138,7 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
     (store.VersionStateError, HTTPStatus.BAD_REQUEST, "bad_state"),
     (store.PathNameError, HTTPStatus.BAD_REQUEST, "bad_file_name"),
     (store.SearchError, HTTPStatus.BAD_REQUEST, "bad_search"),
+    (store.FileUnreadable, HTTPStatus.SERVICE_UNAVAILABLE, "file_unreadable"),
     (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),
 )
 """Store error → status and code; the first line that fits. What is not here is the machine's."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from recordsilo import HarvestedRecord
 from recordsilo.description import Description, Value, describe
-from recordsilo.errors import DanglingLink, FileNotInVersion
+from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from webui import downloads, urls, xml_view
 from webui.language import language_tag, text_language
 from webui.links import href
@@ -234,8 +234,8 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
         return FileView(path, None, None, False, url, fault=fault)
     except FileNotInVersion:
         return FileView(path, None, None, False, url, fault=_("missing on the disk"))
-    except OSError as error:
-        return FileView(path, None, None, False, url, fault=error.strerror or str(error))
+    except FileUnreadable as error:
+        return FileView(path, None, None, False, url, fault=error.reason)
     kind = downloads.content_type(path, beginning, metadata=info.is_metadata)
     return FileView(path, info.size, info.sha256, info.is_metadata, url, kind.partition(";")[0])
 

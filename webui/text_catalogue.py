@@ -22,6 +22,7 @@ from recordsilo.differences import Change
 from recordsilo.manifest import STATES
 from webui.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.jobs.requests import VERSIONS
+from webui.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
 from webui.pages import bulk_report, clusters, edit, jobs, record, records, upstream
 from webui.record_view import FIELDS
@@ -76,6 +77,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "rule_form.py", _words_of_changes()
     yield "roles.py", (role.label for role in Role)
     yield "errors.py", (UNFORESEEN, UNREADABLE)
+    yield "machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
     yield "errors.py", _phrases()
     yield "pages/edit.py", (edit.STALE, *edit.FIELD_LABELS.values())
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
@@ -114,6 +116,7 @@ def _phrases() -> Iterator[str]:
         yield status.phrase
     for status in _refusals().values():
         yield status.phrase
+    yield HTTPStatus.INSUFFICIENT_STORAGE.phrase
 
 
 def _in_template(source: str) -> Iterator[Message]:

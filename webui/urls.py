@@ -47,7 +47,7 @@ def segment(text: str) -> str:
 def with_query(path: str, fields: Mapping[str, object]) -> str:
     """A path and the fields that have a value."""
     given = {name: str(value) for name, value in fields.items() if value not in {None, ""}}
-    return f"{path}?{urlencode(given, errors='surrogateescape')}" if given else path
+    return f"{path}?{urlencode(given, errors='replace')}" if given else path
 
 
 def sign_in(then: str) -> str:
@@ -80,7 +80,7 @@ def query(pairs: Iterable[tuple[str, str]]) -> str:
 @lru_cache(maxsize=4096)
 def _field(pair: tuple[str, str]) -> str:
     """A field as written in a query; a search page writes the same ones a hundred times."""
-    return urlencode([pair])
+    return urlencode([pair], errors="replace")
 
 
 def saved_search(name: str, action: str = "", **fields: object) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.reading import UnreadableError, tree
 from recordsilo.audit.search_check import damage_of, search_faults
+from recordsilo.database_log import bears_shared_memory
 from recordsilo.identifier import ppath
 from recordsilo.index import Entry, ManifestStamp, Row, project
 from recordsilo.index.projection import project_row
@@ -254,6 +255,8 @@ def _open(path: str) -> sqlite3.Connection | None:
     """A connection to an index that is complete; None where there is none."""
     if not os.path.exists(path):
         return None
+    if not bears_shared_memory(path) and _has_log(path) and _is_logged(path):
+        return None  # the next reader puts an end to the log
     connection = _read_only(path)
     try:
         is_ready = _is_ready(connection)
@@ -269,13 +272,22 @@ def _open(path: str) -> sqlite3.Connection | None:
 def _read_only(path: str) -> sqlite3.Connection:
     """Open a database so that neither it nor anything beside it is written.
 
-    Without a write-ahead log nobody is at work on it, and SQLite is told to leave
-    everything alone; beside one it takes part in the others' locking.
+    Where changes go into a write-ahead log and there is none, nobody is at work on it, and
+    SQLite is told to leave everything alone; else it takes part in the others' locking.
     """
-    is_still = not os.path.exists(f"{path}-wal") or os.path.getsize(f"{path}-wal") == 0
-    how = "immutable=1" if is_still else "mode=ro"
+    how = "immutable=1" if _has_log(path) and not _is_logged(path) else "mode=ro"
     uri = f"file:{quote(path)}?{how}"
     return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
+
+
+def _has_log(path: str) -> bool:
+    """Whether changes of a database go into a write-ahead log (SQLite, file format, 1.3)."""
+    with open(path, "rb") as file:
+        return file.read(20)[18:20] == b"\2\2"
+
+
+def _is_logged(path: str) -> bool:
+    return os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
 
 
 def _is_ready(connection: sqlite3.Connection) -> bool:

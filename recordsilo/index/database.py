@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from recordsilo import atomic_file
+from recordsilo.database_log import keep_log
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
 from recordsilo.index.columns import Columns, forget_gone
@@ -27,7 +28,13 @@ from recordsilo.index.words import fill_blocks
 
 logger = logging.getLogger("RecordSilo")
 
-_NOT_DAMAGE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM", "SQLITE_INTERRUPT")
+_NOT_DAMAGE = (
+    "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_NOMEM", "SQLITE_INTERRUPT",
+    "SQLITE_IOERR_SHM", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE",
+    "SQLITE_IOERR_NOMEM",
+)  # fmt: skip
+"""What SQLite says when the disk is full or the machine is busy; a file that is deleted for it
+would only have to be made anew."""
 _CACHE_KIB = 32_768  # rows of a large index lie on too many pages for SQLite's own 2 MB
 _LOG_PAGES = 10_000  # 40 MB: the pages of a batch are not copied into the file at once each time
 _TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
@@ -272,7 +279,8 @@ class Index:
         name = getattr(error, "sqlite_errorname", "")
         no_room = name.startswith("SQLITE_CANTOPEN") and not os.path.isdir(self.path)
         if name.startswith(_NOT_DAMAGE) or no_room:  # too many open files, say
-            raise IndexProblem(self.path, str(error)) from error
+            full = "; the disk may be full" if name.startswith("SQLITE_IOERR") else ""
+            raise IndexProblem(self.path, f"{error}{full}") from error
         if isinstance(error, OtherSchema):
             logger.info("the index %s is of another release; making it anew", self.path)
         else:
@@ -328,7 +336,7 @@ class Index:
     def _prepare(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:
             connection.isolation_level = None
-            connection.execute("PRAGMA journal_mode = WAL")
+            keep_log(connection, self.path)
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             found = connection.execute("PRAGMA user_version").fetchone()[0]

@@ -1,12 +1,13 @@
 """The page of a record, its twin, its files."""
 
+import errno
 import os
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from recordsilo import Silo
+from recordsilo import Silo, place
 from recordsilo.identifier import url_segment
 
 PLAIN = "oai:example.org:1"
@@ -183,3 +184,17 @@ def test_a_path_that_names_no_file_is_not_found(client: Any, path: str) -> None:
     assert answer.status == 404
     assert b"item_id" not in answer.body
     assert b"root:" not in answer.body
+
+
+def test_a_file_that_cannot_be_read_is_told_on_its_records_page(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str, *_flags: int) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    monkeypatch.setattr(place, "_without_following", refuse)
+    page = client.get(URL)
+    assert page.status == 200
+    assert "Cannot be read: Input/output error." in page.text
+    answer = client.get(URL + "/versions/1/files/oai_dc", accept="application/json")
+    assert (answer.status, answer.error["code"]) == (503, "file_unreadable")

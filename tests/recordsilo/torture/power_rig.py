@@ -37,12 +37,16 @@ class PowerRig:
     Args:
         directory: Where the image and the mount point are made.
         options: Of the mount.
+        block_size: Of the file system, in bytes; None: as mkfs chooses.
 
     Attributes:
         path: The mount point.
     """
 
-    def __init__(self, directory: str, options: str, megabytes: int = 512) -> None:
+    def __init__(
+        self, directory: str, options: str, megabytes: int = 512, block_size: int | None = None
+    ) -> None:
+        self._make = ["-b", str(block_size)] if block_size else []
         self.image, self.path = f"{directory}/image", f"{directory}/mounted"
         self._options, self._megabytes = options, megabytes
         self._mounted = False
@@ -51,7 +55,8 @@ class PowerRig:
         os.mkdir(self.path)
         with open(self.image, "wb") as image:
             image.truncate(self._megabytes << 20)
-        _run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
+        lazy = "lazy_itable_init=0,lazy_journal_init=0"
+        _run("mkfs.ext4", "-q", "-F", *self._make, "-E", lazy, self.image)
         self._mount()
         return self
 

@@ -1,0 +1,93 @@
+"""What the disk, the operating system or a database refuses, as answers of the page.
+
+Source: RFC 9110, section 15.6.4 (503); RFC 4918, section 11.5 (507).
+"""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from recordsilo.errors import IndexProblem
+from webui.errors import UNFORESEEN, WebError
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    status: HTTPStatus
+    code: str
+    message: str
+
+
+DISK_FULL = (
+    "The disk of this Silo is full. Nothing was changed; the person who runs this server has to "
+    "make room."
+)
+NOT_WRITABLE = (
+    "This Silo can be read and not written now. Nothing was changed; the log of the server names "
+    "the file."
+)
+FILE_UNREADABLE = "A file of this Silo cannot be read; the log of the server names it."
+BUSY = (
+    "The server cannot get to its files now. Try again in a moment; if it goes on, the log of "
+    "the server says why."
+)
+_FULL = _Refusal(HTTPStatus.INSUFFICIENT_STORAGE, "disk_full", DISK_FULL)
+_READ_ONLY = _Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "not_writable", NOT_WRITABLE)
+_UNREADABLE = _Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "file_unreadable", FILE_UNREADABLE)
+_BUSY = _Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", BUSY)
+_OF_THE_SYSTEM: Mapping[int, _Refusal] = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _READ_ONLY,
+    errno.EACCES: _READ_ONLY,
+    errno.EPERM: _READ_ONLY,
+    errno.EIO: _UNREADABLE,
+    errno.EISDIR: _UNREADABLE,
+    errno.ELOOP: _UNREADABLE,
+    errno.EMFILE: _BUSY,
+    errno.ENFILE: _BUSY,
+    errno.ENOMEM: _BUSY,
+    errno.EAGAIN: _BUSY,
+}
+_OF_SQLITE: tuple[tuple[str, _Refusal], ...] = (
+    ("SQLITE_FULL", _FULL),
+    ("SQLITE_READONLY", _READ_ONLY),
+    ("SQLITE_PERM", _READ_ONLY),
+    ("SQLITE_IOERR_READ", _UNREADABLE),
+    ("SQLITE_IOERR_SHM", _FULL),  # the memory shared beside a log cannot grow
+    ("SQLITE_IOERR", _BUSY),
+    ("SQLITE_BUSY", _BUSY),
+    ("SQLITE_LOCKED", _BUSY),
+    ("SQLITE_NOMEM", _BUSY),
+    ("SQLITE_CANTOPEN", _BUSY),
+)
+"""Beginnings of SQLite's names of its errors; the first that fits counts."""
+
+
+def from_machine(error: OSError | sqlite3.Error | IndexProblem) -> WebError:
+    """The answer to a refusal of the machine; status 500 where it is none of those known here."""
+    refusal = _refusal(error)
+    if refusal is None:
+        return WebError(UNFORESEEN)
+    found = WebError(refusal.message)
+    found.status, found.code = refusal.status, refusal.code
+    return found
+
+
+def _refusal(error: BaseException | None) -> _Refusal | None:
+    if isinstance(error, IndexProblem):
+        return _refusal(error.__cause__) or _BUSY
+    if isinstance(error, OSError):
+        refusal = _OF_THE_SYSTEM.get(error.errno or 0)
+        return _UNREADABLE if refusal is _READ_ONLY and _is_unreadable(error) else refusal
+    name = getattr(error, "sqlite_errorname", "")
+    return next((refusal for begin, refusal in _OF_SQLITE if name.startswith(begin)), None)
+
+
+def _is_unreadable(error: OSError) -> bool:
+    """Whether a file may not be read, where another may not be written."""
+    path = error.filename
+    return isinstance(path, str) and os.path.isfile(path) and not os.access(path, os.R_OK)
