@@ -13,10 +13,11 @@ from curation.fields import Document, Fields, differing
 from curation.rule_files import RuleSet
 from curation.rules import apply
 from recordsilo.errors import RecordSiloError
+from recordsilo.formats import is_metadata
+from recordsilo.index.projection import metadata_paths
 from recordsilo.manifest import Manifest, Version
 
 WORKING_COPY = "workingcopy"
-PREFERRED = ("oai_dc", "oai_dc.xml")
 
 ReadFile = Callable[[str, str], bytes]
 """(version, path) → content."""
@@ -133,7 +134,7 @@ def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tup
     Args:
         version: The version it is in.
         read: Reads its files.
-        wanted: Its path; empty: ``oai_dc`` if there is one, else the first with fields.
+        wanted: Its path; empty: the first with fields, the main one before others.
 
     Raises:
         CannotChange: There is none, or it was changed by other means than this library.
@@ -156,9 +157,7 @@ def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tup
 
 
 def _candidates(version: Version) -> list[str]:
-    marked = [path for path in version.metadata_files if not path.endswith(".about")]
-    first = [path for path in PREFERRED if path in marked]
-    return first + [path for path in marked if path not in first]
+    return [path for path in metadata_paths(version) if is_metadata(path)]
 
 
 def mark_of(version: Version) -> str:

@@ -14,10 +14,10 @@ from curation.activity import log_one
 from curation.clusters import fingerprint
 from curation.errors import MarkRefused
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.description import Description, describe
 from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.formats import Description
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.projection import DUPLICATE_OF, metadata_paths
+from recordsilo.index.projection import DUPLICATE_OF, description_of
 
 NOT_DUPLICATE_OF = "not_duplicate_of"
 """Key of a record's metadata: identifiers of records it is no duplicate of."""
@@ -99,12 +99,11 @@ def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[Group]:
 
 
 def _description(record: HarvestedRecord) -> Description:
-    for path in metadata_paths(record.state.current):
-        with record.get_stream(path) as stream:
-            found = describe(path, stream.read())
-        if found is not None:
-            return found
-    return Description()
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    return description_of(record.state.current, read)
 
 
 def mark_duplicate(

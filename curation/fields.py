@@ -9,7 +9,6 @@ Source: Dublin Core Metadata Element Set 1.1; OAI-PMH 2.0 guidelines, "oai_dc".
 """
 
 import re
-import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from curation.errors import NoFields
+from recordsilo.formats.documents import NoDocument, parsed_whole, unwrapped
 
 DC = "http://purl.org/dc/elements/1.1/"
 _IN_DC = f"{{{DC}}}"
@@ -199,10 +199,12 @@ class _Parsed:
     __slots__ = ("elements", "record", "root")
 
     def __init__(self, content: bytes) -> None:
-        self.root = record = _parse(content)
+        try:
+            self.root = parsed_whole(content)
+        except NoDocument as error:
+            raise NoFields(error.reason) from None
+        record = unwrapped(self.root)
         children = list(record.iterchildren(etree.Element))
-        while len(children) == 1 and etree.QName(record).localname == "metadata":
-            record, children = children[0], list(children[0].iterchildren(etree.Element))
         if children and all(map(len, children)):
             raise NoFields("has no flat fields")
         if not children and (record.text or "").strip():
@@ -218,32 +220,6 @@ class _Parsed:
                 if len(element) == 0
             ]
         )
-
-
-class _Parsers(threading.local):
-    """One parser for each thread: making one costs as much as reading a record."""
-
-    made: etree.XMLParser | None = None
-
-    def parser(self) -> etree.XMLParser:
-        if self.made is None:
-            self.made = etree.XMLParser(
-                resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
-            )
-        return self.made
-
-
-_parsers = _Parsers()
-
-
-def _parse(content: bytes) -> etree._Element:
-    try:
-        root = etree.fromstring(content, _parsers.parser())
-    except (etree.XMLSyntaxError, ValueError):
-        raise NoFields("is no well-formed XML") from None
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise NoFields("has a document type") from None
-    return root
 
 
 def _lang(element: etree._Element) -> str:

@@ -27,7 +27,7 @@ from curation.upstream import (
 )
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.description.quality import CODES
+from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.options import as_json, directory
 from recordsilo.progress import counting

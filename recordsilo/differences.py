@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from recordsilo.description.canonical import canonical_lines
+from recordsilo.formats.canonical import canonical_lines
 from recordsilo.manifest import Digest
 
 Change = Literal["added", "removed", "changed"]

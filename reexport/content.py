@@ -9,11 +9,11 @@ from typing import BinaryIO, Protocol
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.atomic_file import chunks_of, digest_of, digest_of_bytes
+from recordsilo.formats.documents import unwrap
 from recordsilo.index.projection import sets_of
 from recordsilo.manifest import Digest, Manifest, Version
 from reexport.errors import SourceChanged
 from reexport.plan import Action, Policy, files_digest, version_key
-from reexport.unwrap import unwrap
 from reexport.values import Deposit, ExportedFile, ExportedVersion, Held
 
 

@@ -25,11 +25,11 @@ from lxml import etree
 from rdflib import Literal, URIRef
 from rdflib.namespace import DCTERMS, XSD
 
-from recordsilo.description import MAX_BYTES, describe
-from recordsilo.description.collect import language_of, text_of
-from recordsilo.description.values import FIELD_OF_ELEMENT
+from recordsilo.formats import describe
+from recordsilo.formats.collect import language_of, text_of
+from recordsilo.formats.documents import parsed, unwrap
+from recordsilo.formats.values import FIELD_OF_ELEMENT
 from reexport.errors import ExportError
-from reexport.unwrap import unwrap
 
 Term = URIRef | Literal
 Statement = tuple[URIRef, URIRef, Term]
@@ -169,20 +169,7 @@ def _expanded(name: str, prefixes: Mapping[str, str], path: str, form: str) -> s
 
 
 def _document(content: bytes) -> etree._Element | None:
-    if len(content) > MAX_BYTES:
-        return None
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        remove_comments=True,
-        huge_tree=True,
-    )
-    try:
-        root = etree.fromstring(unwrap(content) or content, parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-    return None if root.getroottree().docinfo.internalDTD is not None else root
+    return parsed(unwrap(content) or content)
 
 
 def _mapped(one: _Format, root: etree._Element) -> Iterator[tuple[URIRef, Term]]:

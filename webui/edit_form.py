@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 
 from curation.fields import Field, Fields, said, sound_text, values_of, with_values
 from curation.merge import merge
+from recordsilo.formats.known.dublin_core import OAI_DC
 from webui.errors import BadRequest
 
-DUBLIN_CORE = (
-    "title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
-    "format", "identifier", "source", "language", "relation", "coverage", "rights",
-)  # fmt: skip
+DUBLIN_CORE = OAI_DC.fields
 """The fifteen elements, in the order of the specification."""
 MAX_VALUES = 1500
 SAVE = "save"

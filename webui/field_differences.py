@@ -13,7 +13,7 @@ from typing import Literal
 
 from curation.errors import NoFields
 from curation.fields import read_fields
-from recordsilo.description import Description, describe
+from recordsilo.formats import Description, describe
 
 Kind = Literal["same", "moved", "changed", "added", "removed"]
 ALIKE = 0.5

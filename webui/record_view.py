@@ -10,16 +10,14 @@ from functools import lru_cache
 from typing import Any
 
 from recordsilo import HarvestedRecord
-from recordsilo.description import Description, Value, describe
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
+from recordsilo.formats import Description, Value, describe_main, main_first
 from webui import downloads, urls, xml_view
 from webui.language import language_tag, text_language
 from webui.links import href
 from webui.site import Site, name_of_set
 from webui.texts import text as _
 
-DESCRIBED_FIRST = ("oai_dc",)
-"""The prefix whose description is shown where a version has several metadata files."""
 DESCRIBED_SIZE = 4 * 1024 * 1024
 """Larger metadata files are linked only."""
 
@@ -168,7 +166,7 @@ def record_view(site: Site, record: HarvestedRecord, version: str | None = None)
     versions = tuple(_version(record, name) for name in record.versions)
     shown = _shown(record, versions, version)
     contents = _metadata_contents(record, shown.name)
-    description = _description(contents)
+    description = describe_main(contents, contents.get)
     titles, fields = description_fields(description)
     metadata = dict(record.metadata)
     return RecordView(
@@ -253,21 +251,14 @@ def _set_view(spec: str, name: str) -> SetView:
 
 
 def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes]:
-    """The readable metadata files of a version, the one to be described first."""
-    files = [f for f in files_of(record, version) if f.metadata and f.size is not None]
-    files.sort(key=lambda file: file.path not in DESCRIBED_FIRST)
+    """The readable metadata files of a version, the main one first."""
+    files = {f.path: f for f in files_of(record, version) if f.metadata and f.size is not None}
     contents = {}
-    for file in files:
+    for file in map(files.__getitem__, main_first(files)):
         if (file.size or 0) <= DESCRIBED_SIZE:
             with record.get_stream(file.path, version) as stream:
                 contents[file.path] = stream.read()
     return contents
-
-
-def _description(contents: Mapping[str, bytes]) -> Description:
-    """What the first of the files says that says anything."""
-    found = (describe(path, content) for path, content in contents.items())
-    return next((one for one in found if one and any(one.items())), Description())
 
 
 def description_fields(

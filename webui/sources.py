@@ -21,6 +21,7 @@ from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.harvests_command import PastHarvest, harvests_of
 from oaipmhscraper.requests_and_pages import query_string
 from oaipmhscraper.warc.reading import Recorded, read_warc
+from recordsilo.formats.documents import new_parser
 from recordsilo.manifest import Origin
 
 SECONDS = 5.0
@@ -148,11 +149,8 @@ def _response(found: Recorded, name: str) -> RecordedResponse:
 
 
 def _element(body: bytes, name: str) -> str:
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_blank_text=True
-    )
     try:
-        root = etree.fromstring(body, parser)
+        root = etree.fromstring(body, new_parser(remove_blank_text=True))
     except (etree.XMLSyntaxError, ValueError):
         return ""
     for header in root.iter("{*}header"):

@@ -17,8 +17,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import get_args
 
-from recordsilo.description.quality import CODES
 from recordsilo.differences import Change
+from recordsilo.formats.quality import CODES
 from recordsilo.manifest import STATES
 from webui.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.jobs.requests import VERSIONS
@@ -71,7 +71,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "navigation.py", (entry.label for entry in NAVIGATION)
     yield "search_request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
-    yield "recordsilo/description/quality.py", CODES.values()
+    yield "recordsilo/formats/quality.py", CODES.values()
     yield "recordsilo/manifest.py", STATES
     yield "record_view.py", (label for label, _name in FIELDS)
     yield "rule_form.py", _words_of_changes()

@@ -12,6 +12,8 @@ from importlib.resources import as_file, files
 
 from lxml import etree
 
+from recordsilo.formats.documents import has_document_type, new_parser
+
 _OAI_DC = "{http://www.openarchives.org/OAI/2.0/oai_dc/}dc"
 MOST = 50
 """Messages that are shown; a broken tag may make hundreds."""
@@ -41,14 +43,14 @@ def check_xml(content: bytes) -> tuple[Message, ...]:
         In the order of lines, at most `MOST`: either fatal ones only, or those of the
         schema. A format whose schema is not known here is checked for form only.
     """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    parser = new_parser()
     try:
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
         return tuple(_messages(parser.error_log, is_fatal=True)) or (_fatal(str(error)),)
     except ValueError as error:
         return (_fatal(str(error)),)
-    if root.getroottree().docinfo.internalDTD is not None:
+    if has_document_type(root):
         return (_fatal("A document type (<!DOCTYPE …>) is not taken here; take it out."),)
     schema = _schema()
     record = root if root.tag == _OAI_DC else root.find(f".//{_OAI_DC}")

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from recordsilo.formats.documents import new_parser
+
 SHOWN = 256 * 1024
 """Longer texts are shown without colours."""
 Piece = tuple[str, str]
@@ -21,11 +23,8 @@ def pretty(content: bytes) -> str:
     is larger than `SHOWN`, is shown as it is, with U+FFFD for what is not UTF-8.
     Entities are not expanded and nothing is fetched.
     """
-    parser = etree.XMLParser(
-        remove_blank_text=True, resolve_entities=False, no_network=True, load_dtd=False
-    )
     try:
-        root = etree.fromstring(content, parser)
+        root = etree.fromstring(content, new_parser(remove_blank_text=True))
     except (etree.XMLSyntaxError, ValueError):
         return content.decode("utf-8", "replace")
     return str(etree.tostring(root, encoding="unicode", pretty_print=True))

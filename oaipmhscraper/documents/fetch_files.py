@@ -34,9 +34,9 @@ from oaipmhscraper.errors import RetryLater
 from oaipmhscraper.interrupts import interrupt_deferred
 from recordsilo import Row, Silo
 from recordsilo.atomic_file import Staged, StrictBarrier, write_new
-from recordsilo.description import Link, links_of
 from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound
+from recordsilo.formats import Link, links_of
 from recordsilo.manifest import Manifest, next_version_number, now_text
 
 DIRECTORY = "files"

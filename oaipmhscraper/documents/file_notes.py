@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from oaipmhscraper.documents.file_transport import Known
-from recordsilo.description import Link
+from recordsilo.formats import Link
 from recordsilo.manifest import Json, Manifest
 
 FETCHED = "fetched_files"

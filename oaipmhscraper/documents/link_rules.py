@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from urllib.parse import unquote, urlsplit
 
 from oaipmhscraper.errors import RequestRefused
-from recordsilo.description import Link
+from recordsilo.formats import Link
 
 TYPE_OF_EXTENSION = {
     "pdf": "application/pdf",

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from recordsilo.description import Description, Value, describe
-from recordsilo.description.quality import findings
 from recordsilo.errors import RecordSiloError
+from recordsilo.formats import Description, Value, describe_main, main_first
+from recordsilo.formats.quality import findings
 from recordsilo.index.query_syntax import spaced
 from recordsilo.manifest import Manifest, Version, upstream_newer
 
@@ -18,7 +18,6 @@ Values = tuple[Value, ...]
 Read = Callable[[str, str], bytes]
 """(version, path) → content."""
 
-PREFERRED = ("oai_dc", "oai_dc.xml")
 MAX_TEXT = 100_000
 """Characters of a field that can be searched."""
 MAX_FACET = 500
@@ -281,27 +280,22 @@ def _harvested_title(manifest: Manifest, read: Read) -> str:
 
 
 def description_of(version: Version, read: Read) -> Description:
-    """The description of a version's plainest metadata file that has a title, else of any."""
-    found = Description()
-    for path in metadata_paths(version):
+    """What a version's metadata files say of it; see `describe_main`."""
+
+    def content(path: str) -> bytes | None:
         try:
-            described = describe(path, read(version.name, path))
+            return read(version.name, path)
         except (OSError, RecordSiloError):  # reading the file itself will say what is wrong
-            continue
-        if described is not None:
-            found = described
-            if described.title:
-                break
-    return found
+            return None
+
+    return describe_main(metadata_paths(version), content)
 
 
 def metadata_paths(version: Version) -> list[str]:
-    """A version's metadata files, the plainest (Dublin Core) first."""
+    """A version's metadata files, the main one first."""
     paths = version.paths
     listed = [path for path in version.metadata_files if path in paths]
-    if len(listed) < 2:
-        return listed
-    return sorted(listed, key=lambda path: (path not in PREFERRED, path.endswith(".about")))
+    return listed if len(listed) < 2 else main_first(listed)
 
 
 def seconds_of(moment: datetime) -> int:

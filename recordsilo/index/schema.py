@@ -1,6 +1,11 @@
 """The tables of the index. Another number, and the index is made anew."""
 
-VERSION = 4
+from recordsilo.formats import signature
+
+TABLES = 5
+"""Counts up when the tables, or what is written into them, change."""
+VERSION = TABLES << 16 | signature()
+"""Another one where formats came, went, or are read in another way, too."""
 
 TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
 TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'

@@ -14,9 +14,9 @@ from typing import IO, Any, BinaryIO
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.atomic_file import CHUNK
-from recordsilo.description import Description, links_of
-from recordsilo.description.values import FIELD_OF_ELEMENT, Values
 from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.formats import Description, links_of
+from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
 from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
 from recordsilo.manifest import Manifest, Version
 from reexport.errors import ExportError

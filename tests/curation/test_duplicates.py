@@ -8,8 +8,8 @@ from curation.activity import Wanted, activity
 from curation.duplicates import duplicates, key_of, mark_distinct, mark_duplicate
 from curation.errors import MarkRefused
 from recordsilo import Silo
-from recordsilo.description import Description, Value
 from recordsilo.errors import RecordNotFound
+from recordsilo.formats import Description, Value
 from recordsilo.index import SearchFilters
 
 DC = "<dc><title>{}</title><creator>{}</creator><date>{}</date></dc>"

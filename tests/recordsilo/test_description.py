@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recordsilo.description import MAX_BYTES, Value, describe
-from recordsilo.description.collect import fold
+from recordsilo.formats import MAX_BYTES, Value, describe
+from recordsilo.formats.collect import fold
 
 DC = """<metadata xmlns="http://www.openarchives.org/OAI/2.0/">
 <oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"

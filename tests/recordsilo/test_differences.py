@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.description.canonical import canonical_lines
 from recordsilo.differences import MAX_BYTES, MAX_LINES, Differences, FileDifference, compare
 from recordsilo.errors import FileNotInVersion, VersionNotFound
+from recordsilo.formats.canonical import canonical_lines
 from recordsilo.manifest import Digest
 
 Harvest = Callable[..., str]

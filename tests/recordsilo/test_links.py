@@ -2,7 +2,7 @@
 
 import pytest
 
-from recordsilo.description import Link, links_of
+from recordsilo.formats import Link, links_of
 
 
 def test_dublin_core_fields_are_named_as_people_write_them_whatever_the_prefix():

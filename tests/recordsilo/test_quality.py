@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recordsilo.description import Description, Value
-from recordsilo.description.quality import _SOUND_ADDRESS, CODES, _wrong_address, findings
+from recordsilo.formats import Description, Value
+from recordsilo.formats.quality import _SOUND_ADDRESS, CODES, _wrong_address, findings
 
 GOOD = {
     "titles": ["On tides"],

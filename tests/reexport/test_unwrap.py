@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from reexport.unwrap import unwrap
+from recordsilo.formats.documents import unwrap
 
 OAI = b'xmlns="http://www.openarchives.org/OAI/2.0/"'
 

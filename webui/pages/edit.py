@@ -7,7 +7,9 @@ from curation.errors import NoFields
 from curation.fields import Fields, read_fields, write_fields
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion
+from recordsilo.formats import is_metadata
 from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.projection import metadata_paths
 from recordsilo.manifest import STATES
 from webui import urls
 from webui.curation import WORKING_COPY, Curator, require_curated
@@ -19,7 +21,6 @@ from webui.rendering import View
 from webui.site import Call, Site
 from webui.texts import text as _
 
-PREFERRED = ("oai_dc", "oai_dc.xml")
 LARGEST = 1 << 20
 """Bytes of a metadata file that is edited here; larger ones are downloaded and put back."""
 HINTED = ("creator", "subject", "type", "publisher", "language")
@@ -128,15 +129,15 @@ def chosen_state(call: Call) -> str | None:
 
 
 def edited_path(call: Call, record: HarvestedRecord) -> str:
-    """The metadata file that is edited: the field ``path``, else ``oai_dc``, else the first.
+    """The metadata file that is edited: the field ``path``, else the main one.
 
     Raises:
         FileNotInVersion: There is no such file.
         Conflict: The version has no metadata file, or one too large.
     """
     wanted = call.field("path") or call.request.query.get("path", "")
-    marked = record.metadata_files.get(call.version, [])
-    path = wanted or next((p for p in (*PREFERRED, *marked) if p in marked), "")
+    marked = metadata_paths(record.state.version(call.version))
+    path = wanted or next(filter(is_metadata, marked), "")
     if not path:
         raise Conflict(
             "Version {name} has no metadata file to be edited; add one first.", name=call.version

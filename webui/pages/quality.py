@@ -5,8 +5,8 @@ from typing import Any
 
 from curation.duplicates import Group, duplicates, mark_distinct, mark_duplicate
 from curation.look_commands import finding_counts
-from recordsilo.description.quality import CODES
 from recordsilo.errors import RecordNotFound
+from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import DUPLICATE_OF
 from webui import urls

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsilo.description.quality import CODES
+from recordsilo.formats.quality import CODES
 from recordsilo.index import FacetValue, SearchResult
 from recordsilo.index.columns import FLAGS, LARGE_FIELDS
 from webui import urls

@@ -75,3 +75,8 @@ FIELD_OF_ELEMENT = {
     "rights": "rights",
 }
 """Dublin Core element → field of `Description`."""
+
+
+def doi_address(text: str) -> str:
+    """A DOI as an address; another text as it is."""
+    return f"https://doi.org/{text}" if text.startswith("10.") else text

@@ -6,8 +6,10 @@ whose elements are Dublin Core terms and refinements of them.
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector, leaves, local_name
-from recordsilo.description.values import FIELD_OF_ELEMENT, Description
+from recordsilo.formats.collect import Collector, leaves, local_name
+from recordsilo.formats.documents import OAI_NAMESPACES
+from recordsilo.formats.format import Format, Root
+from recordsilo.formats.values import FIELD_OF_ELEMENT, Description
 
 FIELD_OF_REFINEMENT = {
     "alternative": "titles",
@@ -50,3 +52,35 @@ def read(root: etree._Element) -> Description:
         if field := _FIELDS.get(local_name(element)):
             found.add(field, element.text or "", language)
     return found.description()
+
+
+OAI_DC = Format(
+    name="Dublin Core",
+    version=1,
+    roots=(
+        Root("dc", ("", OAI_NAMESPACES, "http://purl.org/dc/", "info:srw/schema/1/dc-schema")),
+    ),
+    prefixes=("oai_dc",),
+    preference=0,
+    read=read,
+    link_prefixes={
+        "http://purl.org/dc/elements/1.1/": "dc",
+        "http://purl.org/dc/terms/": "dcterms",
+    },
+    fields=(
+        "title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
+        "format", "identifier", "source", "language", "relation", "coverage", "rights",
+    ),
+)  # fmt: skip
+UKETD_DC = Format(
+    name="UKETD_DC",
+    version=1,
+    roots=(
+        Root("uketddc", ("", OAI_NAMESPACES, "http://naca.central.cranfield.ac.uk/ethos-oai/")),
+    ),
+    prefixes=("uketd_dc",),
+    preference=1,
+    read=read,
+    fields=OAI_DC.fields,
+)
+FORMATS = (OAI_DC, UKETD_DC)

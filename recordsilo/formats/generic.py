@@ -1,14 +1,15 @@
 """Any other format: what can be found by the names that most formats share.
 
-MODS, DataCite, MARCXML's Dublin Core dumps, EPrints XML and DIM have elements called
-title, creator, subject and so on, if nested differently; leaves of those names are
-taken, and for ``dim:field`` the element attribute names it.
+Dublin Core dumps of many kinds, EPrints XML and DIM have elements called title, creator,
+subject and so on, if nested differently; leaves of those names are taken, and for
+``dim:field`` the element attribute names it.
 """
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector, leaves, local_name
-from recordsilo.description.values import FIELD_OF_ELEMENT, Description
+from recordsilo.formats.collect import Collector, leaves, local_name
+from recordsilo.formats.format import Format
+from recordsilo.formats.values import FIELD_OF_ELEMENT, Description
 
 _ALIASES = {
     "creatorName": "creators",
@@ -35,3 +36,7 @@ def read(root: etree._Element) -> Description:
         if field := _FIELDS.get(name):
             found.add(field, element.text or "", language)
     return found.description()
+
+
+OTHER = Format("another format", version=1, roots=(), prefixes=(), preference=99, read=read)
+"""What every document is in that no format knows."""

@@ -2,6 +2,8 @@
 
 from lxml import etree
 
+from recordsilo.formats.documents import has_document_type, new_parser
+
 
 def canonical_lines(content: bytes) -> list[str] | None:
     """The lines of a document in canonical form, an element a line, children indented.
@@ -16,12 +18,9 @@ def canonical_lines(content: bytes) -> list[str] | None:
 
     Source: Canonical XML 1.0, with comments.
     """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_blank_text=True
-    )
     try:
-        root = etree.fromstring(content, parser)
-        if root.getroottree().docinfo.internalDTD is not None:
+        root = etree.fromstring(content, new_parser(remove_blank_text=True))
+        if has_document_type(root):
             return None
         etree.indent(root)
         canonical = etree.tostring(root.getroottree(), method="c14n", with_comments=True)

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from recordsilo.description.collect import local_name
+from recordsilo.formats.collect import local_name, namespace_of
+from recordsilo.formats.known import FORMATS
+from recordsilo.formats.table import format_of
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"\\^`{|}]+", re.IGNORECASE)
 _TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _PREFIXES = {
-    "http://purl.org/dc/elements/1.1/": "dc",
-    "http://purl.org/dc/terms/": "dcterms",
     "http://eprints.org/ep2/data/2.0": "eprints",
     "http://www.loc.gov/mods/v3": "mods",
     "http://www.loc.gov/METS/": "mets",
     "http://www.loc.gov/MARC21/slim": "marc",
     "http://www.w3.org/2005/Atom": "atom",
     "urn:mpeg:mpeg21:2002:02-DIDL-NS": "didl",
-}
+} | {space: prefix for one in FORMATS for space, prefix in one.link_prefixes.items() if space}
 _TARGETS = ("{http://www.w3.org/1999/xlink}href", "href", "ref", "url")
 _TYPES = ("content-type", "mimetype", "mime-subtype", "MIMETYPE", "mimeType", "type", "mime_type")
 
@@ -48,10 +48,10 @@ class Link:
 def links(root: etree._Element) -> Iterator[Link]:
     """The addresses in a document, in its order; one that stands twice in a field comes once."""
     seen: set[tuple[str, str]] = set()
-    is_jats = local_name(root) == "article"
+    usual = format_of(root).link_prefixes.get("")
     for element in root.iter(etree.Element):
         for address in _addresses(element):
-            field = _field(element, is_jats=is_jats)
+            field = _field(element, usual)
             if (address, field) not in seen:
                 seen.add((address, field))
                 yield Link(address, field, _type(element))
@@ -67,11 +67,11 @@ def _addresses(element: etree._Element) -> Iterator[str]:
             yield value
 
 
-def _field(element: etree._Element, *, is_jats: bool) -> str:
+def _field(element: etree._Element, usual: str | None) -> str:
+    """The name of an element; ``usual`` is the prefix of those in an unknown namespace."""
     name = local_name(element)
     parent = element.getparent()
-    usual = "jats" if is_jats else element.prefix or ""
-    prefix = _PREFIXES.get(etree.QName(element).namespace or "", usual)
+    prefix = _PREFIXES.get(namespace_of(element), usual or element.prefix or "")
     if prefix == "marc" and parent is not None:
         return f"marc:{parent.get('tag', '')}{element.get('code', '')}"
     if prefix == "eprints" and name == "url" and parent is not None:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from lxml import etree
 
-from recordsilo.description.values import Description, Value
+from recordsilo.formats.values import Description, Value
 
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
@@ -47,6 +47,11 @@ _BLOCKS = frozenset({"p", "title", "sec", "list", "list-item", "label", "break",
 def local_name(element: etree._Element) -> str:
     """An element's name without its namespace."""
     return _local(element.tag)
+
+
+def namespace_of(element: etree._Element) -> str:
+    """The namespace of an element's name; ``""`` for none."""
+    return str(element.tag).rpartition("}")[0].removeprefix("{")
 
 
 @lru_cache(maxsize=1024)  # a document's elements have few names

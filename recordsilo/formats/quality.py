@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import langcodes
 
-from recordsilo.description.values import Description, Values
+from recordsilo.formats.values import Description, Values
 
 CODES: Mapping[str, str] = {
     "Q101": "no title",

@@ -1,7 +1,7 @@
 """JATS, the front matter of an article: the ``pmc`` and ``pmc_fm`` formats of PubMed Central.
 
 Source: JATS Journal Archiving and Interchange Tag Set, ``<article-meta>`` and
-``<journal-meta>``. Elements are matched by local name: repositories differ in the
+``<journal-meta>``. Elements within are matched by local name: repositories differ in the
 namespace they declare, or declare none.
 """
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from recordsilo.description.collect import Collector, language_of, local_name, text_of
-from recordsilo.description.values import Description
-
-_DOI = "https://doi.org/"
+from recordsilo.formats.collect import Collector, language_of, local_name, text_of
+from recordsilo.formats.documents import OAI_NAMESPACES
+from recordsilo.formats.format import Format, Root
+from recordsilo.formats.values import Description, doi_address
 
 
 def read(root: etree._Element) -> Description:
@@ -72,8 +72,8 @@ def _name(element: etree._Element) -> str:
 def _identifiers(found: Collector, meta: etree._Element) -> None:
     for element in _within(meta, "article-id"):
         text = text_of(element).strip()
-        if element.get("pub-id-type") == "doi" and text.startswith("10."):
-            text = _DOI + text
+        if element.get("pub-id-type") == "doi":
+            text = doi_address(text)
         found.add("identifiers", text)
 
 
@@ -88,3 +88,21 @@ def _within(element: etree._Element, name: str) -> Iterator[etree._Element]:
     for child in element.iterdescendants(etree.Element):
         if local_name(child) == name:
             yield child
+
+
+JATS = Format(
+    name="JATS",
+    version=1,
+    roots=(
+        Root(
+            "article",
+            ("", OAI_NAMESPACES, "http://dtd.nlm.nih.gov/", "https://jats.nlm.nih.gov/",
+             "http://jats.nlm.nih.gov/"),
+        ),
+    ),
+    prefixes=("pmc", "pmc_fm", "jats", "nlm"),
+    preference=5,
+    read=read,
+    link_prefixes={"": "jats"},
+)  # fmt: skip
+FORMATS = (JATS,)

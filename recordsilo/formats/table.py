@@ -1,0 +1,91 @@
+"""Which format a document or a file is in, and which file of a version is the main one."""
+
+import json
+import zlib
+from collections.abc import Iterable
+from functools import lru_cache
+
+from lxml import etree
+
+from recordsilo.formats import generic
+from recordsilo.formats.format import Format
+from recordsilo.formats.known import FORMATS
+
+ABOUT = ".about"
+"""How the names of what is not metadata, but about it, end."""
+_NESTED = 4
+"""Wrappers within wrappers that are looked into."""
+_BY_PREFIX = {prefix: one for one in FORMATS for prefix in one.prefixes}
+
+
+def format_of(root: etree._Element) -> Format:
+    """The format of a document, by the name and namespace of its root; `generic.OTHER` else."""
+    return _format_of(root.tag)
+
+
+@lru_cache(maxsize=1024)  # the documents of a Silo have few roots
+def _format_of(tag: str) -> Format:
+    namespace, _, name = tag.rpartition("}")
+    namespace = namespace.removeprefix("{")
+    for one in FORMATS:
+        if any(root.fits(name, namespace) for root in one.roots):
+            return one
+    return generic.OTHER
+
+
+def described_part(root: etree._Element) -> tuple[etree._Element, Format]:
+    """The document that describes a record, out of any wrappers, and its format.
+
+    Of several documents in a wrapper, the one of the most preferred format counts, and
+    of those the first.
+    """
+    one = format_of(root)
+    for _ in range(_NESTED):
+        if one.within is None:
+            break
+        inner = [(part, format_of(part)) for part in one.within(root)]
+        if not inner:
+            return root, generic.OTHER
+        root, one = min(inner, key=lambda pair: pair[1].preference)
+    return root, one
+
+
+def main_first(paths: Iterable[str]) -> list[str]:
+    """Metadata files of a version, the main one first, what is about metadata last.
+
+    Args:
+        paths: In the order put, which counts where formats are equally preferred. A
+            format is known by the file's name, which is that of a metadata prefix.
+    """
+    return sorted(paths, key=_place)
+
+
+def is_metadata(path: str) -> bool:
+    """Whether a file that was put as metadata is metadata, and not about it."""
+    return not path.endswith(ABOUT)
+
+
+@lru_cache(maxsize=1024)
+def _place(path: str) -> int:
+    if not is_metadata(path):
+        return generic.OTHER.preference + 1
+    return _BY_PREFIX.get(path.removesuffix(".xml"), generic.OTHER).preference
+
+
+def signature() -> int:
+    """A number of 16 bits that changes with the formats and with what their readers say."""
+    said = [
+        [
+            one.name,
+            one.version,
+            one.preference,
+            one.prefixes,
+            [[r.name, r.namespaces] for r in one.roots],
+        ]
+        for one in (*FORMATS, generic.OTHER)
+    ]
+    return zlib.crc32(json.dumps(said).encode()) & 0xFFFF
+
+
+def _roots(one: Format) -> list[tuple[str, tuple[str, ...]]]:
+    return [(root.name, root.namespaces) for root in one.roots]
