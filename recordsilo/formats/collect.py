@@ -95,3 +95,15 @@ def language_of(element: etree._Element) -> str:
             return str(found)
         node = node.getparent()
     return ""
+
+
+def children_of(element: etree._Element, *names: str) -> Iterator[etree._Element]:
+    """The children of an element that have one of some local names, in order."""
+    for child in element.iterchildren(etree.Element):
+        if local_name(child) in names:
+            yield child
+
+
+def first_text(element: etree._Element, name: str) -> str:
+    """The folded text of the first child of a name; ``""`` where there is none."""
+    return next((fold(text_of(child)) for child in children_of(element, name)), "")

@@ -19,7 +19,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"\\^`{|}]+", re.IGNORECASE)
 _TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _PREFIXES = {
     "http://eprints.org/ep2/data/2.0": "eprints",
-    "http://www.loc.gov/mods/v3": "mods",
     "http://www.loc.gov/METS/": "mets",
     "http://www.loc.gov/MARC21/slim": "marc",
     "http://www.w3.org/2005/Atom": "atom",
