@@ -80,11 +80,22 @@ def text_of(element: etree._Element) -> str:
     """All text within an element; what stands in a block of its own is set off by blanks."""
     if not len(element):
         return element.text or ""
-    parts = [element.text or ""]
-    for child in element.iterchildren(etree.Element):
-        blank = " " if local_name(child) in _BLOCKS else ""
-        parts += [blank, text_of(child), blank, child.tail or ""]
+    parts, open_ones = [element.text or ""], [(element, element.iterchildren(etree.Element))]
+    while open_ones:  # not by recursion: a document nests as deep as it likes
+        last, children = open_ones[-1]
+        child = next(children, None)
+        if child is not None:
+            parts += [_around(child), child.text or ""]
+            open_ones.append((child, child.iterchildren(etree.Element)))
+            continue
+        open_ones.pop()
+        if open_ones:
+            parts += [_around(last), last.tail or ""]
     return "".join(parts)
+
+
+def _around(element: etree._Element) -> str:
+    return " " if local_name(element) in _BLOCKS else ""
 
 
 def language_of(element: etree._Element) -> str:

@@ -19,8 +19,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"\\^`{|}]+", re.IGNORECASE)
 _TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _PREFIXES = {
     "http://eprints.org/ep2/data/2.0": "eprints",
-    "http://www.loc.gov/METS/": "mets",
-    "http://www.loc.gov/MARC21/slim": "marc",
     "http://www.w3.org/2005/Atom": "atom",
     "urn:mpeg:mpeg21:2002:02-DIDL-NS": "didl",
 } | {space: prefix for one in FORMATS for space, prefix in one.link_prefixes.items() if space}

@@ -7,12 +7,17 @@ are made anew by that number. ``python test_golden.py`` writes the files anew, t
 looked at before they are committed.
 """
 
+import copy
 import hashlib
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
 
 from recordsilo.formats import FORMATS, describe, format_of, links_of
 from recordsilo.formats.documents import parsed, unwrapped
@@ -63,6 +68,39 @@ def test_a_reader_that_says_something_else_has_another_version() -> None:
 
 def test_every_format_has_a_document() -> None:
     assert {name_of(path) for path in DOCUMENTS} >= {one.name for one in FORMATS}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_an_element_that_nests_deeply_is_read(path: Path) -> None:
+    root = etree.fromstring(path.read_bytes())
+    inner = next(one for one in root.iter(etree.Element) if not len(one))
+    for _ in range(1200):
+        inner = etree.SubElement(inner, "i")
+    inner.text = "deep"
+    assert describe(path.stem, etree.tostring(root)) is not None
+
+
+@settings(max_examples=60, deadline=None)
+@given(path=st.sampled_from(DOCUMENTS), random=st.randoms(use_true_random=False))
+def test_a_document_with_anything_missing_doubled_or_moved_is_read(
+    path: Path, random: Random
+) -> None:
+    root = etree.fromstring(path.read_bytes())
+    for _ in range(random.randint(1, 8)):
+        one, other = random.choices(list(root.iter(etree.Element)), k=2)
+        change = random.randrange(5)
+        if change == 0 and one.getparent() is not None:
+            one.getparent().remove(one)
+        elif change == 1 and one.getparent() is not None:
+            one.addnext(copy.deepcopy(one))
+        elif change == 2:
+            one.text = random.choice(["", " \n", "10.5555/x", "\u202e", "9" * 50, None])
+        elif change == 3:
+            one.attrib.clear()
+        elif change == 4:
+            other.append(copy.deepcopy(one))
+    assert describe(path.stem, etree.tostring(root)) is not None
+    links_of(path.stem, etree.tostring(root))
 
 
 def write_anew() -> None:
