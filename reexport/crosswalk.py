@@ -25,7 +25,7 @@ from lxml import etree
 from rdflib import Literal, URIRef
 from rdflib.namespace import DCTERMS, XSD
 
-from recordsilo.formats import describe
+from recordsilo.formats import describe, main_first
 from recordsilo.formats.collect import language_of, text_of
 from recordsilo.formats.documents import parsed, unwrap
 from recordsilo.formats.values import FIELD_OF_ELEMENT
@@ -110,12 +110,13 @@ class Crosswalk:
     def statements(self, metadata: Mapping[str, bytes], subject: URIRef) -> tuple[Statement, ...]:
         """What metadata files say of a subject, each statement once.
 
-        Of the formats in the mapping's order, the first that one of the files is in.
+        Of the formats in the mapping's order, the first that one of the files is in; of
+        several files in it, the main one.
 
         Args:
             metadata: Name → content, wrapped in OAI-PMH's element or not.
         """
-        documents = {name: _document(content) for name, content in metadata.items()}
+        documents = {name: _document(metadata[name]) for name in main_first(metadata)}
         for one in self.formats:
             for name, root in documents.items():
                 if root is not None and one.root in ("*", root.tag):
