@@ -129,11 +129,18 @@ def same_content(one: bytes, other: bytes) -> bool:
 
 
 def _canonical(content: bytes) -> bytes:
-    """The canonical form; bytes that are no XML are their own."""
+    """The canonical form; bytes that have none are their own.
+
+    None have those that are no XML, and those with a namespace that is a relative URI
+    (Canonical XML 1.0, section 1.3).
+    """
     root = parse_fragment(content)
     if root is None:
         return content
-    return etree.tostring(root, method="c14n", exclusive=True, with_comments=True)
+    try:
+        return etree.tostring(root, method="c14n", exclusive=True, with_comments=True)
+    except etree.C14NError:
+        return content
 
 
 @dataclass(frozen=True, slots=True)

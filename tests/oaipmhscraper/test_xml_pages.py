@@ -113,3 +113,9 @@ def test_nesting_without_end_is_an_error_and_no_crash():
 )
 def test_content_is_compared_by_what_it_says(one, other, same):
     assert same_content(one, other) is same
+
+
+def test_content_without_a_canonical_form_is_compared_by_its_bytes() -> None:
+    relative = b"<a xmlns='x'><b/></a>"
+    assert same_content(relative, relative)
+    assert not same_content(relative, b'<a xmlns="x"><b/></a>')
