@@ -1,0 +1,135 @@
+"""Files as streams of bytes, whatever they are compressed with.
+
+The compression is told from the first bytes, not from the name: a rotated log keeps
+neither its name nor its suffix.
+"""
+
+import contextlib
+import importlib
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, BinaryIO, cast
+
+from silosteps.errors import InputUnreadable, PackageMissing
+
+STDIN = "-"
+_CHUNK = 1 << 12  # expands to 128 MiB at worst
+_MAX_WINDOW = 1 << 27
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class Input(io.RawIOBase):
+    """What is in a file, decompressed; every failure to read it names the file.
+
+    Attributes:
+        name: The file's name, or ``-``.
+        compressed: Whether it was; such a file does not grow.
+    """
+
+    def __init__(self, name: str, stream: BinaryIO, *, compressed: bool) -> None:
+        self.name, self.compressed = name, compressed
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As `io.RawIOBase`.
+
+        Raises:
+            InputUnreadable: It breaks off, or is damaged.
+        """
+        try:
+            data = self._stream.read(len(buffer))
+        except (OSError, EOFError, zlib.error, ValueError) as error:
+            raise InputUnreadable(self.name, str(error) or type(error).__name__) from error
+        except Exception as error:
+            if type(error).__module__.split(".")[0] in {"zstd", "zstandard", "isal"}:
+                raise InputUnreadable(self.name, str(error)) from error
+            raise
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextlib.contextmanager
+def open_input(name: str) -> Iterator[Input]:
+    """A file's content: plain, gzip or Zstandard; ``-`` is standard input.
+
+    Raises:
+        InputUnreadable: It is not there, or is no file.
+        PackageMissing: It is compressed with Zstandard, and the package is missing.
+    """
+    with contextlib.ExitStack() as open_files:
+        try:
+            raw = (
+                _unclosed(sys.stdin.buffer)
+                if name == STDIN
+                else open_files.enter_context(open(name, "rb"))
+            )
+            head = raw.peek(4)[:4]
+        except OSError as error:
+            raise InputUnreadable(name, error.strerror or str(error)) from error
+        stream: Any = raw
+        if head.startswith(GZIP):
+            stream = open_files.enter_context(_gzip(raw))
+        elif head == ZSTD:
+            stream = _zstandard(raw)
+        yield Input(name, stream, compressed=stream is not raw)
+
+
+def _unclosed(stream: BinaryIO) -> io.BufferedReader:
+    """Standard input, buffered; it stays open."""
+    if isinstance(stream, io.BufferedReader):
+        return stream
+    return io.BufferedReader(cast(io.RawIOBase, stream))
+
+
+def _gzip(raw: BinaryIO) -> IO[bytes]:
+    try:
+        module = importlib.import_module("isal.igzip")  # three times as fast, not on every machine
+    except ImportError:
+        module = importlib.import_module("gzip")
+    opened: IO[bytes] = module.open(raw, "rb")
+    return opened
+
+
+def _zstandard(raw: BinaryIO) -> "_Frames":
+    try:
+        module = importlib.import_module("zstandard")
+    except ImportError:
+        raise PackageMissing("reading Zstandard (.zst)", "zstandard") from None
+    return _Frames(raw, module.ZstdDecompressor(max_window_size=_MAX_WINDOW))
+
+
+class _Frames(io.RawIOBase):
+    """Zstandard frames one after the other; the package's own reader is silent at a cut one."""
+
+    def __init__(self, raw: BinaryIO, decompressor: Any) -> None:
+        self._raw, self._decompressor = raw, decompressor
+        self._frame = decompressor.decompressobj()
+        self._begun = False
+        self._ready = memoryview(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        """Some bytes; none at the end.
+
+        Raises:
+            EOFError: The last frame breaks off.
+        """
+        while not self._ready:
+            packed = self._raw.read(_CHUNK) if not self._frame.eof else b""
+            if self._frame.eof:
+                packed = self._frame.unused_data or self._raw.read(_CHUNK)
+                self._frame, self._begun = self._decompressor.decompressobj(), False
+            if not packed:
+                if self._begun:
+                    raise EOFError("it breaks off in the middle of a Zstandard frame")
+                return b""
+            self._begun = True
+            self._ready = memoryview(self._frame.decompress(packed))
+        data = bytes(self._ready[:size])
+        self._ready = self._ready[size:]
+        return data

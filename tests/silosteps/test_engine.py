@@ -1,0 +1,85 @@
+"""DuckDB behind named steps."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from silosteps.engine import Engine
+from silosteps.errors import StepFileInvalid, StepsError, WorkerDied
+from silosteps.runners import in_order
+from silosteps.step_file import read_steps
+
+STEPS = """-- What a file says before its first step is for readers.
+
+-- step: count_lines
+-- How many there are.
+SELECT count(*) FROM lines
+
+-- step: all_lines
+SELECT line FROM lines
+
+-- step: longer
+SELECT text FROM given WHERE length(text) > $letters ORDER BY text
+
+-- step: wrong
+SELECT nothing FROM nowhere
+"""
+
+
+def test_steps_are_read_by_name() -> None:
+    steps = read_steps(STEPS)
+    assert list(steps) == ["count_lines", "all_lines", "longer", "wrong"]
+    assert steps["count_lines"].endswith("SELECT count(*) FROM lines")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-- step: A b\nSELECT 1", "-- step: a\nSELECT 1\n-- step: a\nSELECT 2", "-- step: a\n-- no"],
+)
+def test_a_file_of_steps_that_is_wrong_is_refused(text: str) -> None:
+    with pytest.raises(StepFileInvalid):
+        read_steps(text)
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"")), min_size=1))
+def test_any_bytes_are_lines(lines: list[bytes]) -> None:
+    with ENGINE as engine:
+        engine.table_of_lines("lines", b"\n".join(lines) + b"\n")
+        found = [row[0].encode("latin-1") for row in engine.run("all_lines").all()]
+    assert sorted(found) == sorted(lines)
+
+
+class _Kept(Engine):
+    def __exit__(self, *exception: object) -> None:
+        """Stay open for the next example."""
+
+
+ENGINE = _Kept(read_steps(STEPS), "/nonexistent", threads=1)
+
+
+def test_arrays_become_a_table_and_values_parameters() -> None:
+    with Engine(read_steps(STEPS), "/nonexistent", threads=1) as engine:
+        engine.table("given", {"text": np.array(["a", "bcd", "ef", None], dtype=object)})
+        assert engine.run("longer", letters=1).all() == [("bcd",), ("ef",)]
+        assert list(engine.run("longer", letters=0).rows(2)) == [[("a",), ("bcd",)], [("ef",)]]
+
+
+def test_a_step_that_fails_is_named() -> None:
+    with (
+        Engine(read_steps(STEPS), "/nonexistent", threads=1) as engine,
+        pytest.raises(StepsError, match="step wrong"),
+    ):
+        engine.run("wrong")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_results_come_in_the_order_of_the_jobs(processes: int) -> None:
+    assert list(in_order(abs, range(-20, 0), processes=processes)) == list(range(20, 0, -1))
+
+
+def test_a_killed_worker_is_told() -> None:
+    with pytest.raises(WorkerDied, match="killed"):
+        list(in_order(os._exit, [3], processes=2))
