@@ -1,0 +1,320 @@
+"""Full texts out of WARCs into curated versions of their records, each once.
+
+A file is staged while it is read, its digest held against the one that the crawler noted,
+and put into its record whole together with a note of where it came from, in the record's
+metadata under `NOTES`. A run that is killed goes on at the next file.
+"""
+
+import base64
+import hashlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from crawlmatch.crawls import Crawl
+from crawlmatch.warcs import Capture, capture_of
+from recordsilo import Silo
+from recordsilo.atomic_file import Staged, StrictBarrier, write_new
+from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.errors import RecordNotFound
+from recordsilo.manifest import Json, Manifest
+
+NOTES = "crawled_files"
+DIRECTORY = "files"
+WORKING_COPY = "workingcopy"
+AGENT = "silo crawl attach"
+MAX_SIZE = 2 << 30
+_EXTENSIONS = {"application/pdf": ".pdf", "application/postscript": ".ps"}
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|%]+")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A full text that a record has a link to."""
+
+    identifier: str
+    initial_url: str
+    final_url: str
+    sha1: str
+    mimetype: str
+
+
+@dataclass(slots=True)
+class AttachReceipt:
+    """What was done.
+
+    Attributes:
+        attached: Files put into records.
+        present: Links whose file is in its record already.
+        absent: Links whose full text is in none of the WARCs, as (identifier, address).
+        unknown: Identifiers that the Silo does not hold.
+        refused: What could not be put, and why: (identifier, address, reason).
+        broken: WARCs that break off, or hold what is no record.
+    """
+
+    attached: int = 0
+    present: int = 0
+    absent: list[tuple[str, str]] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
+    refused: list[tuple[str, str, str]] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each link of a record held here has its file."""
+        return not (self.absent or self.refused or self.broken)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "attached": self.attached, "present": self.present,
+            "absent": [list(one) for one in self.absent], "unknown": sorted(self.unknown),
+            "refused": [list(one) for one in self.refused], "broken": list(self.broken),
+        }  # fmt: skip
+
+
+def attach(
+    silo: Silo, crawl: Crawl, warcs: Iterable[str], *, identifiers: Iterable[str] = ()
+) -> AttachReceipt:
+    """Put the full texts of a crawl into the records that link to them.
+
+    A file goes into the current version where that is curated, else into a copy of it,
+    named ``workingcopy``, that is made for it.
+
+    Args:
+        warcs: Files, and directories with such files.
+        identifiers: Only these records; none: all.
+
+    Raises:
+        OSError: A WARC cannot be read, or the disk refused; files put before are kept.
+    """
+    receipt = AttachReceipt()
+    left = _wanted(silo, crawl, frozenset(identifiers), receipt)
+    for path in _files(warcs):
+        with open(path, "rb") as file:
+            try:
+                for record, offset in _records(file):
+                    where = f"{os.path.basename(path)}:{offset}"
+                    _take(silo, crawl, record, where=where, left=left, receipt=receipt)
+            except (ArchiveLoadFailed, EOFError, ValueError):
+                receipt.broken.append(path)
+    receipt.absent = sorted(
+        (one.identifier, one.final_url) for wanted in left.values() for one in wanted
+    )
+    return receipt
+
+
+def _wanted(
+    silo: Silo, crawl: Crawl, only: frozenset[str], receipt: AttachReceipt
+) -> dict[str, list[Wanted]]:
+    """What records lack: final address → for whom."""
+    rows = crawl.rows(
+        "SELECT identifier, initial_url, final_url, final_sha1, final_mimetype FROM crawl_result"
+        " WHERE hit = 1 AND terminal IS NOT NULL AND identifier IS NOT NULL"
+        " ORDER BY identifier, initial_url, terminal"
+    )
+    found: dict[str, list[Wanted]] = defaultdict(list)
+    noted: tuple[str, frozenset[str]] = ("", frozenset())
+    for row in rows:
+        try:
+            identifier = silo.resolve(row["identifier"])
+        except RecordNotFound:
+            receipt.unknown.add(row["identifier"])
+            continue
+        if only and identifier not in only:
+            continue
+        if noted[0] != identifier:
+            noted = (identifier, _have(silo[identifier].state))
+        if row["final_url"] in noted[1]:
+            receipt.present += 1
+        else:
+            found[row["final_url"]].append(
+                Wanted(identifier, row["initial_url"], row["final_url"], row["final_sha1"] or "",
+                       row["final_mimetype"] or "")
+            )  # fmt: skip
+    return found
+
+
+def _have(manifest: Manifest) -> frozenset[str]:
+    """The addresses whose files are in the record, put there by us or by `silo fetch-files`."""
+    return frozenset(
+        str(note.get("final_url") or note.get("url"))
+        for key in (NOTES, "fetched_files")
+        for note in _notes(manifest.metadata, key)
+        if manifest.has(str(note.get("version")))
+        and note.get("path") in manifest.version(str(note.get("version"))).paths
+    )
+
+
+def _notes(metadata: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
+    found = metadata.get(key)
+    return [dict(one) for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _files(warcs: Iterable[str]) -> Iterator[str]:
+    for path in warcs:
+        if os.path.isdir(path):
+            names = sorted(os.listdir(path))
+            yield from (f"{path}/{name}" for name in names if name.endswith((".warc", ".warc.gz")))
+        else:
+            yield path
+
+
+def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
+    iterator = ArchiveIterator(file)
+    for record in iterator:
+        yield record, iterator.get_record_offset()
+
+
+def _take(
+    silo: Silo,
+    crawl: Crawl,
+    record: Any,
+    *,
+    where: str,
+    left: dict[str, list[Wanted]],
+    receipt: AttachReceipt,
+) -> None:
+    """Attach a record's content for all who want it."""
+    capture = capture_of(record)
+    if capture is None or capture.is_revisit or not 200 <= capture.status < 300:
+        return
+    wanted = [one for one in left.get(capture.url, ()) if not one.sha1 or one.sha1 == capture.sha1]
+    if not wanted:
+        return
+    path = silo.staging.new_path()
+    content = _Content(record.content_stream(), MAX_SIZE)
+    try:
+        staged = Staged(path, write_new(path, content, StrictBarrier()))
+    except _TooLarge:
+        for one in wanted:
+            receipt.refused.append((one.identifier, one.final_url, "it is larger than 2 GiB"))
+        _settle(left, wanted)
+        return
+    try:
+        if capture.sha1 and content.comparable and content.sha1 != capture.sha1:
+            reason = f"its content in {where} is not what the crawler noted"
+            receipt.refused += [(one.identifier, one.final_url, reason) for one in wanted]
+        else:
+            for one in wanted:
+                _put(silo, crawl, one, capture, staged=staged, where=where, receipt=receipt)
+        _settle(left, wanted)
+    finally:
+        silo.staging.discard(path)
+
+
+def _settle(left: dict[str, list[Wanted]], done: list[Wanted]) -> None:
+    for one in done:
+        left[one.final_url].remove(one)
+
+
+def _put(
+    silo: Silo,
+    crawl: Crawl,
+    one: Wanted,
+    capture: Capture,
+    *,
+    staged: Staged,
+    where: str,
+    receipt: AttachReceipt,
+) -> None:
+    with silo.editing(one.identifier) as edit:
+        if not edit.exists:
+            receipt.unknown.add(one.identifier)
+            return
+        if one.final_url in _have(edit.manifest):
+            receipt.present += 1
+            return
+        current = edit.manifest.current
+        if not current.is_curated and edit.manifest.has(WORKING_COPY):
+            reason = "its record has a working copy that is not its current version"
+            receipt.refused.append((one.identifier, one.final_url, reason))
+            return
+        version = _version(edit, crawl)
+        name = _file_name(one, edit.manifest.version(version).paths)
+        path = f"{DIRECTORY}/{name}"
+        with open(staged.path, "rb") as file:
+            copy = silo.staging.new_path()
+            digest = write_new(copy, iter(lambda: file.read(_CHUNK), b""), StrictBarrier())
+        edit.put(version, path, Staged(copy, digest), metadata=False)
+        edit.log(version, f"Attached {path} from crawl {crawl.name}: {one.final_url}")
+        note: dict[str, Json] = {
+            "url": one.initial_url, "final_url": one.final_url, "version": version, "path": path,
+            "type": one.mimetype, "date": capture.ts, "sha1": capture.sha1, "crawl": crawl.name,
+            "warc": where,
+        }  # fmt: skip
+        edit.set_metadata(NOTES, [*_notes(edit.manifest.metadata, NOTES), note])
+    receipt.attached += 1
+
+
+def _version(edit: RecordEdit, crawl: Crawl) -> str:
+    """The curated version that a file goes into; made where there is none."""
+    current = edit.manifest.current
+    if current.is_curated:
+        return current.name
+    edit.derive_version(
+        current.name,
+        WORKING_COPY,
+        date=current.date,
+        origin=new_origin(
+            "clone", of=current.name, agent=AGENT, message=f"full texts of crawl {crawl.name}"
+        ),
+        log=f"Cloned version {current.name} for the full texts of crawl {crawl.name}",
+    )
+    return WORKING_COPY
+
+
+def _file_name(one: Wanted, taken: Iterable[str]) -> str:
+    """A safe name after the address's last part, that no file there has."""
+    names = {path.removeprefix(f"{DIRECTORY}/") for path in taken}
+    last = unquote(urlsplit(one.final_url).path, errors="replace").rpartition("/")[2]
+    name = _UNSAFE.sub("_", last).strip(" .") or "fulltext"
+    stem, extension = os.path.splitext(name)
+    if not extension or len(extension) > 12:
+        stem, extension = name, _EXTENSIONS.get(one.mimetype, "")
+    stem = stem.encode()[:100].decode("utf-8", "ignore")
+    name, number = f"{stem}{extension}", 1
+    while name in names:
+        number += 1
+        name = f"{stem}-{number}{extension}"
+    return name
+
+
+class _TooLarge(Exception):
+    """More content than is taken."""
+
+
+class _Content:
+    """A body as it is read, with the digest of what came.
+
+    Attributes:
+        comparable: Whether what came is what the crawler's digest is of: a body that was
+            sent compressed or in chunks is noted as sent, and read as it is meant.
+    """
+
+    def __init__(self, stream: Any, limit: int) -> None:
+        self._stream, self._limit = stream, limit
+        self._digest = hashlib.sha1(usedforsecurity=False)
+        self.comparable = type(stream).__name__ in {"LimitReader", "DigestVerifyingReader"}
+
+    @property
+    def sha1(self) -> str:
+        """The digest in base32, as crawlers write it."""
+        return base64.b32encode(self._digest.digest()).decode()
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        while piece := self._stream.read(_CHUNK):
+            size += len(piece)
+            if size > self._limit:
+                raise _TooLarge
+            self._digest.update(piece)
+            yield piece

@@ -1,0 +1,398 @@
+"""The commands `silo crawl …`; nothing of the package is loaded before one is called.
+
+Exit codes: 0 whole; 1 lines were set aside, or files could not be attached; 2 wrong input.
+"""
+
+import contextlib
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.options import as_json, directory
+from silosteps.errors import StepsError
+
+if TYPE_CHECKING:
+    from crawlmatch.matching import MatchReceipt, Request
+    from crawlmatch.rules import Rules
+
+F = TypeVar("F", bound=Callable[..., Any])
+_NEEDED = ("ada_url", "duckdb")
+
+inputs = click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+out = click.option("-o", "--output", required=True, metavar="PATH", help="What is written.")
+name = click.option("--name", metavar="NAME", help="Which crawl; by default the one matched last.")
+
+
+def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+judging = _all(
+    click.option("--html-hit", is_flag=True, help="Look for web pages in place of documents."),
+    click.option(
+        "--rules", "rules_file", metavar="FILE.toml", type=click.File("r", encoding="utf-8"),
+        help="More patterns of walls, or other media types of full texts.",
+    ),
+    click.option("--memory", default="600MB", show_default=True, metavar="SIZE",
+                 help="How much the engine keeps in memory before it spills to the disk."),
+)  # fmt: skip
+also = _all(
+    click.option("--cdx", "indexes", metavar="FILE", multiple=True,
+                 help="An index (CDX, CDXJ) or a WARC of the crawl; repeatable."),
+    click.option("--earlier", metavar="PATH", multiple=True,
+                 help="A shard, log, index or crawl_result.parquet of an earlier crawl, or the"
+                 " name of one in the Silo: where redirects end that this one did not follow."),
+    click.option("--jobs", "processes", type=click.IntRange(1, 64), default=1, show_default=True,
+                 help="Read so many inputs at once."),
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Errors of the engine and of inputs as one sentence; says which extra is missing."""
+    for package in _NEEDED:
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            fail(f"silo crawl needs the package {package}: pip install 'recordsilo[crawl]'")
+    try:
+        yield
+    except StepsError as error:
+        fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)
+
+
+def _rules(given: dict[str, Any]) -> "Rules":
+    from crawlmatch.rules import Rules, rules_from
+
+    if given["rules_file"] is not None:
+        return rules_from(given["rules_file"].read(), html=given["html_hit"])
+    return Rules.html() if given["html_hit"] else Rules()
+
+
+def _request(given: dict[str, Any], **more: Any) -> "Request":
+    from crawlmatch.matching import Request
+
+    named = (*given.get("inputs", ()), *given.get("indexes", ()))
+    return Request(inputs=named, earlier=given.get("earlier", ()), rules=_rules(given), **more)
+
+
+@click.group()
+def crawl() -> None:
+    """What became of the records' links, by the logs of the crawl that went for them.
+
+    An INPUT is a crawl log of Heritrix, plain or compressed, the same as JSON, an index
+    (CDX, CDXJ), a WARC, a shard (silo crawl map), or - for standard input.
+    """
+
+
+@crawl.command(epilog=example("silo crawl seeds myrepo > seeds.tsv"))
+@directory
+@click.option("--search", "query", default="", metavar="QUERY", help="Only what a search finds.")
+@click.option(
+    "--filter",
+    "filters",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Only records with this value; repeatable.",
+)
+@click.option("--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["fulltext", "doi", "landing"]),
+    help="Only links of this kind; repeatable.",
+)
+def seeds(
+    silo_dir: str,
+    query: str,
+    filters: tuple[str, ...],
+    items: tuple[str, ...],
+    kinds: tuple[str, ...],
+) -> None:
+    """Print the links of records: address, identifier, kind, with tabs between them."""
+    with _told(), open_silo(silo_dir) as silo:
+        from crawlmatch.record_links import links_of_records
+
+        for link in links_of_records(silo, query, filters, items):
+            if not kinds or link.kind in kinds:
+                click.echo(link.line(), nl=False)
+
+
+@crawl.command("map", epilog=example("silo crawl map crawl.log.gz -o shard-1"))
+@inputs
+@out
+@judging
+@as_json
+def map_command(output: str, *, as_json: bool, **given: Any) -> int:
+    """Make a shard of inputs: what they say of each page. Shards merge in any order."""
+    with _told():
+        from crawlmatch.shards import write_shard
+
+        read = write_shard(output, given["inputs"], _rules(given), memory=given["memory"])
+    if as_json:
+        click.echo(json.dumps({"inputs": [one.to_json() for one in read]}, indent=1))
+    else:
+        for one in read:
+            click.echo(_input_line(one))
+    return ExitCode.LOSSES if any(one.set_aside for one in read) else ExitCode.OK
+
+
+def _written(output: str, request: "Request", given: dict[str, Any], *, as_json: bool) -> int:
+    """Match into one SQLite file, whole or not there."""
+    from crawlmatch.matching import match_to_sqlite
+
+    receipt = match_to_sqlite(output, request, processes=given["processes"], memory=given["memory"])
+    return _show(receipt, output, as_json=as_json)
+
+
+@crawl.command(
+    epilog=example(
+        "silo crawl backward crawl.log -o hits.sqlite",
+        "silo crawl backward shard-1 --cdx crawl.cdx -o hits.sqlite",
+    )
+)
+@inputs
+@out
+@also
+@judging
+@as_json
+def backward(output: str, *, as_json: bool, **given: Any) -> int:
+    """Walk from each full text back to where the crawler began; no seeds are needed."""
+    with _told():
+        return _written(output, _request(given), given, as_json=as_json)
+
+
+@crawl.command(epilog=example("silo crawl forward seeds.tsv crawl.log -o seeds.sqlite"))
+@click.argument("seed_file", metavar="SEEDS")
+@inputs
+@out
+@also
+@judging
+@as_json
+def forward(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
+    """Walk from each seed to its ends; full texts of no seed are left out."""
+    with _told():
+        request = _request(given, seeds=(seed_file,), unseeded=False)
+        return _written(output, request, given, as_json=as_json)
+
+
+@crawl.command(epilog=example("silo crawl everything seeds.tsv crawl.log.gz -o all.sqlite"))
+@click.argument("seed_file", metavar="SEEDS")
+@inputs
+@out
+@also
+@judging
+@as_json
+def everything(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
+    """Both: each seed with its ends, and the full texts of no seed."""
+    with _told():
+        return _written(output, _request(given, seeds=(seed_file,)), given, as_json=as_json)
+
+
+@crawl.command(
+    epilog=example(
+        "silo crawl match myrepo crawl.log.gz --seeds seeds.tsv",
+        "silo crawl match myrepo shard-1 shard-2 --cdx crawl.cdx --name spring",
+    )
+)
+@directory
+@inputs
+@click.option(
+    "--seeds",
+    "seed_files",
+    metavar="FILE",
+    multiple=True,
+    help="A list of seeds; repeatable. By default the links of all records.",
+)
+@click.option("--name", default="crawl", show_default=True, metavar="NAME", help="What to call it.")
+@also
+@judging
+@as_json
+def match(
+    silo_dir: str, seed_files: tuple[str, ...], *, name: str, as_json: bool, **given: Any
+) -> int:
+    """Match a crawl and keep it in the Silo, in crawls/NAME; again changes nothing."""
+    with _told(), open_silo(silo_dir) as silo:
+        from crawlmatch.crawls import match_into_silo, named_earlier
+        from crawlmatch.record_links import links_of_records
+
+        rows = (
+            () if seed_files else tuple((one.url, one.identifier) for one in links_of_records(silo))
+        )
+        given["earlier"] = tuple(named_earlier(silo.path, one) for one in given["earlier"])
+        request = _request(given, seeds=seed_files, seed_rows=rows)
+        kept, is_new = match_into_silo(
+            silo.path, name, request, processes=given["processes"], memory=given["memory"]
+        )
+    code = _show(kept.receipt, kept.path, as_json=as_json)
+    if not is_new and not as_json:
+        click.echo(f"Nothing changed: {kept.path} is of these inputs already.")
+    return code
+
+
+def _show(receipt: "MatchReceipt", path: str, *, as_json: bool) -> int:
+    if as_json:
+        click.echo(json.dumps({"path": path, **receipt.to_json()}, ensure_ascii=False, indent=1))
+    else:
+        for one in receipt.inputs:
+            click.echo(_input_line(one))
+        click.echo(f"{receipt.seed_rows:,} seed rows, each with one outcome:")
+        for outcome, count in receipt.outcomes.items():
+            if count:
+                click.echo(f"{count:>11,}  {outcome:<20} {outcome.meaning}")
+        click.echo(path)
+    return ExitCode.LOSSES if receipt.set_aside else ExitCode.OK
+
+
+def _input_line(one: Any) -> str:
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(one.reasons.items()))
+    told = f" ({reasons})" if reasons else ""
+    return f"{one.name}: {one.kind}, {one.lines:,} lines, {one.used:,} used{told}"
+
+
+@crawl.command(epilog=example("silo crawl explain myrepo 3002",
+                              "silo crawl explain myrepo http://example.org/6102.pdf"))  # fmt: skip
+@directory
+@click.argument("asked", metavar="ID|URL")
+@name
+@click.option("--no-lines", is_flag=True, help="Do not look up the lines in the logs.")
+@as_json
+def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_json: bool) -> None:
+    """Say why a link has its outcome: the chain, hop by hop, with the lines of the log."""
+    with _told(), open_silo(silo_dir) as silo:
+        from crawlmatch.crawls import latest_crawl
+        from crawlmatch.explain import explain as explained
+
+        with contextlib.suppress(KeyError):
+            asked = silo.resolve(asked) if ":/" not in asked else asked
+        found = explained(
+            latest_crawl(silo.path, name),
+            asked,
+            scratch=silo.staging.directory(),
+            lines=not no_lines,
+        )
+    if as_json:
+        click.echo(json.dumps([one.to_json() for one in found], ensure_ascii=False, indent=1))
+    else:
+        click.echo("\n\n".join(one.text() for one in found))
+
+
+@crawl.command(
+    epilog=example("silo crawl report myrepo", "silo crawl report myrepo --csv > crawl.csv")
+)
+@directory
+@name
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@as_json
+def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> None:
+    """Count what came of a crawl: outcomes, domains, statuses, media types, breadcrumbs."""
+    with _told(), open_silo(silo_dir) as silo:
+        from crawlmatch.crawls import latest_crawl
+        from crawlmatch.report import report_on
+
+        found = report_on(latest_crawl(silo.path, name))
+    if as_json:
+        click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))
+    else:
+        click.echo(found.to_csv() if as_csv else found.text(), nl=not as_csv)
+
+
+@crawl.command(epilog=example("silo crawl attach myrepo warcs/"))
+@directory
+@click.argument("warcs", metavar="WARC...", nargs=-1, required=True, type=click.Path(exists=True))
+@name
+@click.option("--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable.")
+@as_json
+def attach(
+    silo_dir: str,
+    warcs: tuple[str, ...],
+    items: tuple[str, ...],
+    *,
+    name: str | None,
+    as_json: bool,
+) -> int:
+    """Put the full texts of a crawl into curated versions of their records, each once."""
+    with _told(), open_silo(silo_dir) as silo:
+        from crawlmatch.attach import attach as attached
+        from crawlmatch.crawls import latest_crawl
+
+        receipt = attached(
+            silo, latest_crawl(silo.path, name), warcs, identifiers=[silo.resolve(i) for i in items]
+        )
+    if as_json:
+        click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
+    else:
+        click.echo(
+            f"{receipt.attached:,} attached, {receipt.present:,} there already,"
+            f" {len(receipt.absent):,} in none of the WARCs,"
+            f" {len(receipt.unknown):,} identifiers not in the Silo"
+        )
+        for identifier, url, reason in receipt.refused:
+            click.echo(f"not attached: {identifier}: {url}: {reason}")
+        for path in receipt.broken:
+            click.echo(f"not read to its end: {path}")
+    return ExitCode.OK if receipt.is_whole else ExitCode.LOSSES
+
+
+@crawl.command("list", epilog=example("silo crawl list myrepo"))
+@directory
+@as_json
+def list_command(silo_dir: str, *, as_json: bool) -> None:
+    """List the crawls that a Silo keeps: name, when it was matched, seed rows, full texts."""
+    with _told(), open_silo(silo_dir) as silo:
+        from crawlmatch.crawls import crawls
+        from crawlmatch.outcomes import Outcome
+
+        found = crawls(silo.path)
+        rows = [
+            {
+                "name": one.name,
+                "matched": one.matched,
+                "seed_rows": one.receipt.seed_rows,
+                "full_texts": one.receipt.outcomes.get(Outcome.FULLTEXT, 0)
+                + one.receipt.outcomes.get(Outcome.DUPLICATE, 0),
+            }
+            for one in found
+        ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+    for row in [] if as_json else rows:
+        click.echo("\t".join(str(value) for value in row.values()))
+
+
+@crawl.command(epilog=example("silo crawl postprocess statuses.tsv all.sqlite"))
+@click.argument("statuses", metavar="SHA1_STATUS")
+@click.argument("database", metavar="DB", type=click.Path(exists=True, dir_okay=False))
+def postprocess(statuses: str, database: str) -> None:
+    """Write what is known of full texts, by lines SHA1 TAB STATUS, into crawl_result."""
+    with _told():
+        from crawlmatch.postprocess import postprocess as done
+
+        click.echo(json.dumps(done(statuses, database).to_json()))
+
+
+@crawl.command(epilog=example("silo crawl dump all.sqlite --only-identifier-hits > hits.jsonl"))
+@click.argument("database", metavar="DB", type=click.Path(exists=True, dir_okay=False))
+@click.option("--only-identifier-hits", is_flag=True, help="Only full texts with an identifier.")
+@click.option("--only-direct-breadcrumbs", is_flag=True, help="Only what no link was followed to.")
+@click.option("--max-per-identifier", type=click.IntRange(1), help="So many of each identifier.")
+def dump(database: str, **given: Any) -> None:
+    """Print crawl_result as lines of JSON, ordered by identifier."""
+    with _told():
+        from crawlmatch.postprocess import as_lines, dumped
+
+        for line in as_lines(dumped(database, **given)):
+            click.echo(line)
+
+
+commands: list[click.Command] = [crawl]

@@ -1,0 +1,209 @@
+"""What a Silo keeps of crawls: a directory for each in ``crawls/``, whole or not there.
+
+Source: docs/format.md, "Crawls".
+"""
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any
+
+from crawlmatch.errors import CrawlError, CrawlNotFound
+from crawlmatch.inputs import file_digest
+from crawlmatch.matching import RESULT, MatchReceipt, Request, match_into
+from crawlmatch.shards import MEMORY, RECEIPT, sweep, whole_directory
+from recordsilo.locks import Locks
+from silosteps.errors import InputUnreadable
+
+FORMAT = 1
+DIRECTORY = "crawls"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """A crawl that a Silo keeps.
+
+    Attributes:
+        name: Its directory in ``crawls/``.
+        path: That directory.
+        matched: When it was matched, ISO 8601 in UTC.
+        fingerprint: Of everything that the result depends on.
+        receipt: See `MatchReceipt`.
+    """
+
+    name: str
+    path: str
+    matched: str
+    fingerprint: str
+    receipt: MatchReceipt
+
+    @property
+    def database(self) -> str:
+        """The table `crawl_result` in SQLite."""
+        return f"{self.path}/{RESULT}.sqlite"
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Ask `crawl_result`; nothing can be changed that way."""
+        connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
+        try:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(sql, values)]
+        finally:
+            connection.close()
+
+
+def check_name(name: str) -> str:
+    """Refuse what cannot name a crawl.
+
+    Raises:
+        CrawlError: It cannot.
+    """
+    if not _NAME.fullmatch(name):
+        raise CrawlError(
+            f"{name!r} cannot name a crawl: take letters, digits, '.', '-' and '_', at most 100"
+        )
+    return name
+
+
+def crawls(silo_path: str) -> list[Crawl]:
+    """The crawls that a Silo keeps, by name."""
+    try:
+        names = sorted(os.listdir(f"{silo_path}/{DIRECTORY}"))
+    except FileNotFoundError:
+        return []
+    return [
+        crawl_named(silo_path, name)
+        for name in names
+        if _NAME.fullmatch(name) and os.path.isdir(f"{silo_path}/{DIRECTORY}/{name}")
+    ]
+
+
+def crawl_named(silo_path: str, name: str) -> Crawl:
+    """A crawl by its name.
+
+    Raises:
+        CrawlNotFound: There is none.
+        CrawlError: Its receipt cannot be read.
+    """
+    path = f"{silo_path}/{DIRECTORY}/{check_name(name)}"
+    if os.path.isdir(f"{silo_path}/{DIRECTORY}") and not os.path.isdir(path):
+        sweep(f"{silo_path}/{DIRECTORY}", name)
+    try:
+        with open(f"{path}/crawl.json", encoding="utf-8") as file:
+            told = json.load(file)
+        if told["format"] != FORMAT:
+            raise CrawlError(f"{path} is in format {told['format']}; use a newer release")
+        return Crawl(
+            name,
+            path,
+            told["matched"],
+            told["fingerprint"],
+            MatchReceipt.from_json(told["receipt"]),
+        )
+    except FileNotFoundError:
+        raise CrawlNotFound(f"the Silo {silo_path} keeps no crawl {name!r}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise CrawlError(f"{path}/crawl.json cannot be read ({error})") from error
+
+
+def latest_crawl(silo_path: str, name: str | None) -> Crawl:
+    """The crawl of a name, or, with none, the one matched last.
+
+    Raises:
+        CrawlNotFound: There is none.
+    """
+    if name is not None:
+        return crawl_named(silo_path, name)
+    found = crawls(silo_path)
+    if not found:
+        raise CrawlNotFound(f"the Silo {silo_path} keeps no crawl; silo crawl match makes one")
+    return max(found, key=lambda crawl: crawl.matched)
+
+
+def match_into_silo(
+    silo_path: str, name: str, request: Request, *, processes: int = 1, memory: str = MEMORY
+) -> tuple[Crawl, bool]:
+    """Match a crawl and keep it; one of that name is replaced when the new one is whole.
+
+    Nothing is done where the crawl is kept already, of the same inputs by the same steps.
+
+    Returns:
+        The crawl, and whether it is new.
+
+    Raises:
+        InputUnreadable, CrawlError, StepsError, OSError: What was kept stays.
+    """
+    check_name(name)
+    locks = Locks(f"{silo_path}/.silo/locks")
+    with locks.hold_name(f"crawl {name}"):
+        fingerprint = fingerprint_of(request)
+        try:
+            before = crawl_named(silo_path, name)
+        except CrawlNotFound:
+            before = None
+        if before is not None and fingerprint and before.fingerprint == fingerprint:
+            return before, False
+        with whole_directory(f"{silo_path}/{DIRECTORY}/{name}") as staged:
+            receipt = match_into(staged, request, processes=processes, memory=memory)
+            told = {
+                "format": FORMAT,
+                "matched": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}",
+                "fingerprint": fingerprint,
+                "rules": {
+                    "full_texts": list(request.rules.full_texts),
+                    "walls": list(request.rules.walls),
+                },
+                "paths": [os.path.abspath(one) if one != "-" else one for one in request.inputs],
+                "receipt": receipt.to_json(),
+            }
+            with open(f"{staged}/crawl.json", "w", encoding="utf-8") as file:
+                json.dump(told, file, ensure_ascii=False, indent=1)
+    return crawl_named(silo_path, name), True
+
+
+def fingerprint_of(request: Request) -> str:
+    """A digest of everything that a result depends on; "" where standard input is read."""
+    named = [*request.inputs, *request.earlier, *request.seeds]
+    if "-" in named:
+        return ""
+    told = [
+        hashlib.sha256(files("crawlmatch").joinpath("steps.sql").read_bytes()).hexdigest(),
+        *(
+            sorted({_digest(one) for one in group})
+            for group in (request.inputs, request.earlier, request.seeds)
+        ),
+        sorted(set(request.seed_rows)),
+        list(request.rules.full_texts),
+        list(request.rules.walls),
+        request.unseeded,
+    ]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _digest(name: str) -> str:
+    try:
+        return file_digest(f"{name}/{RECEIPT}" if os.path.isdir(name) else name)[0]
+    except OSError as error:
+        raise InputUnreadable(name, error.strerror or str(error)) from error
+
+
+def named_earlier(silo_path: str, given: str) -> str:
+    """Where an earlier crawl lies: a path, or a crawl of the Silo by its name."""
+    kept = f"{silo_path}/{DIRECTORY}/{given}"
+    if not os.path.exists(given) and _NAME.fullmatch(given) and os.path.isdir(kept):
+        return f"{kept}/{RESULT}.parquet"
+    return given
+
+
+def paths_of(crawl: Crawl) -> list[str]:
+    """The inputs of a crawl, where they were when it was matched."""
+    with open(f"{crawl.path}/crawl.json", encoding="utf-8") as file:
+        told = json.load(file)
+    return [str(path) for path in told.get("paths", [])]

@@ -1,0 +1,256 @@
+"""Why a link has its outcome: the chain, hop by hop, with the lines of the log."""
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crawlmatch.crawls import Crawl, paths_of
+from crawlmatch.errors import CrawlNotFound
+from crawlmatch.inputs import Kind, escaped, file_digest
+from crawlmatch.outcomes import Outcome
+from crawlmatch.seeds import forms
+from crawlmatch.shards import opened_engine
+from silosteps.errors import InputUnreadable
+from silosteps.inputs import open_input
+from silosteps.lines import blocks
+
+_RULES = {
+    "exact": "as it is",
+    "heritrix": "in the form that Heritrix gives it",
+    "whatwg": "in the form that browsers give it",
+    "surt": "without regard to http or https, www., a last slash or the spelling of ~",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A page on the way.
+
+    Attributes:
+        by: How it was come to from the page before: a letter of Heritrix's hop path, ""
+            for the first.
+        status: As logged; 0 is a revisit that only an index tells of.
+        time: 14 digits.
+        lines: Its lines, as ``file:number: line``; none where the logs are gone.
+    """
+
+    url: str
+    by: str
+    status: int
+    mimetype: str
+    time: str
+    source: int
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an address has its outcome.
+
+    Attributes:
+        identifiers: The records that it was asked for.
+        rule: How its page was found; None: not at all.
+        ways: For each terminal the pages from the first to it.
+    """
+
+    url: str
+    identifiers: tuple[str, ...]
+    outcome: Outcome
+    rule: str | None
+    state: str | None
+    ways: tuple[tuple[Hop, ...], ...]
+
+    def text(self) -> str:
+        """For people."""
+        found = f"found {_RULES[self.rule]}" if self.rule else "not found in any input"
+        lines = [
+            self.url,
+            *(f"  of {identifier}" for identifier in self.identifiers),
+            f"  {self.outcome}: {self.outcome.meaning}",
+            f"  next: {self.outcome.next_step}",
+            f"  {found}",
+        ]
+        for number, way in enumerate(self.ways, 1):
+            if len(self.ways) > 1:
+                lines.append(f"  terminal {number} of {len(self.ways)}")
+            for hop in way:
+                by = f" {hop.by}" if hop.by else "  "
+                lines.append(
+                    f"  {by:>3} {hop.status:>5} {hop.mimetype or '-'} {hop.time} {hop.url}"
+                )
+                lines += [f"        {line}" for line in hop.lines]
+        if self.state in {"loop", "limit"}:
+            lines.append(
+                "  the redirects " + ("lead back" if self.state == "loop" else "do not end")
+            )
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "url": self.url,
+            "identifiers": list(self.identifiers),
+            "outcome": str(self.outcome),
+            "meaning": self.outcome.meaning,
+            "next": self.outcome.next_step,
+            "rule": self.rule,
+            "ways": [
+                [
+                    {"url": hop.url, "by": hop.by, "status": hop.status, "mimetype": hop.mimetype,
+                     "time": hop.time, "lines": list(hop.lines)}
+                    for hop in way
+                ]
+                for way in self.ways
+            ],
+        }  # fmt: skip
+
+
+def explain(crawl: Crawl, asked: str, *, scratch: str, lines: bool = True) -> list[Explanation]:
+    """Explain the outcome of an address, or of each link of a record.
+
+    Args:
+        asked: A record's identifier, as the list of seeds has it, or an address.
+        scratch: A directory for the engine's own files.
+        lines: Whether to look up the lines in the logs, where those are still there.
+
+    Raises:
+        CrawlNotFound: The crawl knows neither.
+
+    Cost: with lines, reads the logs once.
+    """
+    known = crawl.rows(
+        "SELECT DISTINCT initial_url AS url FROM crawl_result WHERE terminal IS NOT NULL"
+        " AND (identifier = ?1 OR initial_url IN (?1, ?2)) ORDER BY initial_url",
+        (asked, forms(asked)[0] or asked),
+    )
+    if not known:
+        raise CrawlNotFound(
+            f"the crawl {crawl.name} has no seed {asked!r}, neither as an address nor as a record"
+        )
+    with opened_engine(scratch) as engine:
+        found = [_explained(engine, crawl, row["url"]) for row in known]
+    if not lines:
+        return found
+    urls = {hop.url for one in found for way in one.ways for hop in way}
+    logged = lines_about(paths_of(crawl), urls, crawl)
+    return [_with_lines(one, logged) for one in found]
+
+
+def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
+    identifiers = crawl.rows(
+        "SELECT DISTINCT identifier FROM crawl_result WHERE initial_url = ? AND terminal = 1"
+        " AND identifier IS NOT NULL ORDER BY identifier",
+        (url,),
+    )
+    rows = engine.run("explain_outcome", file=f"{crawl.path}/outcomes.parquet", url=url).all()
+    outcome, rule, page, state, path, finals = rows[0]
+    ways = []
+    for final in finals or ():
+        if final is None:
+            continue
+        steps = _way(engine, crawl, page, final, path or [])
+        ways.append(tuple(_hops(engine, crawl, steps)))
+    return Explanation(
+        url,
+        tuple(row["identifier"] for row in identifiers),
+        Outcome(outcome),
+        rule,
+        state,
+        tuple(ways),
+    )
+
+
+def _way(
+    engine: Any, crawl: Crawl, page: str, final: str, path: list[str]
+) -> list[tuple[str, str]]:
+    """The pages from one to another, each with the letter of its hop: redirects, or any way."""
+    chain = [(url, "R" if number else "") for number, url in enumerate(path)]
+    if final in path[1:]:
+        return chain[: path.index(final) + 1]
+    if final == page:
+        return chain if len(path) > 1 else chain[:1]
+    before: dict[str, tuple[str, str]] = {}
+    waiting, seen = deque([final]), {final}
+    while waiting and page not in before:
+        here = waiting.popleft()
+        for parent, crumb in engine.run(
+            "explain_ways", file=f"{crawl.path}/ways.parquet", child=here
+        ).all():
+            if parent not in seen:
+                seen.add(parent)
+                before[parent] = (here, crumb)
+                waiting.append(parent)
+    way, here = [(page, "")], page
+    while here != final:
+        if here not in before:
+            return [(page, ""), (final, "?")]  # known by its source tag alone
+        here, crumb = before[here]
+        way.append((here, crumb))
+    return way
+
+
+def _hops(engine: Any, crawl: Crawl, steps: Iterable[tuple[str, str]]) -> Iterator[Hop]:
+    for url, by in steps:
+        rows = engine.run("explain_page", file=f"{crawl.path}/pages.parquet", url=url).all()
+        for status, mime, age, source in rows:
+            yield Hop(url, by, status, mime, str(-age), source)
+
+
+def lines_about(names: Iterable[str], urls: set[str], crawl: Crawl) -> Mapping[str, list[str]]:
+    """The lines of the logs about some addresses; of logs that are still what they were."""
+    wanted = re.compile(b"|".join(re.escape(url.encode()) for url in sorted(urls)) or b"(?!)")
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if not _is_same(name, crawl):
+            continue
+        number = 0
+        try:
+            with open_input(name) as stream:
+                for block in blocks(stream):
+                    if not block.cut and wanted.search(escaped(block.data)):
+                        _collect(name, number, block.split(), urls, found)
+                    number += block.lines
+        except InputUnreadable:
+            continue
+    return found
+
+
+def _is_same(name: str, crawl: Crawl) -> bool:
+    known = {
+        one.sha256 for one in crawl.receipt.inputs if one.kind in {Kind.LOG, Kind.JSON, Kind.CDX}
+    }
+    return os.path.isfile(name) and file_digest(name)[0] in known
+
+
+def _collect(
+    name: str, before: int, lines: list[bytes], urls: set[str], found: dict[str, list[str]]
+) -> None:
+    for number, line in enumerate(lines, before + 1):
+        parts = escaped(line).decode("ascii", "replace").replace('"', " ").split(None, 8)
+        for part in parts[2:4] if not line.startswith(b"{") else parts:
+            if part in urls:
+                shown = line.decode("utf-8", "backslashreplace").rstrip()
+                found.setdefault(part, []).append(f"{os.path.basename(name)}:{number}: {shown}")
+                break
+
+
+def _with_lines(one: Explanation, logged: Mapping[str, list[str]]) -> Explanation:
+    ways = tuple(
+        tuple(
+            Hop(
+                hop.url,
+                hop.by,
+                hop.status,
+                hop.mimetype,
+                hop.time,
+                hop.source,
+                tuple(logged.get(hop.url, ())),
+            )
+            for hop in way
+        )
+        for way in one.ways
+    )
+    return Explanation(one.url, one.identifiers, one.outcome, one.rule, one.state, ways)

@@ -1,0 +1,259 @@
+"""The match: inputs and seeds in, the table `crawl_result` and a receipt out."""
+
+import gzip
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawlmatch.errors import CrawlError
+from crawlmatch.inputs import InputReceipt, merged
+from crawlmatch.outcomes import Outcome
+from crawlmatch.plan import match, merge
+from crawlmatch.results import write_sqlite
+from crawlmatch.rules import Rules
+from crawlmatch.seeds import KIND, add_seeds, read_seeds
+from crawlmatch.shards import MEMORY, SET_ASIDE, Reading, opened_engine, read_input, write_shard
+from recordsilo.atomic_file import flush_directory
+from silosteps.engine import Engine
+from silosteps.runners import in_order
+
+RESULT = "crawl_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is matched.
+
+    Attributes:
+        inputs: Logs, JSON logs, indexes, WARCs and shards, in any order.
+        indexes: The same; pages that they alone have count as captured, too.
+        earlier: Shards, logs or indexes of earlier crawls, and ``crawl_result.parquet``
+            files: where redirects end that this crawl did not follow.
+        seeds: Lists of seeds.
+        seed_rows: More of them, as (address, identifier).
+        rules: What counts as a full text.
+        unseeded: Whether full texts that belong to no seed are in the result.
+    """
+
+    inputs: Sequence[str]
+    earlier: Sequence[str] = ()
+    seeds: Sequence[str] = ()
+    seed_rows: Sequence[tuple[str, str]] = ()
+    rules: Rules = field(default_factory=Rules)
+    unseeded: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MatchReceipt:
+    """What came of a match.
+
+    Attributes:
+        inputs: What was read, each once.
+        seed_rows: How many seed rows there are, each once.
+        outcomes: How many of them have which outcome; these sum up to ``seed_rows``.
+        rules: How many were found by which rule; "" not at all.
+        counters: The counters of arabesque, by its names, for each direction.
+    """
+
+    inputs: tuple[InputReceipt, ...]
+    seed_rows: int
+    outcomes: Mapping[Outcome, int]
+    rules: Mapping[str, int]
+    counters: Mapping[str, Mapping[str, int]]
+
+    @property
+    def set_aside(self) -> int:
+        """How many lines were none."""
+        return sum(one.set_aside for one in self.inputs)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "inputs": [one.to_json() for one in self.inputs],
+            "seed_rows": self.seed_rows,
+            "outcomes": {str(one): self.outcomes.get(one, 0) for one in Outcome},
+            "match_rules": dict(sorted(self.rules.items())),
+            "counters": {name: dict(counts) for name, counts in self.counters.items()},
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "MatchReceipt":
+        """The receipt that `to_json` gave."""
+        return cls(
+            tuple(InputReceipt.from_json(one) for one in values["inputs"]),
+            values["seed_rows"],
+            {Outcome(name): count for name, count in values["outcomes"].items()},
+            values["match_rules"],
+            values["counters"],
+        )
+
+
+def match_into(
+    directory: str,
+    request: Request,
+    *,
+    processes: int = 1,
+    memory: str = MEMORY,
+    tables: bool = True,
+) -> MatchReceipt:
+    """Match inputs and seeds, and write what comes of it into a directory that is there.
+
+    Args:
+        directory: Gets ``crawl_result.sqlite`` and ``set-aside.jsonl.gz``; with
+            ``tables``, ``crawl_result.parquet`` and what `explain` needs as well.
+        processes: Of more than one, each makes shards of inputs, which are merged here.
+
+    Raises:
+        InputUnreadable, CrawlError: An input or a list of seeds cannot be read.
+        StepsError: No memory or no room on the disk is left.
+    """
+    with (
+        _as_shards(directory, request, processes, memory) as (names, kept_aside),
+        opened_engine(directory, memory) as engine,
+    ):
+        with gzip.open(f"{directory}/{SET_ASIDE}", "wb") as kept:
+            for path in kept_aside:
+                with gzip.open(path, "rb") as file:
+                    kept.write(file.read())
+            reading = Reading(kept)
+            _read_all(engine, request, names, reading)
+        merge(engine)
+        counted = _page_counters(engine)
+        match(engine, request.rules, unseeded=request.unseeded)
+        if tables:
+            engine.run("kept_pages")
+            for step, name in _FILES.items():
+                engine.run(step, file=f"{directory}/{name}")
+        receipt = _receipt(engine, reading, counted)
+        write_sqlite(engine.run("result_rows").rows(), f"{directory}/{RESULT}.sqlite")
+    return receipt
+
+
+_FILES = {
+    "write_result": f"{RESULT}.parquet",
+    "write_outcomes": "outcomes.parquet",
+    "write_kept_pages": "pages.parquet",
+    "write_kept_ways": "ways.parquet",
+}
+
+
+def match_to_sqlite(
+    path: str, request: Request, *, processes: int = 1, memory: str = MEMORY
+) -> MatchReceipt:
+    """Match inputs and seeds into one SQLite file; one that is there is replaced when it is whole.
+
+    Raises:
+        As `match_into`; what was there stays.
+    """
+    target = os.path.realpath(path)
+    if os.path.isdir(target):
+        raise CrawlError(f"{path} is a directory; name a file")
+    parent = os.path.dirname(target)
+    with tempfile.TemporaryDirectory(prefix=".silo-crawl-", dir=parent) as scratch:
+        receipt = match_into(scratch, request, processes=processes, memory=memory, tables=False)
+        os.rename(f"{scratch}/{RESULT}.sqlite", target)
+        flush_directory(parent)
+    return receipt
+
+
+def _read_all(engine: Engine, request: Request, names: Sequence[str], reading: Reading) -> None:
+    for name in names:
+        read_input(engine, name, request.rules, reading)
+    for name in request.earlier:
+        if name.endswith(".parquet"):
+            engine.run("take_earlier", file=name, pages=request.rules.pages)
+        else:
+            read_input(engine, name, request.rules, reading, source=2)
+    for name in request.seeds:
+        reading.inputs.append(read_seeds(engine, name))
+    add_seeds(engine, request.seed_rows)
+
+
+# -- shards beside each other -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """An input that becomes a shard."""
+
+    path: str
+    name: str
+    rules: Rules
+    memory: str
+
+
+def _made(job: _Job) -> str:
+    write_shard(job.path, [job.name], job.rules, memory=job.memory)
+    return job.path
+
+
+@contextmanager
+def _as_shards(
+    directory: str, request: Request, processes: int, memory: str
+) -> Iterator[tuple[Sequence[str], list[str]]]:
+    """The inputs, those that are files made into shards by several processes."""
+    names = list(dict.fromkeys(request.inputs))
+    files = [name for name in names if name != "-" and not os.path.isdir(name)]
+    if processes == 1 or len(files) < 2:
+        yield names, []
+        return
+    with tempfile.TemporaryDirectory(dir=directory) as scratch:
+        jobs = [_Job(f"{scratch}/{n}", name, request.rules, memory) for n, name in enumerate(files)]
+        made = list(in_order(_made, jobs, processes=min(processes, len(files))))
+        others = [name for name in names if name not in files]
+        yield [*others, *made], [f"{path}/{SET_ASIDE}" for path in made]
+
+
+# -- what is counted ----------------------------------------------------------------------
+
+
+_PAGE_COUNTERS = (
+    "skip-log-scope",
+    "skip-tiny-octetstream",
+    "skip-empty-file",
+    "skip-log-prereq",
+    "skip-map-scope",
+)
+
+
+def _page_counters(engine: Engine) -> dict[str, int]:
+    return dict(zip(_PAGE_COUNTERS, engine.run("count_pages").all()[0], strict=True))
+
+
+def _receipt(engine: Engine, reading: Reading, pages: Mapping[str, int]) -> MatchReceipt:
+    documents, updated = engine.run("count_hits").all()[0]
+    missing, loops = engine.run("count_missing").all()[0]
+    normalised, bad = engine.run("count_seed_forms").all()[0]
+    seed_rows = engine.run("count_seeds").all()[0][0]
+    outcomes = {Outcome(name): count for name, count in engine.run("count_outcomes").all()}
+    endless = engine.run("count_endless").all()[0][0]
+    inputs = merged(reading.inputs)
+    blank = sum(sum(one.reasons.values()) for one in inputs if one.kind == KIND)
+    prerequisites = sum(one.reasons.get("prerequisite", 0) for one in inputs)
+    backward = {
+        "inserted": documents,
+        "skip-log-prereq": pages["skip-log-prereq"] + prerequisites,
+        **{
+            name: pages[name]
+            for name in _PAGE_COUNTERS
+            if name.startswith("skip-") and name != "skip-log-prereq"
+        },
+        "map-url-missing": missing,
+        "map-url-redirect-loop": loops,
+    }
+    forward = {
+        "inserted": seed_rows - updated,
+        "existing-id-updated": updated,
+        "existing-complete": 0,
+        "map-url-missing": outcomes.get(Outcome.NOT_ATTEMPTED, 0),
+        "_normalized-seed-url": normalised,
+        "_redirect-recursion-limit": endless,
+        "skip-bad-seed-url": bad,
+        "skip-raw-line": blank,
+    }
+    rules = {str(name): count for name, count in engine.run("count_rules").all()}
+    counters = {"backward": backward, "forward": forward}
+    return MatchReceipt(tuple(inputs), seed_rows, outcomes, rules, counters)

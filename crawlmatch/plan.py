@@ -1,0 +1,70 @@
+"""The order in which the steps of ``steps.sql`` run, and how often."""
+
+from typing import Protocol
+
+from crawlmatch.rules import Rules
+
+MAX_REDIRECTS = 40
+MAX_CLIMB = 60
+
+
+class Steps(Protocol):
+    """What runs steps: `silosteps.engine.Engine`, or Spark."""
+
+    def run(self, step: str, **values: object) -> "Steps":
+        """Run a step with its parameters."""
+
+    def all(self) -> list[tuple[object, ...]]:
+        """The rows of the step run last."""
+
+    def drop(self, names: list[str]) -> None:
+        """Forget tables."""
+
+
+def make_tables(steps: Steps) -> None:
+    """Make the tables that inputs are read into."""
+    for step in ("make_tables", "make_locations", "make_captures", "make_edges", "make_seeds"):
+        steps.run(step)
+
+
+def merge(steps: Steps) -> None:
+    """From events to one page for each address, and the other ways to it."""
+    steps.run("best_pages").run("more_edges")
+    steps.drop(["event", "read"])
+
+
+def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
+    """From pages and seeds (table ``seed_row``) to the table ``result``.
+
+    Args:
+        unseeded: Whether full texts that belong to no seed have rows, too.
+    """
+    steps.run("resolve_revisits").run("pages")
+    steps.run("seeds").run("seed_rows").run("asked").run("found").run("found_alike").run(
+        "asked_pages"
+    )
+    steps.run("parents").run("nodes_needed", walls=rules.walled)
+    steps.drop(["node", "known", "asked", "parent"])
+    steps.run("next_known").run("chains_begin")
+    for _ in range(MAX_REDIRECTS + 2):
+        steps.run("chains_go_on").run("chains_keep").run("chains_open")
+        if not _is_open(steps):
+            break
+    steps.run("ways_up").run("climb_begins").run("climb_seen")
+    for _ in range(MAX_CLIMB):
+        steps.run("climb_on").run("climb_new").run("climb_keep").run("climb_open")
+        if not _is_open(steps):
+            break
+    steps.drop(["climb_next", "climbing", "chain_after"])
+    steps.run("marks").run("marks_by_tag").run("terminals")
+    steps.run("walled_targets", walls=rules.walled).run("outcomes")
+    steps.run("tops_begin", wanted=unseeded).run("tops_open")
+    for _ in range(MAX_CLIMB):
+        if not _is_open(steps):
+            break
+        steps.run("tops_on").run("tops_keep").run("tops_open")
+    steps.run("capture_lines").run("results")
+
+
+def _is_open(steps: Steps) -> bool:
+    return bool(steps.all()[0][0])

@@ -1,0 +1,145 @@
+"""The list of seeds: an address and, after a tab, the identifier of the record it is of.
+
+An address may be there for several records, and a record with several addresses. What
+comes after a second tab is for people: `silo crawl seeds` says there what kind of link
+it is.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import Any
+
+from crawlmatch.errors import BadAddress
+from crawlmatch.inputs import InputReceipt, columns, file_digest
+from crawlmatch.uris import heritrix_form, host_of, whatwg_form
+from recordsilo.description import Link
+from silosteps.engine import Engine
+from silosteps.inputs import STDIN, open_input
+from silosteps.lines import blocks
+
+KIND = "seeds"
+_COLUMNS = ("url", "identifier", "heritrix", "whatwg")
+_ALIKE = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?&=+,;@$!()*"
+)
+"""Letters that stand for themselves in either form of an address."""
+
+
+def forms(address: str) -> tuple[str, str]:
+    """Heritrix's and the browsers' form of an address; "" for what has none.
+
+    The second is "" also where it is the first.
+    """
+    try:
+        heritrix = heritrix_form(address)
+    except BadAddress:
+        return "", ""
+    if heritrix == address and _ALIKE.issuperset(address):
+        return heritrix, ""
+    try:
+        whatwg = whatwg_form(address)
+    except BadAddress:
+        whatwg = ""
+    return heritrix, "" if whatwg == heritrix else whatwg
+
+
+def read_seeds(engine: Engine, name: str) -> InputReceipt:
+    """Read a list of seeds into the table ``seed_row``.
+
+    Bytes that are not UTF-8 become U+FFFD, as they do when Heritrix reads the list.
+
+    Raises:
+        InputUnreadable: It is not there, or breaks off.
+    """
+    digest = hashlib.sha256()
+    lines, reasons = 0, {"blank": 0, "too-long": 0}
+    with open_input(name) as stream:
+        for block in blocks(stream):
+            if name == STDIN:
+                digest.update(block.data)
+            lines += block.lines
+            if block.cut:
+                reasons["too-long"] += 1
+                continue
+            rows = [_row(line) for line in block.split()]
+            known = [row for row in rows if row is not None]
+            reasons["blank"] += len(rows) - len(known)
+            _add(engine, known)
+    found, size = (digest.hexdigest(), -1) if name == STDIN else file_digest(name)
+    told = {reason: count for reason, count in reasons.items() if count}
+    return InputReceipt(name, KIND, found, size, lines, told)
+
+
+def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:
+    """Put (address, identifier) rows into the table ``seed_row``; returns how many."""
+    listed = [(url, identifier, *forms(url)) for url, identifier in rows]
+    _add(engine, listed)
+    return len(listed)
+
+
+def _row(line: bytes) -> tuple[str, str, str, str] | None:
+    text = line.decode("utf-8", "replace").rstrip("\r")
+    if not text.strip():
+        return None
+    parts = text.split("\t", 2)
+    url = parts[0].strip(" \r\n")
+    return (url, parts[1].strip() if len(parts) > 1 else "", *forms(url))
+
+
+def _add(engine: Engine, rows: list[Any]) -> None:
+    if rows:
+        engine.table("seed_given", columns(_COLUMNS, rows))
+        engine.run("add_seeds")
+
+
+# -- the links of records ---------------------------------------------------------------
+
+
+class LinkKind(StrEnum):
+    """What a link of a record leads to, as far as the link tells."""
+
+    FULLTEXT = "fulltext"
+    DOI = "doi"
+    LANDING = "landing"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedLink:
+    """A link of a record."""
+
+    url: str
+    identifier: str
+    kind: LinkKind
+
+    def line(self) -> str:
+        """As a line of a list of seeds."""
+        return f"{self.url}\t{self.identifier}\t{self.kind}\n"
+
+
+_DOI_HOSTS = frozenset({"doi.org", "dx.doi.org", "www.doi.org", "hdl.handle.net"})
+_DOCUMENTS = (".pdf", ".ps", ".ps.gz", ".doc", ".docx", ".odt", ".rtf", ".epub", ".djvu", ".tex")
+_DOWNLOADS = ("/bitstream/", "/bitstreams/", "/download/", "/content/", "/viewcontent.cgi")
+
+
+def kind_of_link(link: Link) -> LinkKind:
+    """What kind of link it is, by its host, the metadata's media type and its path."""
+    if host_of(link.url).lower() in _DOI_HOSTS:
+        return LinkKind.DOI
+    if link.type:
+        is_page = link.type in {"text/html", "application/xhtml+xml"}
+        return LinkKind.LANDING if is_page else LinkKind.FULLTEXT
+    path = link.url.lower().partition("?")[0].partition("#")[0]
+    is_file = path.endswith(_DOCUMENTS) or any(part in path for part in _DOWNLOADS)
+    return LinkKind.FULLTEXT if is_file else LinkKind.LANDING
+
+
+def seed_links(identifier: str, links: Iterable[Link]) -> Iterator[SeedLink]:
+    """A record's links, each address once, in their order; addresses of schemas are none."""
+    seen: set[str] = set()
+    for link in chain(links):
+        if link.url not in seen and not link.field.endswith("schemaLocation"):
+            seen.add(link.url)
+            yield SeedLink(link.url, identifier, kind_of_link(link))

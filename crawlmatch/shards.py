@@ -1,0 +1,200 @@
+"""Shards: what some inputs say of pages, in a directory of Parquet files.
+
+A shard is what `best_pages` and `more_edges` make of its inputs, and the same steps make
+one of several: in any order, of inputs that overlap or come twice. Its directory gets its
+name last, so it is whole or not there.
+"""
+
+import gzip
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawlmatch.errors import CrawlError, ShardUnusable
+from crawlmatch.inputs import InputReceipt, Kind, kind_of_lines, read_lines, set_aside_line
+from crawlmatch.plan import make_tables, merge
+from crawlmatch.rules import Rules
+from crawlmatch.warcs import read_warc
+from recordsilo.atomic_file import flush_directory, flush_fd, remove_tree
+from silosteps.engine import Engine
+from silosteps.inputs import STDIN, open_input
+from silosteps.step_file import steps_of
+
+FORMAT = 1
+RECEIPT = "shard.json"
+SET_ASIDE = "set-aside.jsonl.gz"
+_TABLES = {"pages": "page", "edges": "edge", "locations": "location", "captures": "capture"}
+MEMORY = "600MB"
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read so far, and where lines that are none go."""
+
+    set_aside: gzip.GzipFile
+    inputs: list[InputReceipt] = field(default_factory=list)
+
+    def keep(self, name: str, reason: str, line: str) -> None:
+        """Set a line aside."""
+        self.set_aside.write(set_aside_line(name, reason, line))
+
+
+@contextmanager
+def opened_engine(scratch: str, memory: str = MEMORY) -> Iterator[Engine]:
+    """An engine with empty tables; what it spills lies in a directory of its own."""
+    directory = f"{scratch}/{os.getpid()}-{secrets.token_hex(4)}.duckdb"
+    os.makedirs(directory)
+    try:
+        with Engine(steps_of("crawlmatch"), directory, memory=memory) as engine:
+            make_tables(engine)
+            yield engine
+    finally:
+        remove_tree(directory)
+
+
+@contextmanager
+def whole_directory(path: str) -> Iterator[str]:
+    """A directory to write into, which takes the place of the one at a path when it is whole."""
+    parent, name = os.path.split(os.path.abspath(path))
+    os.makedirs(parent, exist_ok=True)
+    sweep(parent, name)
+    staged = f"{parent}/.{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    os.mkdir(staged)
+    try:
+        yield staged
+        _flush(staged)
+        replaced = f"{parent}/.{name}.replaced"
+        if os.path.lexists(path):
+            os.rename(path, replaced)
+        os.rename(staged, path)
+        flush_directory(parent)
+        remove_tree(replaced)
+    except BaseException:
+        remove_tree(staged)
+        raise
+
+
+def sweep(parent: str, name: str) -> None:
+    """Put right what a killed process left: bring back what was moved away, remove the rest."""
+    replaced, path = f"{parent}/.{name}.replaced", f"{parent}/{name}"
+    if os.path.isdir(replaced) and not os.path.lexists(path):
+        os.rename(replaced, path)
+    remove_tree(replaced)
+    for entry in os.listdir(parent):
+        if not (entry.startswith(f".{name}.") and entry.endswith(".tmp")):
+            continue
+        pid = entry.removeprefix(f".{name}.").partition("-")[0]
+        if not (pid.isdigit() and _runs(int(pid))):
+            remove_tree(f"{parent}/{entry}")
+
+
+def read_input(
+    engine: Engine, name: str, rules: Rules, reading: Reading, *, source: int | None = None
+) -> None:
+    """Read whatever an input is: a log, an index, a WARC, or a shard.
+
+    Args:
+        source: What its pages are taken for; None: by its kind.
+
+    Raises:
+        InputUnreadable, ShardUnusable, CrawlError: See there.
+    """
+    if os.path.isdir(name):
+        reading.inputs += take_shard(engine, name, rules, earlier=source == 2)
+    elif name != STDIN and _first_kind(name) is Kind.WARC:
+        reading.inputs.append(
+            read_warc(engine, name, rules, source=1 if source is None else source)
+        )
+    else:
+        found = read_lines(engine, name, rules, source=source, set_aside=reading.keep)
+        reading.inputs.append(found)
+
+
+def write_shard(
+    path: str, names: Sequence[str], rules: Rules, *, memory: str = MEMORY
+) -> list[InputReceipt]:
+    """Make a shard of some inputs; one that is there is replaced when the new one is whole.
+
+    Returns:
+        What was read.
+
+    Raises:
+        InputUnreadable, ShardUnusable, CrawlError, OSError: Nothing is written.
+        StepsError: No memory or no room on the disk is left; nothing is written.
+    """
+    if os.path.lexists(path) and not os.path.exists(f"{path}/{RECEIPT}"):
+        raise CrawlError(f"{path} is there and is no shard; give another name")
+    with whole_directory(path) as staged, opened_engine(staged, memory) as engine:
+        with gzip.open(f"{staged}/{SET_ASIDE}", "wb") as kept:
+            reading = Reading(kept)
+            for name in names:
+                read_input(engine, name, rules, reading)
+        merge(engine)
+        for table, name in _TABLES.items():
+            engine.run(f"write_{table}", file=f"{staged}/{name}.parquet")
+        told = {
+            "format": FORMAT,
+            "rules": {"full_texts": list(rules.full_texts)},
+            "inputs": [one.to_json() for one in reading.inputs],
+        }
+        with open(f"{staged}/{RECEIPT}", "w", encoding="utf-8") as file:
+            json.dump(told, file, ensure_ascii=False, indent=1)
+    return reading.inputs
+
+
+def take_shard(
+    engine: Engine, path: str, rules: Rules, *, earlier: bool = False
+) -> list[InputReceipt]:
+    """Read a shard; what it was made of.
+
+    Raises:
+        ShardUnusable: It is none, of a later release, or made by other rules.
+    """
+    told = _told(path)
+    if tuple(told["rules"]["full_texts"]) != rules.full_texts:
+        kept = ", ".join(told["rules"]["full_texts"])
+        raise ShardUnusable(path, f"it was made for {kept} as full texts; make it anew")
+    engine.run("take_pages", file=f"{path}/page.parquet", earlier=earlier)
+    for table in ("locations", "captures") if earlier else ("edges", "locations", "captures"):
+        engine.run(f"take_{table}", file=f"{path}/{_TABLES[table]}.parquet")
+    return [InputReceipt.from_json(one) for one in told["inputs"]]
+
+
+def _told(path: str) -> dict[str, Any]:
+    try:
+        with open(f"{path}/{RECEIPT}", encoding="utf-8") as file:
+            told: dict[str, Any] = json.load(file)
+    except FileNotFoundError:
+        raise ShardUnusable(path, f"it has no {RECEIPT}; silo crawl map makes a shard") from None
+    except (OSError, ValueError) as error:
+        raise ShardUnusable(path, f"its {RECEIPT} cannot be read ({error})") from None
+    if told.get("format") != FORMAT:
+        raise ShardUnusable(path, f"it is in format {told.get('format')}, this release reads 1")
+    return told
+
+
+def _first_kind(name: str) -> Kind:
+    with open_input(name) as stream:
+        return kind_of_lines(stream.read(4096) or b"")
+
+
+def _flush(directory: str) -> None:
+    for name in sorted(os.listdir(directory)):
+        if os.path.isfile(f"{directory}/{name}"):
+            with open(f"{directory}/{name}", "rb") as file:
+                flush_fd(file.fileno())
+    flush_directory(directory)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

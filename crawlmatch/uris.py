@@ -1,0 +1,195 @@
+"""The forms of an address: as Heritrix writes it, as browsers do, and without what rarely matters.
+
+`heritrix_form` is the form that Heritrix 3 gives to an address before it fetches it, and
+so the form in its logs; `whatwg_form` is that of browsers and of the crawlers built on
+them. Both are pure.
+
+Source: `UsableURIFactory` and `LaxURLCodec` of webarchive-commons 1.1, whose behaviour
+tests/crawlmatch/data/heritrix_forms.tsv records; the URL Standard of the WHATWG.
+"""
+
+import re
+from encodings.idna import ToASCII
+from urllib.parse import urljoin
+
+import ada_url
+
+from crawlmatch.errors import BadAddress
+
+MAX_LENGTH = 2083
+"""Heritrix refuses longer addresses."""
+FETCHED_SCHEMES = frozenset({"http", "https", "ftp", "ftps", "sftp"})
+"""Schemes that a crawler goes for; an address of another one is no link to a document."""
+
+_SAFE = r"A-Za-z0-9\-~_.*/=&+,:;@$!)(%|'"
+_QUERY_SAFE = _SAFE + r"{}\[\]^?"
+_ESCAPED_IN_PATH = re.compile(f"[^{_SAFE}]+")
+_ESCAPED_IN_QUERY = re.compile(f"[^{_QUERY_SAFE}]+")
+_CANONICAL = re.compile(
+    r"https?://(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?:/(?!\.)"
+    rf"[{_SAFE.replace('/', '')}]*)+(?:\?[{_QUERY_SAFE}]+)?"
+)
+"""What `heritrix_form` leaves as it is, for all but a few addresses."""
+_PARTS = re.compile(
+    r"(?:(?P<scheme>[a-zA-Z][a-zA-Z0-9+\-.]*):)?"
+    r"(?P<specific>(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?)?"
+    r"(?:#.*)?",
+    re.DOTALL,
+)
+_MANY_SLASHES = re.compile(r"(https?://)/+(.*)", re.DOTALL | re.IGNORECASE)
+_PARENTS_FIRST = re.compile(r"\A(?:/\.\./)+")
+_HOST = re.compile(r"(?:[a-zA-Z0-9_-]++\.?)++")
+_LABEL_ENDS = re.compile("[.\u3002\uff0e\uff61]")
+_NUMBERED_PORT = re.compile(r"(.*:)([0-9]+)")
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_TRIMMED = "".join(map(chr, range(33)))
+
+
+def heritrix_form(address: str) -> str:
+    """The form in which Heritrix fetches and logs an address; idempotent.
+
+    Args:
+        address: As found in a description or a page; blanks around it do not matter.
+
+    Raises:
+        BadAddress: Heritrix would refuse it, or it is none that is fetched; says why.
+    """
+    if _CANONICAL.fullmatch(address) and len(address) <= MAX_LENGTH:
+        return address
+    form = _fixed_up(address)
+    if len(form) > MAX_LENGTH:
+        raise BadAddress(address, f"it is longer than {MAX_LENGTH:,} characters")
+    return form
+
+
+def whatwg_form(address: str) -> str:
+    """The form in which a browser fetches an address, without its fragment.
+
+    Raises:
+        BadAddress: A browser would refuse it, or it is none that is fetched.
+    """
+    try:
+        url = ada_url.URL(address.replace("\xa0", " "))
+    except (ValueError, UnicodeError):
+        raise BadAddress(address, "a browser would refuse it") from None
+    if url.protocol[:-1] not in FETCHED_SCHEMES:
+        raise BadAddress(address, f"{url.protocol[:-1]} is no scheme that is fetched")
+    url.hash = ""
+    return str(url.href)
+
+
+def redirect_target(page: str, location: str) -> str | None:
+    """Where a redirect leads, in Heritrix's form; None where it leads to no address.
+
+    Args:
+        page: The address that answered with the redirect.
+        location: The ``Location`` it gave; may be relative.
+    """
+    try:
+        return heritrix_form(urljoin(page, location.strip()))
+    except (BadAddress, ValueError):
+        return None
+
+
+def host_of(address: str) -> str:
+    """The host of an address in one of the forms above, without user and port."""
+    authority = address.partition("://")[2].partition("/")[0].partition("?")[0]
+    return authority.rpartition("@")[2].partition(":")[0]
+
+
+# -- Heritrix ---------------------------------------------------------------------------
+
+
+def _fixed_up(address: str) -> str:
+    text = _cleaned(address)
+    match = _PARTS.fullmatch(text)
+    if match is None or not match["scheme"]:
+        raise BadAddress(address, "it has no scheme, such as https:")
+    scheme = match["scheme"].lower()
+    if scheme not in FETCHED_SCHEMES:
+        raise BadAddress(address, f"{scheme} is no scheme that is fetched")
+    if match["authority"] is None or match["specific"] == "//":
+        raise BadAddress(address, "it names no host")
+    authority = _authority(address, scheme, match["authority"])
+    path = _PARENTS_FIRST.sub("/", match["path"], count=1) if match["path"] else "/"
+    path = _without_dots(_ESCAPED_IN_PATH.sub(_escaped, path))
+    query = _ESCAPED_IN_QUERY.sub(_escaped, match["query"] or "")
+    return f"{scheme}://{authority}{path}{'?' if query else ''}{query}"
+
+
+def _cleaned(address: str) -> str:
+    """Blanks, backslashes and slashes put right, as browsers of old did."""
+    text = address.replace("\xa0", " ").strip(_TRIMMED)
+    if len(text) > MAX_LENGTH:
+        raise BadAddress(address, f"it is longer than {MAX_LENGTH:,} characters")
+    before, mark, after = text.partition("?")
+    text = before.replace("\\", "/") + mark + after
+    text = text.translate({9: None, 10: None, 13: None})
+    match = _MANY_SLASHES.fullmatch(text)
+    return match[1] + match[2] if match else text
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace"))
+
+
+def _authority(address: str, scheme: str, authority: str) -> str:
+    while authority.endswith("%20"):
+        authority = authority[:-3]
+    user, at, rest = authority.partition("@")
+    if not at:
+        user, rest = "", authority
+    name, colon, port = rest.partition(":")
+    text = _ESCAPED_IN_PATH.sub(_escaped, user) + at + _host(address, name) + colon + port
+    if scheme in _DEFAULT_PORTS:
+        text = _checked_port(address, text).removesuffix(_DEFAULT_PORTS[scheme])
+    text = text.removesuffix(".").removeprefix(".")
+    host, colon, port = text.rpartition(":")
+    if not colon or "@" in port:
+        return text
+    if port and not (port.isascii() and port.isdigit()):
+        raise BadAddress(address, f"its port is no number: {port}")
+    if ":" in host.rpartition("@")[2]:
+        raise BadAddress(address, "it names two ports")
+    return f"{host}:{port.lstrip('0') or '0'}" if port else host
+
+
+def _checked_port(address: str, authority: str) -> str:
+    match = _NUMBERED_PORT.fullmatch(authority)
+    if match is None:
+        return authority
+    port = match[2].lstrip("0") or "0"
+    if len(port) > 5 or not 0 < int(port) <= 65535:
+        raise BadAddress(address, f"there is no port {port}")
+    return match[1] + port
+
+
+def _host(address: str, name: str) -> str:
+    """A host's name in lower case, its labels as IDNA 2003 encodes them."""
+    if name.isascii():
+        if not _HOST.fullmatch(name):
+            raise BadAddress(address, f"{name!r} cannot be the name of a host")
+        return name.lower()
+    try:
+        encoded = ".".join(ToASCII(label).decode() for label in _LABEL_ENDS.split(name))
+    except UnicodeError:
+        encoded = ""
+    if not _HOST.fullmatch(encoded):
+        raise BadAddress(address, f"{name!r} cannot be the name of a host")
+    return encoded.lower()
+
+
+def _without_dots(path: str) -> str:
+    """A path without its ``.`` and ``..``; what leads above the root is left out."""
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)

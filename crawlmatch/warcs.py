@@ -1,0 +1,146 @@
+"""WARC files as input: what was captured, when, and where redirects lead.
+
+Source: WARC 1.1 (ISO 28500:2017), sections 6.3 (response) and 6.7 (revisit).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from crawlmatch.inputs import InputReceipt, Kind, add_locations, columns, escaped, file_digest
+from crawlmatch.rules import Rules
+from silosteps.engine import Engine
+
+_AT_ONCE = 20_000
+_COLUMNS = ("url", "ts", "status", "size", "mime", "sha1", "kind", "redirect", "line")
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A response or a revisit in a WARC.
+
+    Attributes:
+        ts: When, in 14 digits; "" if the record does not say.
+        status: 0 where the record does not say.
+        size: Of the body as stored, in bytes; -1 where unknown.
+        offset: Where the record begins in the file.
+        length: How long it is there.
+    """
+
+    url: str
+    ts: str
+    status: int
+    size: int
+    mime: str
+    sha1: str
+    is_revisit: bool
+    redirect: str
+    offset: int
+    length: int
+
+    def cdx(self, name: str) -> str:
+        """As a line of an index, with no key."""
+        mime = "warc/revisit" if self.is_revisit else self.mime or "-"
+        return (
+            f"- {self.ts} {self.url} {mime} {self.status or '-'} {self.sha1 or '-'} "
+            f"{self.redirect or '-'} - {self.length} {self.offset} {name}"
+        )
+
+
+def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
+    """The captures in a WARC; records are counted, and those of other types by their types.
+
+    Raises:
+        ArchiveLoadFailed: What comes next is no WARC record.
+    """
+    iterator = ArchiveIterator(file)
+    for record in iterator:
+        found = capture_of(record)
+        passed_over["records"] += 1
+        if found is None:
+            passed_over[record.rec_type or "unknown"] += 1
+            continue
+        offset = iterator.get_record_offset()
+        iterator.read_to_end(record)
+        yield replace(found, offset=offset, length=iterator.get_record_length())
+
+
+def capture_of(record: Any) -> Capture | None:
+    """What a record captured; None for one that is no answer to a request for a page."""
+    if record.rec_type not in {"response", "revisit", "resource"}:
+        return None
+    headers, http = record.rec_headers, record.http_headers
+    url = headers.get_header("WARC-Target-URI") or ""
+    date = "".join(filter(str.isdigit, headers.get_header("WARC-Date") or ""))[:14]
+    if ":" not in url or url.startswith(("dns:", "whois:")) or len(date) != 14:
+        return None
+    code = http.get_statuscode() if http else ""
+    status = int(code) if code and code.isdigit() else (200 if record.rec_type == "resource" else 0)
+    mime = (http.get_header("Content-Type") if http else None) or ""
+    return Capture(
+        url=_plain(url.strip("<>")),
+        ts=date,
+        status=status,
+        size=_size(record),
+        mime=_plain(mime.partition(";")[0].strip()).replace(" ", ""),
+        sha1=(headers.get_header("WARC-Payload-Digest") or "").removeprefix("sha1:"),
+        is_revisit=record.rec_type == "revisit",
+        redirect=_plain((http.get_header("Location") if http else None) or ""),
+        offset=0,
+        length=0,
+    )
+
+
+def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputReceipt:
+    """Read a WARC into the tables ``event``, ``capture`` and ``location``.
+
+    A file that breaks off, as one of a crawler that was killed, is read up to there; the
+    receipt counts the rest as one record with the reason ``broken``.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    passed: Counter[str] = Counter()
+    rows: list[tuple[Any, ...]] = []
+    short = name.rpartition("/")[2]
+    with open(name, "rb") as file:
+        try:
+            for one in captures(file, passed):
+                rows.append(
+                    (one.url, one.ts, str(one.status), str(one.size), one.mime, one.sha1,
+                     "revisit" if one.is_revisit else "", one.redirect, one.cdx(short))
+                )  # fmt: skip
+                if len(rows) >= _AT_ONCE:
+                    _add(engine, rules, source, rows)
+                    rows = []
+        except (ArchiveLoadFailed, EOFError, ValueError):
+            passed["records"] += 1
+            passed["broken"] += 1
+    _add(engine, rules, source, rows)
+    digest, size = file_digest(name)
+    lines = passed.pop("records", 0)
+    reasons = {k if k == "broken" else f"{k} record": n for k, n in passed.items()}
+    return InputReceipt(name, Kind.WARC, digest, size, lines, reasons)
+
+
+def _add(engine: Engine, rules: Rules, source: int, rows: list[tuple[Any, ...]]) -> None:
+    if rows:
+        engine.table("warc_row", columns(_COLUMNS, rows))
+        engine.run("warc_rows").run("warc_captures")
+        engine.run("read_events", source=source, hits=rules.hits, pages=rules.pages)
+        add_locations(engine)
+        engine.run("keep_events")
+
+
+def _plain(text: str) -> str:
+    """A header's text in printable ASCII, other bytes escaped."""
+    return escaped(text.encode("utf-8", "surrogateescape")).decode("ascii").strip()
+
+
+def _size(record: Any) -> int:
+    """The length of the body as stored, headers of HTTP left out; -1 where unknown."""
+    return -1 if record.rec_type == "revisit" else int(getattr(record.raw_stream, "limit", -1))

@@ -1,0 +1,270 @@
+"""The commands `silo crawl …`, on a small crawl."""
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from crawl_silo import put
+from known_truth import HTML, PDF, Crawl, sha1_of
+
+from crawlmatch.crawls import crawls
+from recordsilo import Silo
+
+Invoke = Callable[..., Result]
+Told = Callable[..., Any]
+PAPER = "http://repo.example.org/1/paper.pdf"
+PAGE = "http://repo.example.org/2/"
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    """A paper behind a redirect, a landing page with nothing, a page that nobody asked for."""
+    made = Crawl()
+    made.log("http://repo.example.org/1", 302, HTML, size=10)
+    made.log(PAPER, 200, PDF, via="http://repo.example.org/1", hops="R")
+    made.log(PAGE, 200, HTML)
+    top = made.log("http://other.example.org/", 200, HTML)
+    made.log("http://other.example.org/o.pdf", 200, PDF, via=top, hops="L")
+    return made
+
+
+@pytest.fixture
+def log(crawl: Crawl, tmp_path: Path) -> Path:
+    path = tmp_path / "crawl.log.gz"
+    path.write_bytes(gzip.compress("".join(f"{line}\n" for line in crawl.lines).encode()))
+    return path
+
+
+@pytest.fixture
+def records(silo: Silo) -> Silo:
+    put(silo, "oai:example.org:1", "http://repo.example.org/1", "https://doi.org/10.1/1")
+    put(silo, "oai:example.org:2", PAGE, PAGE)
+    return silo
+
+
+def test_seeds_are_the_links_of_records_each_once(records: Silo, invoke: Invoke) -> None:
+    assert invoke("seeds", records.path).stdout.splitlines() == [
+        "http://repo.example.org/1\toai:example.org:1\tlanding",
+        "https://doi.org/10.1/1\toai:example.org:1\tdoi",
+        f"{PAGE}\toai:example.org:2\tlanding",
+    ]
+    assert invoke("seeds", records.path, "--item", "2").stdout.startswith(PAGE)
+    assert "doi" in invoke("seeds", records.path, "--kind", "doi").stdout
+
+
+def test_a_crawl_is_kept_and_a_second_match_changes_nothing(
+    records: Silo, log: Path, told: Told, invoke: Invoke
+) -> None:
+    receipt = told("match", records.path, log, "--name", "spring")
+    assert receipt["seed_rows"] == 3 == sum(receipt["outcomes"].values())
+    assert receipt["outcomes"]["fulltext"] == 1
+    assert receipt["outcomes"]["landing-only"] == 1
+    assert receipt["outcomes"]["not-attempted"] == 1
+    kept = Path(records.path) / "crawls" / "spring"
+    before = {path.name: path.read_bytes() for path in kept.iterdir()}
+    assert {"crawl.json", "crawl_result.sqlite", "crawl_result.parquet"} <= before.keys()
+    assert "Nothing changed" in invoke("match", records.path, log, "--name", "spring").stdout
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == before
+    assert [one["name"] for one in told("list", records.path)] == ["spring"]
+
+
+def test_a_kept_crawl_is_replaced_when_its_inputs_differ(
+    records: Silo, log: Path, told: Told, invoke: Invoke
+) -> None:
+    invoke("match", records.path, log)
+    log.write_bytes(gzip.compress(b""))
+    assert told("match", records.path, log)["outcomes"]["not-attempted"] == 3
+    assert sorted(path.name for path in (Path(records.path) / "crawls").iterdir()) == ["crawl"]
+
+
+def test_explain_shows_each_hop_with_the_line_of_the_log(
+    records: Silo, log: Path, crawl: Crawl, told: Told, invoke: Invoke
+) -> None:
+    invoke("match", records.path, log)
+    first, other = told("explain", records.path, "1")
+    assert first["outcome"] == "fulltext"
+    assert [hop["url"] for hop in first["ways"][0]] == ["http://repo.example.org/1", PAPER]
+    assert first["ways"][0][1]["lines"] == [f"crawl.log.gz:2: {crawl.lines[1]}"]
+    assert other["outcome"] == "not-attempted"
+    assert other["ways"] == []
+    text = invoke("explain", records.path, PAGE).stdout
+    assert "landing-only: a web page came" in text
+    assert f"crawl.log.gz:3: {crawl.lines[2]}" in text
+    log.unlink()
+    assert "crawl.log.gz" not in invoke("explain", records.path, PAGE).stdout
+    assert "no seed 'nothing'" in str(invoke("explain", records.path, "nothing", code=2).exception)
+
+
+def test_the_report_counts_and_its_outcomes_sum_up(
+    records: Silo, log: Path, told: Told, invoke: Invoke
+) -> None:
+    invoke("match", records.path, log)
+    report = told("report", records.path)
+    assert report["seed_rows"] == sum(report["outcomes"].values()) == 3
+    assert report["full_texts"] == 1
+    assert report["unseeded_full_texts"] == 1
+    assert report["breadcrumbs_of_full_texts"] == [{"value": "R", "count": 1}]
+    lines = invoke("report", records.path, "--csv").stdout.splitlines()
+    assert lines[0] == "table,value,count"
+    assert "outcome,landing-only,1" in lines
+    assert "33.3 %" in invoke("report", records.path).stdout
+
+
+def test_backward_forward_and_everything(log: Path, tmp_path: Path, told: Told) -> None:
+    seeds = tmp_path / "seeds.tsv"
+    seeds.write_text(f"http://repo.example.org/1\tone\n{PAGE}\n")
+
+    def rows(path: Path) -> list[tuple[Any, ...]]:
+        with sqlite3.connect(path) as connection:
+            found = connection.execute(
+                "SELECT initial_url, identifier, final_url, breadcrumbs, hit"
+                " FROM crawl_result ORDER BY 1"
+            ).fetchall()
+        connection.close()
+        return found
+
+    top = ("http://other.example.org/", None, "http://other.example.org/o.pdf", "L", 1)
+    told("backward", log, "-o", tmp_path / "b.sqlite")
+    assert rows(tmp_path / "b.sqlite") == [top, ("http://repo.example.org/1", None, PAPER, "R", 1)]
+    told("forward", seeds, log, "-o", tmp_path / "f.sqlite")
+    paper = ("http://repo.example.org/1", "one", PAPER, "R", 1)
+    assert rows(tmp_path / "f.sqlite") == [paper, (PAGE, None, PAGE, "-", 0)]
+    receipt = told("everything", seeds, log, "-o", tmp_path / "e.sqlite")
+    assert rows(tmp_path / "e.sqlite") == [top, paper, (PAGE, None, PAGE, "-", 0)]
+    assert receipt["counters"]["backward"]["inserted"] == 2
+    assert receipt["counters"]["forward"]["existing-id-updated"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+def test_a_map_serves_in_place_of_its_log(log: Path, tmp_path: Path, told: Told) -> None:
+    told("map", log, "-o", tmp_path / "shard")
+    shard = told("backward", tmp_path / "shard", "-o", tmp_path / "a.sqlite")
+    plain = told("backward", log, "-o", tmp_path / "b.sqlite")
+    assert shard["inputs"] == plain["inputs"]
+    assert shard["counters"] == plain["counters"]
+
+
+def test_what_others_found_is_written_by_digest_and_dumped(
+    log: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    database = tmp_path / "b.sqlite"
+    invoke("backward", log, "-o", database)
+    statuses = tmp_path / "statuses.tsv"
+    statuses.write_text(f"sha1:{sha1_of(PAPER)}\tsuccess\nnone\tx\n{sha1_of('?')}\tlost\nalone\n")
+    counts = json.loads(invoke("postprocess", statuses, database).stdout)
+    assert counts == {"lines-parsed": 4, "rows-updated": 1, "sha1-not-found": 1,
+                      "skip-bad-sha1": 1, "skip-raw-line": 1}  # fmt: skip
+    dumped = [json.loads(line) for line in invoke("dump", database).stdout.splitlines()]
+    assert {row["final_url"]: row["postproc_status"] for row in dumped} == {
+        PAPER: "success", "http://other.example.org/o.pdf": None,
+    }  # fmt: skip
+    direct = invoke("dump", database, "--only-direct-breadcrumbs").stdout.splitlines()
+    assert [json.loads(line)["final_url"] for line in direct] == [PAPER]
+    assert invoke("dump", database, "--only-identifier-hits").stdout == ""
+
+
+def test_web_pages_can_be_what_is_looked_for(log: Path, tmp_path: Path, told: Told) -> None:
+    seeds = tmp_path / "seeds.tsv"
+    seeds.write_text(f"{PAGE}\ta\n{PAPER}\tb\n")
+    receipt = told("forward", seeds, log, "-o", tmp_path / "f.sqlite", "--html-hit")
+    assert receipt["outcomes"]["fulltext"] == 1
+    assert receipt["outcomes"]["wrong-type"] == 1
+
+
+def test_rules_add_walls_and_name_media_types(crawl: Crawl, tmp_path: Path, told: Told) -> None:
+    crawl.log("http://wall.example.org/stop", 200, HTML)
+    crawl.log("http://repo.example.org/b.epub", 200, "application/epub+zip")
+    log, seeds, rules = (tmp_path / name for name in ("crawl.log", "seeds.tsv", "rules.toml"))
+    log.write_text("\n".join(crawl.lines))
+    seeds.write_text("http://wall.example.org/stop\ta\nhttp://repo.example.org/b.epub\tb\n")
+    rules.write_text("walls = ['//wall\\.']\nfull_texts = ['application/epub+zip']\n")
+    told("map", log, "-o", tmp_path / "shard", "--rules", rules)
+    for source in (log, tmp_path / "shard"):
+        receipt = told("forward", seeds, source, "-o", tmp_path / "f.sqlite", "--rules", rules)
+        assert receipt["outcomes"]["cookie-wall"] == 1
+        assert receipt["outcomes"]["fulltext"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "named"),
+    [
+        ("walls = 'x'", "a list of texts"),
+        ("walls = ['(']", "cannot be read"),
+        ("walls = ['(?=x)']", "looks around"),
+        ("wall = []", "wall is no rule"),
+        ("=", "no TOML"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_refused(
+    rules: str, named: str, log: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    (tmp_path / "rules.toml").write_text(rules)
+    done = invoke("backward", log, "-o", tmp_path / "o", "--rules", tmp_path / "rules.toml", code=2)
+    assert named in str(done.exception)
+    assert not (tmp_path / "o").exists()
+
+
+def test_an_earlier_crawl_tells_where_redirects_end(
+    records: Silo, log: Path, crawl: Crawl, tmp_path: Path, told: Told, invoke: Invoke
+) -> None:
+    invoke("match", records.path, log, "--name", "first")
+    later, seeds, index = (tmp_path / name for name in ("later.log", "seeds.tsv", "later.cdx"))
+    crawl.lines.clear()
+    crawl.cdx.clear()
+    crawl.log("http://new.example.org/r", 301, HTML, size=9)
+    crawl.index("http://new.example.org/r", HTML, "301", redirect=PAPER)
+    later.write_text("\n".join(crawl.lines))
+    index.write_text("\n".join(crawl.cdx))
+    seeds.write_text(f"http://new.example.org/r\tnew\n{PAPER}\tpaper\n")
+    alone = told("match", records.path, later, "--cdx", index, "--seeds", seeds)
+    assert alone["outcomes"]["redirect-uncaptured"] == 1
+    helped = told(
+        "match", records.path, later, "--cdx", index, "--seeds", seeds, "--earlier", "first"
+    )
+    assert helped["outcomes"]["fulltext-duplicate"] == 1
+    assert helped["outcomes"]["not-attempted"] == 1  # what an earlier crawl tried, this one did not
+
+
+def test_lines_that_are_none_are_kept_with_the_reason(tmp_path: Path, told: Told) -> None:
+    log = tmp_path / "crawl.log"
+    log.write_bytes(b"\n\xff\xfe\nonly a few fields\n" + b"x" * ((1 << 20) + 5) + b"\n")
+    receipt = told("map", log, "-o", tmp_path / "shard", code=1)["inputs"][0]
+    assert receipt["lines"] == 4
+    assert receipt["reasons"] == {"blank": 1, "fields": 2, "too-long": 1}
+    with gzip.open(tmp_path / "shard" / "set-aside.jsonl.gz", "rt") as file:
+        kept = [json.loads(line) for line in file]
+    assert [one["reason"] for one in kept] == ["fields", "fields", "too-long"]
+
+
+def test_a_user_is_told_in_a_sentence(
+    records: Silo, log: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    def said(*arguments: str | Path, code: int) -> str:
+        return str(getattr(invoke(*arguments, code=code).exception, "message", ""))
+
+    assert "nothing.log cannot be read" in said(
+        "match", records.path, tmp_path / "nothing.log", code=2
+    )
+    assert crawls(records.path) == []
+    (tmp_path / "full").mkdir()
+    for arguments in (
+        ("map", log, "-o", tmp_path / "full"),
+        ("backward", tmp_path / "full", "-o", tmp_path / "o"),
+        ("match", records.path, log, "--name", "../x"),
+        ("report", records.path),
+        ("dump", log),
+    ):
+        invoke(*arguments, code=2)
+
+
+def test_standard_input_is_a_log(crawl: Crawl, tmp_path: Path, told: Told, invoke: Invoke) -> None:
+    text = "".join(f"{line}\n" for line in crawl.lines).encode()
+    invoke("backward", "-", "-o", tmp_path / "o.sqlite", stdin=text)
+    with sqlite3.connect(tmp_path / "o.sqlite") as connection:
+        assert connection.execute("SELECT count(*) FROM crawl_result").fetchone() == (2,)
+    connection.close()

@@ -1,0 +1,133 @@
+"""Crawls of which the truth is known: every seed row has its outcome, its ends and its rule."""
+
+import random
+import sqlite3
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from known_truth import CASES, Crawl, Truth, crawls
+
+from crawlmatch.matching import MatchReceipt, Request, match_into
+from crawlmatch.outcomes import Outcome
+from crawlmatch.shards import write_shard
+
+NOISE = tuple(k for k in CASES if k not in {"deep_hop_path", "endless_redirects"})
+
+
+def written(crawl: Crawl, directory: Path) -> Request:
+    """The files of a crawl, as a request."""
+    directory.mkdir(parents=True, exist_ok=True)
+    log, index, seeds = (directory / name for name in ("crawl.log", "crawl.cdx", "seeds.tsv"))
+    log.write_text("".join(f"{line}\n" for line in crawl.lines))
+    index.write_text(" CDX N b a m s k r M S V g\n" + "".join(f"{line}\n" for line in crawl.cdx))
+    seeds.write_text("".join(f"{url}\t{identifier}\n" for url, identifier in crawl.seeds))
+    return Request([str(log), str(index)], seeds=[str(seeds)])
+
+
+def matched(request: Request, directory: Path, **how: Any) -> tuple[MatchReceipt, list[Any]]:
+    """What comes of a request: the receipt, and the rows of crawl_result."""
+    directory.mkdir(parents=True, exist_ok=True)
+    receipt = match_into(str(directory), request, **how)
+    return receipt, rows_of(directory / "crawl_result.sqlite")
+
+
+def rows_of(database: Path) -> list[Any]:
+    with sqlite3.connect(database) as connection:
+        connection.row_factory = sqlite3.Row
+        found = connection.execute(
+            "SELECT * FROM crawl_result ORDER BY initial_url, identifier, terminal, final_url"
+        ).fetchall()
+    connection.close()
+    return [dict(row) for row in found]
+
+
+def wrong(crawl: Crawl, rows: list[Any]) -> list[tuple[Any, Truth, Any]]:
+    """The seed rows of which something else was found than what is true."""
+    by_seed = defaultdict(list)
+    for row in rows:
+        by_seed[row["initial_url"], row["identifier"]].append(row)
+    found = []
+    for key, truth in crawl.truth.items():
+        ends = sorted(by_seed[key], key=lambda row: row["terminal"])
+        told = Truth(
+            ends[0]["outcome"],
+            tuple(sorted(row["final_url"] for row in ends if row["final_url"])),
+            ends[0]["final_status_code"],
+            ends[0]["match_rule"],
+            None if truth.dedupe is None else bool(ends[0]["final_was_dedupe"]),
+        )
+        expected = Truth(
+            truth.outcome, tuple(sorted(truth.finals)), truth.status, truth.rule, truth.dedupe
+        )
+        if told != expected:
+            found.append((key, expected, told))
+    return found
+
+
+def test_every_outcome_has_a_case() -> None:
+    assert {one.outcome for one in crawls(len(CASES)).truth.values()} == set(Outcome)
+
+
+@pytest.mark.parametrize("begin", range(0, len(CASES), 12))
+def test_a_few_cases_by_themselves(begin: int, tmp_path: Path) -> None:
+    kinds = tuple(CASES)[begin : begin + 12]
+    crawl = crawls(2 * len(kinds), kinds=kinds)
+    _, rows = matched(written(crawl, tmp_path / "in"), tmp_path / "out", tables=False)
+    assert wrong(crawl, rows) == []
+
+
+def test_all_cases_together(tmp_path: Path) -> None:
+    crawl = crawls(5 * len(CASES), noise=2)
+    receipt, rows = matched(written(crawl, tmp_path / "in"), tmp_path / "out")
+    assert wrong(crawl, rows) == []
+    assert receipt.seed_rows == len(crawl.seeds) == sum(receipt.outcomes.values())
+    log = next(one for one in receipt.inputs if one.kind == "crawl log")
+    assert log.lines == len(crawl.lines)
+    assert log.lines == log.used + sum(log.reasons.values())
+    assert log.reasons["fields"] + log.reasons["status"] + log.reasons["blank"] == crawl.bad_lines
+    assert {row["hit"] for row in rows if row["terminal"] is None} <= {1}
+
+
+def test_the_order_of_lines_and_the_sharding_change_nothing(tmp_path: Path) -> None:
+    crawl = crawls(2 * len(CASES))
+    request = written(crawl, tmp_path / "in")
+    _, rows = matched(request, tmp_path / "out")
+    random.Random(7).shuffle(crawl.lines)
+    random.Random(8).shuffle(crawl.cdx)
+    random.Random(9).shuffle(crawl.seeds)
+    shuffled = written(crawl, tmp_path / "shuffled")
+    assert matched(shuffled, tmp_path / "out-shuffled")[1] == rows
+    half = len(crawl.lines) // 2
+    parts = []
+    for number, lines in enumerate((crawl.lines[: half + 50], crawl.lines[half - 50 :])):
+        part = tmp_path / f"part-{number}.log"
+        part.write_text("".join(f"{line}\n" for line in lines))
+        write_shard(str(tmp_path / f"shard-{number}"), [str(part)], request.rules)
+        parts.append(str(tmp_path / f"shard-{number}"))
+    merged = str(tmp_path / "merged")
+    write_shard(merged, [parts[1], parts[0]], request.rules)
+    for number, inputs in enumerate(([*parts, *parts], [merged], [merged, parts[0]])):
+        sharded = Request([*inputs, request.inputs[1]], seeds=request.seeds)
+        assert matched(sharded, tmp_path / f"out-{number}")[1] == rows
+
+
+def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
+    crawl = crawls(len(CASES))
+    request = written(crawl, tmp_path / "in")
+    one, rows = matched(request, tmp_path / "one")
+    two, others = matched(request, tmp_path / "two", processes=2)
+    assert others == rows
+    assert two.to_json() == one.to_json()
+
+
+@pytest.mark.slow
+def test_a_million_lines_are_all_right(tmp_path: Path) -> None:
+    crawl = crawls(
+        212_000, kinds=("direct",) * 12 + ("landing_page_with_link",) * 10 + NOISE, noise=2
+    )
+    assert len(crawl.lines) >= 1_000_000
+    assert len(crawl.seeds) >= 250_000
+    _, rows = matched(written(crawl, tmp_path / "in"), tmp_path / "out")
+    assert wrong(crawl, rows) == []
