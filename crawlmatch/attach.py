@@ -171,7 +171,7 @@ def _files(warcs: Iterable[str]) -> Iterator[str]:
 def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
     iterator = ArchiveIterator(file)
     for record in iterator:
-        yield record, iterator.get_record_offset()
+        yield record, iterator.offset  # get_record_offset reads the record to its end
 
 
 def _take(

@@ -23,7 +23,7 @@ from silosteps.engine import Engine
 from silosteps.inputs import STDIN, open_input
 from silosteps.lines import Block, blocks
 
-PASSED_OVER = frozenset({"blank", "header", "prerequisite"})
+PASSED_OVER = frozenset({"blank", "header", "prerequisite", "other record"})
 """Reasons of lines that say nothing about a page, and are sound; all other ones name a fault."""
 _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")

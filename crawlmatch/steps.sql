@@ -234,7 +234,7 @@ SELECT url, $source AS source,
     reason, line, redirect
 FROM (
     SELECT *,
-        regexp_matches(mime, $hits) AND (status <> 304 OR is_known) AS is_hit,
+        regexp_matches(mime, $hits) AND (status <> 304 OR is_known OR mime <> 'application/octet-stream') AS is_hit,
         regexp_matches(mime, $pages) AS is_page,
         size = 0 OR sha1 = '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
             OR (size BETWEEN 0 AND 999 AND mime = 'application/octet-stream') AS is_empty
@@ -242,8 +242,8 @@ FROM (
         SELECT url, ts, status, size, dedupe, extra, is_known, reason, line, redirect,
             status BETWEEN 200 AND 299 AS is_success,
             CASE
-                WHEN NOT is_known AND status = 226 AND ends_with(lower(url), '.pdf') THEN 'application/pdf'
-                WHEN NOT is_known AND status = 226 AND ends_with(lower(url), '.ps') THEN 'application/postscript'
+                WHEN NOT is_known AND status IN (226, 304) AND ends_with(lower(url), '.pdf') THEN 'application/pdf'
+                WHEN NOT is_known AND status IN (226, 304) AND ends_with(lower(url), '.ps') THEN 'application/postscript'
                 WHEN NOT is_known THEN 'application/octet-stream'
                 WHEN starts_with(type, 'application/x-pdf') THEN 'application/pdf'
                 WHEN starts_with(type, 'application/xml') THEN 'text/xml'
@@ -303,11 +303,12 @@ FROM (
 )
 
 -- step: resolve_revisits
--- A revisit in an index says what it is by its digest alone; another page has it, or none.
+-- A revisit in an index, and an answer "not modified" of no type, say what they are by their
+-- digest alone; another page has it, or none.
 CREATE OR REPLACE TEMP TABLE known AS
 SELECT sha1, min({'grade': grade, 'mime': mime}) AS b
 FROM page
-WHERE grade < 70 AND sha1 IN (SELECT sha1 FROM page WHERE grade = 75 AND sha1 <> '')
+WHERE grade < 70 AND sha1 IN (SELECT sha1 FROM page WHERE grade IN (70, 75) AND sha1 NOT IN ('', '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'))
 GROUP BY sha1
 
 -- step: pages
@@ -316,16 +317,16 @@ GROUP BY sha1
 CREATE OR REPLACE TEMP TABLE node AS
 SELECT page.url AS url, source,
     CASE
-        WHEN page.grade <> 75 THEN page.grade
-        WHEN known.b.grade < 40 THEN 20
+        WHEN page.grade NOT IN (70, 75) THEN page.grade
+        WHEN known.b.grade < 40 THEN CASE WHEN page.grade = 70 THEN 30 ELSE 20 END
         WHEN known.b.grade IN (40, 60) THEN 60
         ELSE 70
     END AS grade,
     age, CASE WHEN page.grade = 75 THEN 200 ELSE status END AS status,
-    COALESCE(CASE WHEN page.grade = 75 THEN known.b.mime END, CASE WHEN page.mime = 'warc/revisit' THEN '' ELSE page.mime END) AS mime,
+    COALESCE(known.b.mime, CASE WHEN page.mime = 'warc/revisit' THEN '' ELSE page.mime END) AS mime,
     page.sha1 AS sha1, dedupe, hops, via, tag, warc
 FROM page
-LEFT JOIN known ON page.grade = 75 AND known.sha1 = page.sha1
+LEFT JOIN known ON page.grade IN (70, 75) AND known.sha1 = page.sha1
 
 -- step: make_seeds
 CREATE OR REPLACE TEMP TABLE seed_row (url VARCHAR, identifier VARCHAR, heritrix VARCHAR, whatwg VARCHAR)

@@ -52,7 +52,7 @@ class Capture:
 
 
 def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
-    """The captures in a WARC; records are counted, and those of other types by their types.
+    """The captures in a WARC; records are counted, and those that are no captures.
 
     Raises:
         ArchiveLoadFailed: What comes next is no WARC record.
@@ -62,7 +62,7 @@ def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
         found = capture_of(record)
         passed_over["records"] += 1
         if found is None:
-            passed_over[record.rec_type or "unknown"] += 1
+            passed_over["other record"] += 1
             continue
         offset = iterator.get_record_offset()
         iterator.read_to_end(record)
@@ -123,8 +123,7 @@ def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputR
     _add(engine, rules, source, rows)
     digest, size = file_digest(name)
     lines = passed.pop("records", 0)
-    reasons = {k if k == "broken" else f"{k} record": n for k, n in passed.items()}
-    return InputReceipt(name, Kind.WARC, digest, size, lines, reasons)
+    return InputReceipt(name, Kind.WARC, digest, size, lines, dict(passed))
 
 
 def _add(engine: Engine, rules: Rules, source: int, rows: list[tuple[Any, ...]]) -> None:

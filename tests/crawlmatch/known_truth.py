@@ -240,6 +240,18 @@ def not_modified(crawl: Crawl, host: str, name: str) -> None:
 
 
 @case
+def not_modified_and_nothing_said(crawl: Crawl, host: str, name: str) -> None:
+    """Of no type, as many servers answer: its suffix tells, or the digest of another page."""
+    url = crawl.log(f"http://{host}/same.PDF", 304, size="-", notes="duplicate:server-not-modified")
+    crawl.seed(url, name + "a", Truth("fulltext-duplicate", (url,), "304", dedupe=True))
+    crawl.log(f"http://{host}/copy", 200, PDF, sha1=sha1_of(host))
+    url = crawl.log(f"http://{host}/same", 304, size=0, sha1=sha1_of(host))
+    crawl.seed(url, name + "b", Truth("fulltext-duplicate", (url,), "304", dedupe=True))
+    url = crawl.log(f"http://{host}/what", 304, size=0)
+    crawl.seed(url, name + "c", Truth("wrong-type", (url,), "304", dedupe=True))
+
+
+@case
 def redirect_to_a_page_crawled_before(crawl: Crawl, host: str, name: str) -> None:
     """The second hop is not logged again: only the index knows where it leads."""
     url = crawl.log(f"http://{host}/seen.pdf", 200, PDF)
