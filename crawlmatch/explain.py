@@ -146,11 +146,15 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
         (url,),
     )
     rows = engine.run("explain_outcome", file=f"{crawl.path}/outcomes.parquet", url=url).all()
-    outcome, rule, page, state, path, finals = rows[0]
+    rule, page, state, path = rows[0]
+    ends = crawl.rows(
+        "SELECT DISTINCT outcome, final_url, terminal FROM crawl_result"
+        " WHERE initial_url = ? AND terminal IS NOT NULL ORDER BY terminal",
+        (url,),
+    )
+    outcome = ends[0]["outcome"]
     ways = []
-    for final in finals or ():
-        if final is None:
-            continue
+    for final in (end["final_url"] for end in ends if end["final_url"] is not None):
         steps = _way(engine, crawl, page, final, path or [])
         ways.append(tuple(_hops(engine, crawl, steps)))
     return Explanation(

@@ -27,6 +27,7 @@ PASSED_OVER = frozenset({"blank", "header", "prerequisite", "other record"})
 """Reasons of lines that say nothing about a page, and are sound; all other ones name a fault."""
 _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")
+_BLANK, _LF = ord(" "), ord("\n")
 _LOCATIONS_AT_ONCE = 100_000
 
 
@@ -165,28 +166,23 @@ class _Reader:
 
     def read(self, block: Block) -> list[tuple[str, int]]:
         """Read a block; how many of its lines have which reason."""
-        data = escaped(block.data)
+        data = plain_lines(block.data)
         self._engine.table_of_lines("line", data)
         if self._kind is Kind.CDX:
             self._fields = self._fields or _cdx_fields(data)
             self._engine.run("read_cdx", fields=len(self._fields), **_places(self._fields))
-            self._engine.run("cdx_rows").run("cdx_captures")
+            self._engine.run("cdx_captures")
         else:
             self._engine.run(_READ[self._kind])
-        self._engine.run("read_events", **self._judged())
         rows = self._engine.run("reasons").all()
         self._bad = any(reason and reason not in PASSED_OVER for reason, _ in rows)
-        add_locations(self._engine)
-        self._engine.run("keep_events")
+        keep_rows(self._engine, self._rules, self._source)
         return [(reason, count) for reason, count in rows if reason]
 
     def bad_lines(self) -> Iterator[tuple[str, str]]:
         """The lines of the block that are none."""
         if self._bad:
             yield from self._engine.run("set_aside").all()
-
-    def _judged(self) -> dict[str, Any]:
-        return {"source": self._source, "hits": self._rules.hits, "pages": self._rules.pages}
 
 
 def escaped(data: bytes) -> bytes:
@@ -200,8 +196,27 @@ def escaped(data: bytes) -> bytes:
     return _OTHER.sub(lambda match: b"".join(b"%%%02X" % byte for byte in match[0]), data)
 
 
-def add_locations(engine: Engine) -> None:
-    """Resolve the redirects in what was just read, into the table ``location``."""
+def plain_lines(data: bytes) -> bytes:
+    """Lines as `escaped` gives them, with one blank for several and none where a line begins.
+
+    So the fields of a line lie between single blanks. Line ends are LF.
+    """
+    data = escaped(data)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    letters = np.frombuffer(data, np.uint8)
+    is_blank = letters == _BLANK
+    keeps = np.empty(len(letters), bool)
+    keeps[:1] = ~is_blank[:1]
+    np.logical_not(is_blank[:-1] | (letters[:-1] == _LF), out=keeps[1:])
+    keeps[1:] |= ~is_blank[1:]
+    return letters[keeps].tobytes()
+
+
+def keep_rows(engine: Engine, rules: Rules, source: int) -> None:
+    """Put what was just read into the tables ``event`` and ``location``, redirects resolved."""
+    engine.run("judge_types", hits=rules.hits, pages=rules.pages)
+    engine.run("keep_events", source=source)
     found = engine.run("redirects").all()
     for begin in range(0, len(found), _LOCATIONS_AT_ONCE):
         pairs = [

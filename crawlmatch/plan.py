@@ -30,7 +30,7 @@ def make_tables(steps: Steps) -> None:
 def merge(steps: Steps) -> None:
     """From events to one page for each address, and the other ways to it."""
     steps.run("best_pages").run("more_edges")
-    steps.drop(["event", "read"])
+    steps.drop(["event", "raw", "line"])
 
 
 def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from crawlmatch.errors import BadAddress
 from crawlmatch.inputs import InputReceipt, columns, file_digest
-from crawlmatch.uris import heritrix_form, host_of, whatwg_form
+from crawlmatch.uris import heritrix_form, host_of, is_plain, whatwg_form
 from recordsilo.description import Link
 from silosteps.engine import Engine
 from silosteps.inputs import STDIN, open_input
@@ -22,10 +22,6 @@ from silosteps.lines import blocks
 
 KIND = "seeds"
 _COLUMNS = ("url", "identifier", "heritrix", "whatwg")
-_ALIKE = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?&=+,;@$!()*"
-)
-"""Letters that stand for themselves in either form of an address."""
 
 
 def forms(address: str) -> tuple[str, str]:
@@ -33,12 +29,12 @@ def forms(address: str) -> tuple[str, str]:
 
     The second is "" also where it is the first.
     """
+    if is_plain(address):
+        return address, ""
     try:
         heritrix = heritrix_form(address)
     except BadAddress:
         return "", ""
-    if heritrix == address and _ALIKE.issuperset(address):
-        return heritrix, ""
     try:
         whatwg = whatwg_form(address)
     except BadAddress:
@@ -64,7 +60,8 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
             if block.cut:
                 reasons["too-long"] += 1
                 continue
-            rows = [_row(line) for line in block.split()]
+            text = block.data.removesuffix(b"\n").decode("utf-8", "replace")
+            rows = [_row(line) for line in text.split("\n")]
             known = [row for row in rows if row is not None]
             reasons["blank"] += len(rows) - len(known)
             _add(engine, known)
@@ -80,13 +77,12 @@ def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:
     return len(listed)
 
 
-def _row(line: bytes) -> tuple[str, str, str, str] | None:
-    text = line.decode("utf-8", "replace").rstrip("\r")
-    if not text.strip():
+def _row(line: str) -> tuple[str, str, str, str] | None:
+    url, _, rest = line.partition("\t")
+    url = url.strip(" \r")
+    if not url:
         return None
-    parts = text.split("\t", 2)
-    url = parts[0].strip(" \r\n")
-    return (url, parts[1].strip() if len(parts) > 1 else "", *forms(url))
+    return (url, rest.partition("\t")[0].strip(), *forms(url))
 
 
 def _add(engine: Engine, rows: list[Any]) -> None:

@@ -2,7 +2,10 @@
 -- into Spark SQL with the same meaning. `plan.py` says in which order they run.
 --
 -- Tables, in the order of their making:
---   line       (line)  some lines of an input; each letter is a byte
+--   line       (line)  some lines of an input, with one blank where there were several;
+--              bytes that are not printable ASCII stand as %XX
+--   raw        the same, its fields told apart
+--   judged     (given, type, …)  what each media type is
 --   event      a page, as one line of an input tells of it
 --   location   (url, target)  where a redirect leads, as an index or a WARC says
 --   capture    (url, ts, sha1, cdx)  where the bytes lie
@@ -44,10 +47,10 @@ CREATE TEMP TABLE edge (child VARCHAR, parent VARCHAR, link VARCHAR)
 -- step: read_log
 -- A Heritrix log: fields between blanks, twelve or thirteen of them, of which annotations
 -- and JSON may hold blanks. A line that is none has a reason, and keeps its text.
-CREATE OR REPLACE TEMP VIEW raw AS
+CREATE OR REPLACE TEMP TABLE raw AS
 SELECT
     CASE
-        WHEN n = 0 THEN 'blank'
+        WHEN line = '' THEN 'blank'
         WHEN n < 12 THEN 'fields'
         WHEN ts IS NULL THEN 'time'
         WHEN status IS NULL THEN 'status'
@@ -73,17 +76,16 @@ FROM (
         CASE WHEN array_length(f) > 12 AND strpos(line, ' {"') > 0
             THEN substring(line, strpos(line, ' {"') + 1) ELSE '' END AS extra
     FROM (
-        SELECT line, list_filter(string_split(rtrim(line, chr(13)), ' '), lambda x: x <> '') AS f
-        FROM line
+        SELECT line, string_split(line, ' ') AS f FROM line
     )
 )
 
 -- step: read_json
 -- The JSON crawl log, one object a line.
-CREATE OR REPLACE TEMP VIEW raw AS
+CREATE OR REPLACE TEMP TABLE raw AS
 SELECT
     CASE
-        WHEN trim(line) IN ('', chr(13)) THEN 'blank'
+        WHEN line = '' THEN 'blank'
         WHEN NOT is_json THEN 'json'
         WHEN ts IS NULL THEN 'time'
         WHEN status IS NULL THEN 'status'
@@ -130,10 +132,10 @@ FROM (
 -- step: read_cdx
 -- An index. The header says which field is which ($a and the like are their places, from
 -- 1); a JSON object in the third field makes it CDXJ.
-CREATE OR REPLACE TEMP TABLE index_line AS
+CREATE OR REPLACE TEMP TABLE raw AS
 SELECT
     CASE
-        WHEN n = 0 THEN 'blank'
+        WHEN line = '' THEN 'blank'
         WHEN head = 'CDX' OR starts_with(head, '!') THEN 'header'
         WHEN is_json AND NOT json_valid(j) THEN 'json'
         WHEN NOT is_json AND n < $fields THEN 'fields'
@@ -165,25 +167,21 @@ FROM (
                 THEN substring(line, strpos(line, '{')) ELSE '{}'
             END AS j
         FROM (
-            SELECT line, list_filter(string_split(rtrim(line, chr(13)), ' '), lambda x: x <> '') AS f
-            FROM line
+            SELECT line, string_split(line, ' ') AS f FROM line
         )
     )
 )
 
--- step: cdx_rows
-CREATE OR REPLACE TEMP VIEW raw AS SELECT * FROM index_line
-
 -- step: cdx_captures
 INSERT INTO capture
 SELECT url, ts, CASE WHEN starts_with(sha1, 'sha1:') THEN substring(sha1, 6) ELSE sha1 END,
-    rtrim(line, chr(13))
-FROM index_line
+    line
+FROM raw
 WHERE reason = ''
 
 -- step: warc_rows
 -- WARC records are read by Python; here they take the form of lines.
-CREATE OR REPLACE TEMP VIEW raw AS
+CREATE OR REPLACE TEMP TABLE raw AS
 SELECT '' AS reason, url, CAST(ts AS BIGINT) AS ts,
     CASE WHEN kind = 'revisit' AND status = '200' THEN 0 ELSE CAST(status AS INTEGER) END AS status,
     CAST(size AS BIGINT) AS size, mime, sha1, kind = 'revisit' AS dedupe, '' AS hops, '' AS via,
@@ -195,80 +193,100 @@ INSERT INTO capture SELECT url, CAST(ts AS BIGINT), sha1, line FROM warc_row
 
 -- step: set_aside
 -- The lines that are none, with the reason why.
-SELECT reason, line FROM read WHERE reason NOT IN ('', 'blank', 'header', 'prerequisite')
+SELECT reason, line FROM raw WHERE reason NOT IN ('', 'blank', 'header', 'prerequisite')
 
 -- step: reasons
-SELECT reason, count(*) FROM read GROUP BY reason
+SELECT reason, count(*) FROM raw GROUP BY reason
 
 -- step: redirects
 -- Where redirects lead, as read; `location` has it resolved.
-SELECT DISTINCT url, redirect FROM read WHERE reason = '' AND redirect NOT IN ('', '-')
+SELECT DISTINCT url, redirect FROM raw WHERE reason = '' AND redirect NOT IN ('', '-')
 
--- step: read_events
--- $hits is a pattern of the media types that are full texts, $pages of those that are web pages.
-CREATE OR REPLACE TEMP TABLE read AS
-SELECT url, $source AS source,
+-- step: judge_types
+-- What each media type is; few of all lines. $hits is a pattern of those that are full texts,
+-- $pages of those that are web pages.
+CREATE OR REPLACE TEMP TABLE judged AS
+SELECT given, is_known,
     CASE
-        WHEN dedupe AND status = 0 THEN 75
-        WHEN is_success AND is_empty THEN 80
-        WHEN is_success AND status IN (200, 226) AND is_hit AND dedupe THEN 20
-        WHEN is_success AND status IN (200, 226) AND is_hit THEN 10
-        WHEN is_success AND is_page THEN 40
-        WHEN is_success THEN 50
-        WHEN status = 304 AND is_hit THEN 30
-        WHEN status = 304 AND is_page THEN 60
-        WHEN status = 304 THEN 70
-        WHEN status BETWEEN 300 AND 399 THEN 90
-        WHEN status >= 400 THEN 100
-        ELSE 130
-    END AS grade,
-    -ts AS age, status, size,
-    CASE WHEN is_success OR is_known OR dedupe THEN mime ELSE '' END AS mime,
-    sha1, dedupe OR status = 304 AS dedupe, hops, via, tag,
-    CASE
-        WHEN is_hit AND is_success AND extra <> '' AND json_valid(extra) THEN
-            COALESCE(json_extract_string(extra, '$.warcFilename'), json_extract_string(extra, '$.warc_filename'), '')
-            || ' ' || COALESCE(json_extract_string(extra, '$.warcFileOffset'), json_extract_string(extra, '$.warc_offset'), '-')
-        ELSE ''
-    END AS warc,
-    reason, line, redirect
+        WHEN NOT is_known THEN 'application/octet-stream'
+        WHEN starts_with(type, 'application/x-pdf') THEN 'application/pdf'
+        WHEN starts_with(type, 'application/xml') THEN 'text/xml'
+        ELSE type
+    END AS type,
+    regexp_matches(CASE
+        WHEN NOT is_known THEN 'application/octet-stream'
+        WHEN starts_with(type, 'application/x-pdf') THEN 'application/pdf'
+        WHEN starts_with(type, 'application/xml') THEN 'text/xml'
+        ELSE type
+    END, $hits) AS is_hit,
+    regexp_matches(type, $pages) AS is_page,
+    regexp_matches('application/pdf', $hits) AS takes_pdf,
+    regexp_matches('application/postscript', $hits) AS takes_ps
 FROM (
-    SELECT *,
-        regexp_matches(mime, $hits) AND (status <> 304 OR is_known OR mime <> 'application/octet-stream') AS is_hit,
-        regexp_matches(mime, $pages) AS is_page,
-        size = 0 OR sha1 = '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-            OR (size BETWEEN 0 AND 999 AND mime = 'application/octet-stream') AS is_empty
+    SELECT given, type,
+        type NOT IN ('', '-', 'unk', 'unknown', 'other', 'no-type', 'application/octet-stream') AS is_known
     FROM (
-        SELECT url, ts, status, size, dedupe, extra, is_known, reason, line, redirect,
-            status BETWEEN 200 AND 299 AS is_success,
-            CASE
-                WHEN NOT is_known AND status IN (226, 304) AND ends_with(lower(url), '.pdf') THEN 'application/pdf'
-                WHEN NOT is_known AND status IN (226, 304) AND ends_with(lower(url), '.ps') THEN 'application/postscript'
-                WHEN NOT is_known THEN 'application/octet-stream'
-                WHEN starts_with(type, 'application/x-pdf') THEN 'application/pdf'
-                WHEN starts_with(type, 'application/xml') THEN 'text/xml'
-                ELSE type
-            END AS mime,
-            CASE WHEN sha1 = '-' THEN '' WHEN starts_with(sha1, 'sha1:') THEN substring(sha1, 6) ELSE sha1 END AS sha1,
-            CASE WHEN hops = '-' THEN '' ELSE hops END AS hops,
-            CASE WHEN via = '-' THEN '' ELSE via END AS via,
-            CASE WHEN tag = '-' THEN '' ELSE tag END AS tag
-        FROM (
-            SELECT *,
-                type NOT IN ('', '-', 'unk', 'unknown', 'other', 'no-type', 'application/octet-stream') AS is_known
-            FROM (
-                SELECT *, lower(replace(replace(replace(split_part(mime, ';', 1), '"', ''), chr(39), ''), ',', '')) AS type
-                FROM raw
-            )
-        )
+        SELECT mime AS given,
+            lower(replace(replace(replace(split_part(mime, ';', 1), '"', ''), chr(39), ''), ',', '')) AS type
+        FROM (SELECT DISTINCT mime FROM raw WHERE reason = '')
     )
 )
 
 -- step: keep_events
+-- The grade of each line. Where nobody says what came by FTP, or what was not modified, the
+-- suffix of the address does.
 INSERT INTO event
-SELECT url, source, grade, age, status, size, mime, sha1, dedupe, hops, via, tag, warc
-FROM read
-WHERE reason = ''
+SELECT url, $source,
+    CASE
+        WHEN dedupe AND status = 0 THEN 75
+        WHEN status BETWEEN 200 AND 299 AND (size = 0 OR sha1 = '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
+            OR (size BETWEEN 0 AND 999 AND mime = 'application/octet-stream')) THEN 80
+        WHEN status IN (200, 226) AND is_hit THEN CASE WHEN dedupe THEN 20 ELSE 10 END
+        WHEN status BETWEEN 200 AND 299 THEN CASE WHEN is_page THEN 40 ELSE 50 END
+        WHEN status = 304 THEN CASE
+            WHEN is_hit AND (is_known OR mime <> 'application/octet-stream') THEN 30
+            WHEN is_page THEN 60
+            ELSE 70
+        END
+        WHEN status BETWEEN 300 AND 399 THEN 90
+        WHEN status >= 400 THEN 100
+        ELSE 130
+    END,
+    -ts, status, size,
+    CASE WHEN status BETWEEN 200 AND 299 OR is_known OR dedupe THEN mime ELSE '' END,
+    sha1, dedupe OR status = 304,
+    CASE WHEN hops = '-' THEN '' ELSE hops END,
+    CASE WHEN via = '-' THEN '' ELSE via END,
+    CASE WHEN tag = '-' THEN '' ELSE tag END,
+    CASE
+        WHEN is_hit AND status BETWEEN 200 AND 299 AND extra <> '' AND json_valid(extra) THEN
+            COALESCE(json_extract_string(extra, '$.warcFilename'), json_extract_string(extra, '$.warc_filename'), '')
+            || ' ' || COALESCE(json_extract_string(extra, '$.warcFileOffset'), json_extract_string(extra, '$.warc_offset'), '-')
+        ELSE ''
+    END
+FROM (
+    SELECT url, ts, status, size, dedupe, hops, via, tag, extra, is_known, is_page,
+        CASE
+            WHEN NOT by_suffix THEN type
+            WHEN ends_with(lower(url), '.pdf') THEN 'application/pdf'
+            WHEN ends_with(lower(url), '.ps') THEN 'application/postscript'
+            ELSE type
+        END AS mime,
+        CASE
+            WHEN NOT by_suffix THEN is_hit_type
+            WHEN ends_with(lower(url), '.pdf') THEN takes_pdf
+            WHEN ends_with(lower(url), '.ps') THEN takes_ps
+            ELSE is_hit_type
+        END AS is_hit,
+        CASE WHEN sha1 = '-' THEN '' WHEN starts_with(sha1, 'sha1:') THEN substring(sha1, 6) ELSE sha1 END AS sha1
+    FROM (
+        SELECT raw.*, judged.type AS type, is_known, is_hit AS is_hit_type, is_page, takes_pdf, takes_ps,
+            NOT is_known AND status IN (226, 304) AS by_suffix
+        FROM raw
+        JOIN judged ON judged.given = raw.mime
+        WHERE reason = ''
+    )
+)
 
 -- step: add_locations
 INSERT INTO location SELECT url, target FROM located
@@ -756,19 +774,16 @@ SELECT url FROM (
 )
 
 -- step: write_result
-COPY (SELECT * FROM result ORDER BY initial_url, identifier, terminal, final_url) TO $file (FORMAT parquet, COMPRESSION zstd)
+COPY result TO $file (FORMAT parquet, COMPRESSION zstd)
 
 -- step: write_outcomes
 COPY (
-    SELECT url, outcome, rule, page, state, path, list(final ORDER BY number) AS finals
-    FROM outcome
-    GROUP BY url, outcome, rule, page, state, path
-    ORDER BY url
+    SELECT url, rule, page, state, path FROM outcome WHERE COALESCE(number, 1) = 1
 ) TO $file (FORMAT parquet, COMPRESSION zstd)
 
 -- step: write_kept_pages
 COPY (
-    SELECT needed.* FROM needed JOIN kept ON kept.url = needed.url ORDER BY needed.url
+    SELECT needed.* FROM needed JOIN kept ON kept.url = needed.url
 ) TO $file (FORMAT parquet, COMPRESSION zstd)
 
 -- step: write_kept_ways
@@ -777,7 +792,6 @@ COPY (
     FROM way_up AS e
     JOIN kept AS one ON one.url = e.child
     JOIN kept AS other ON other.url = e.parent
-    ORDER BY child, parent, link, crumb
 ) TO $file (FORMAT parquet, COMPRESSION zstd)
 
 -- step: result_rows
@@ -821,7 +835,7 @@ FROM seed
 SELECT count(*) FROM chain WHERE state = 'limit'
 
 -- step: explain_outcome
-SELECT outcome, rule, page, state, path, finals FROM read_parquet($file) WHERE url = $url
+SELECT rule, page, state, path FROM read_parquet($file) WHERE url = $url
 
 -- step: explain_page
 SELECT status, mime, age, source FROM read_parquet($file) WHERE url = $url

@@ -30,6 +30,10 @@ _CANONICAL = re.compile(
     rf"[{_SAFE.replace('/', '')}]*)+(?:\?[{_QUERY_SAFE}]+)?"
 )
 """What `heritrix_form` leaves as it is, for all but a few addresses."""
+_PLAIN = re.compile(
+    r"https?://(?:[a-z0-9-]{1,63}\.)*[a-z][a-z0-9-]{0,62}(?:/(?!\.)[A-Za-z0-9\-~_.*=&+,:;@$!)(]*)+"
+    r"(?:\?[A-Za-z0-9\-~_.*/=&+,:;@$!)(?]+)?"
+)
 _PARTS = re.compile(
     r"(?:(?P<scheme>[a-zA-Z][a-zA-Z0-9+\-.]*):)?"
     r"(?P<specific>(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?)?"
@@ -76,6 +80,11 @@ def whatwg_form(address: str) -> str:
         raise BadAddress(address, f"{url.protocol[:-1]} is no scheme that is fetched")
     url.hash = ""
     return str(url.href)
+
+
+def is_plain(address: str) -> bool:
+    """Whether an address surely is its own form, both Heritrix's and the browsers'."""
+    return len(address) <= MAX_LENGTH and _PLAIN.fullmatch(address) is not None
 
 
 def redirect_target(page: str, location: str) -> str | None:

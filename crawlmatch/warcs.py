@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
-from crawlmatch.inputs import InputReceipt, Kind, add_locations, columns, escaped, file_digest
+from crawlmatch.inputs import InputReceipt, Kind, columns, escaped, file_digest, keep_rows
 from crawlmatch.rules import Rules
 from silosteps.engine import Engine
 
@@ -130,9 +130,7 @@ def _add(engine: Engine, rules: Rules, source: int, rows: list[tuple[Any, ...]])
     if rows:
         engine.table("warc_row", columns(_COLUMNS, rows))
         engine.run("warc_rows").run("warc_captures")
-        engine.run("read_events", source=source, hits=rules.hits, pages=rules.pages)
-        add_locations(engine)
-        engine.run("keep_events")
+        keep_rows(engine, rules, source)
 
 
 def _plain(text: str) -> str:

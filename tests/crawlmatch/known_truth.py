@@ -493,10 +493,10 @@ CASES |= {
 NOISE = ("style.css text/css", "logo.png image/png", "app.js application/javascript")
 
 
-def crawls(cases: int, *, kinds: tuple[str, ...] = (), noise: int = 0) -> Crawl:
-    """So many cases, of each kind in turn, with so many lines of noise for each."""
-    crawl = Crawl()
-    for number, kind in _numbered(cases, kinds or tuple(CASES)):
+def crawls(cases: int, *, kinds: tuple[str, ...] = (), noise: int = 0, first: int = 0) -> Crawl:
+    """So many cases from a number on, of each kind in turn, with lines of noise for each."""
+    crawl = Crawl(tick=10 * first)
+    for number, kind in _numbered(first, cases, kinds or tuple(CASES)):
         host = f"h{number}.example.org"
         CASES[kind](crawl, host, f"oai:example.org:{number}")
         for n in range(noise):
@@ -505,6 +505,6 @@ def crawls(cases: int, *, kinds: tuple[str, ...] = (), noise: int = 0) -> Crawl:
     return crawl
 
 
-def _numbered(cases: int, kinds: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    for number in range(cases):
+def _numbered(first: int, cases: int, kinds: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    for number in range(first, first + cases):
         yield number, kinds[number % len(kinds)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlmatch.errors import BadAddress
-from crawlmatch.uris import heritrix_form, host_of, redirect_target, whatwg_form
+from crawlmatch.uris import heritrix_form, host_of, is_plain, redirect_target, whatwg_form
 
 RECORDED = Path(__file__).parent / "data" / "heritrix_forms.tsv"
 """Address, TAB, ``=`` and the form that `UsableURIFactory` 1.1.8 gives, or ``!``: refused.
@@ -94,6 +94,13 @@ def test_any_text_has_a_form_or_is_refused(text: str) -> None:
     for form in (heritrix_form, whatwg_form):
         with contextlib.suppress(BadAddress):
             assert "://" in form(text)
+
+
+@given(st.text(alphabet="abC9./-~_%&=?;:@é[]'|\\", max_size=30))
+def test_a_plain_address_is_its_own_form(text: str) -> None:
+    address = f"http://h.org/{text}"
+    if is_plain(address):
+        assert heritrix_form(address) == whatwg_form(address) == address
 
 
 def test_a_host_name_of_many_labels_is_judged_at_once() -> None:
