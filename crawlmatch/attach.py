@@ -16,10 +16,9 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
 
 from crawlmatch.crawls import Crawl
-from crawlmatch.warcs import Capture, capture_of
+from crawlmatch.warcs import DAMAGED, Capture, capture_of
 from recordsilo import Silo
 from recordsilo.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.edit import RecordEdit, new_origin
@@ -104,7 +103,7 @@ def attach(
                 for record, offset in _records(file):
                     where = f"{os.path.basename(path)}:{offset}"
                     _take(silo, crawl, record, where=where, left=left, receipt=receipt)
-            except (ArchiveLoadFailed, EOFError, ValueError):
+            except DAMAGED:
                 receipt.broken.append(path)
     receipt.absent = sorted(
         (one.identifier, one.final_url) for wanted in left.values() for one in wanted

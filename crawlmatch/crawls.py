@@ -78,11 +78,9 @@ def crawls(silo_path: str) -> list[Crawl]:
         names = sorted(os.listdir(f"{silo_path}/{DIRECTORY}"))
     except FileNotFoundError:
         return []
-    return [
-        crawl_named(silo_path, name)
-        for name in names
-        if _NAME.fullmatch(name) and os.path.isdir(f"{silo_path}/{DIRECTORY}/{name}")
-    ]
+    moved = {name[1:].removesuffix(".replaced") for name in names if name.endswith(".replaced")}
+    kept = {name for name in names if os.path.isdir(f"{silo_path}/{DIRECTORY}/{name}")}
+    return [crawl_named(silo_path, name) for name in sorted(kept | moved) if _NAME.fullmatch(name)]
 
 
 def crawl_named(silo_path: str, name: str) -> Crawl:
@@ -93,8 +91,8 @@ def crawl_named(silo_path: str, name: str) -> Crawl:
         CrawlError: Its receipt cannot be read.
     """
     path = f"{silo_path}/{DIRECTORY}/{check_name(name)}"
-    if os.path.isdir(f"{silo_path}/{DIRECTORY}") and not os.path.isdir(path):
-        sweep(f"{silo_path}/{DIRECTORY}", name)
+    if not os.path.isdir(path):
+        path = f"{silo_path}/{DIRECTORY}/.{name}.replaced"  # its writer is between two renames
     try:
         with open(f"{path}/crawl.json", encoding="utf-8") as file:
             told = json.load(file)
@@ -144,6 +142,8 @@ def match_into_silo(
     locks = Locks(f"{silo_path}/.silo/locks")
     with locks.hold_name(f"crawl {name}"):
         fingerprint = fingerprint_of(request)
+        if os.path.isdir(f"{silo_path}/{DIRECTORY}"):
+            sweep(f"{silo_path}/{DIRECTORY}", name)
         try:
             before = crawl_named(silo_path, name)
         except CrawlNotFound:

@@ -108,7 +108,7 @@ def kind_of_lines(first: bytes) -> Kind:
         text = line.strip()
         if text.startswith(b"WARC/"):
             return Kind.WARC
-        if text.startswith(b"CDX ") or re.match(rb"\S+ \d{14} (\{|\S+ )", text):
+        if text.startswith((b"CDX ", b"!")) or re.match(rb"\S+ \d{14} (\{|\S+ )", text):
             return Kind.CDX
         if text.startswith(b"{"):
             return Kind.JSON

@@ -5,10 +5,12 @@ one of several: in any order, of inputs that overlap or come twice. Its director
 name last, so it is whole or not there.
 """
 
+import contextlib
 import gzip
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +23,7 @@ from crawlmatch.rules import Rules
 from crawlmatch.warcs import read_warc
 from recordsilo.atomic_file import flush_directory, flush_fd, remove_tree
 from silosteps.engine import Engine
-from silosteps.inputs import STDIN, open_input
+from silosteps.inputs import GZIP, STDIN, open_input
 from silosteps.step_file import steps_of
 
 FORMAT = 1
@@ -178,8 +180,16 @@ def _told(path: str) -> dict[str, Any]:
 
 
 def _first_kind(name: str) -> Kind:
+    """What a file is, by its first bytes; also of one that is compressed and breaks off."""
     with open_input(name) as stream:
-        return kind_of_lines(stream.read(4096) or b"")
+        if not stream.compressed:
+            return kind_of_lines(stream.read(4096) or b"")
+    with open(name, "rb") as file:
+        packed = file.read(1 << 16)
+    if packed.startswith(GZIP):
+        with contextlib.suppress(zlib.error):
+            return kind_of_lines(zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(packed, 4096))
+    return Kind.LOG  # the reader looks again
 
 
 def _flush(directory: str) -> None:

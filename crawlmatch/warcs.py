@@ -3,6 +3,7 @@
 Source: WARC 1.1 (ISO 28500:2017), sections 6.3 (response) and 6.7 (revisit).
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from crawlmatch.inputs import InputReceipt, Kind, columns, escaped, file_digest,
 from crawlmatch.rules import Rules
 from silosteps.engine import Engine
 
+DAMAGED = (ArchiveLoadFailed, EOFError, ValueError, AttributeError)
+"""What warcio raises at a record that is none; AttributeError at one whose header breaks off."""
 _AT_ONCE = 20_000
 _COLUMNS = ("url", "ts", "status", "size", "mime", "sha1", "kind", "redirect", "line")
 
@@ -59,14 +62,18 @@ def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
     """
     iterator = ArchiveIterator(file)
     for record in iterator:
-        found = capture_of(record)
         passed_over["records"] += 1
-        if found is None:
+        found = capture_of(record)
+        offset = iterator.get_record_offset()  # reads the record to its end
+        if record.length is None or getattr(record.raw_stream, "limit", 0) > 0:
+            passed_over["broken"] += 1
+        elif found is None:
             passed_over["other record"] += 1
-            continue
-        offset = iterator.get_record_offset()
-        iterator.read_to_end(record)
-        yield replace(found, offset=offset, length=iterator.get_record_length())
+        else:
+            yield replace(found, offset=offset, length=iterator.get_record_length())
+    if iterator.offset < file.seek(0, os.SEEK_END):
+        passed_over["records"] += 1
+        passed_over["broken"] += 1
 
 
 def capture_of(record: Any) -> Capture | None:
@@ -117,7 +124,7 @@ def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputR
                 if len(rows) >= _AT_ONCE:
                     _add(engine, rules, source, rows)
                     rows = []
-        except (ArchiveLoadFailed, EOFError, ValueError):
+        except DAMAGED:
             passed["records"] += 1
             passed["broken"] += 1
     _add(engine, rules, source, rows)

@@ -1,13 +1,13 @@
 """Crawls of which the truth is known: every seed row has its outcome, its ends and its rule."""
 
 import random
-import sqlite3
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from known_truth import CASES, Crawl, Truth, crawls
+from truth_rows import rows_of
 
 from crawlmatch.matching import MatchReceipt, Request, match_into
 from crawlmatch.outcomes import Outcome
@@ -31,16 +31,6 @@ def matched(request: Request, directory: Path, **how: Any) -> tuple[MatchReceipt
     directory.mkdir(parents=True, exist_ok=True)
     receipt = match_into(str(directory), request, **how)
     return receipt, rows_of(directory / "crawl_result.sqlite")
-
-
-def rows_of(database: Path) -> list[Any]:
-    with sqlite3.connect(database) as connection:
-        connection.row_factory = sqlite3.Row
-        found = connection.execute(
-            "SELECT * FROM crawl_result ORDER BY initial_url, identifier, terminal, final_url"
-        ).fetchall()
-    connection.close()
-    return [dict(row) for row in found]
 
 
 def wrong(crawl: Crawl, rows: list[Any]) -> list[tuple[Any, Truth, Any]]:
