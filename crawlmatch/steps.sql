@@ -330,8 +330,7 @@ WHERE grade < 70 AND sha1 IN (SELECT sha1 FROM page WHERE grade IN (70, 75) AND 
 GROUP BY sha1
 
 -- step: pages
--- All pages, with revisits as what they are a copy of, and walls told from pages: $walls is
--- a pattern of the addresses where people sign in or take cookies.
+-- All pages, with revisits as what they are a copy of.
 CREATE OR REPLACE TEMP TABLE node AS
 SELECT page.url AS url, source,
     CASE
@@ -435,7 +434,8 @@ SELECT DISTINCT via AS url FROM page WHERE via <> '' AND NOT ends_with(hops, 'P'
 
 -- step: nodes_needed
 -- The pages on the ways from seeds to their ends: full texts, redirects and their targets,
--- pages that lead to others, and seeds.
+-- pages that lead to others, and seeds. $walls is a pattern of the addresses where people
+-- sign in or take cookies.
 CREATE OR REPLACE TEMP TABLE needed AS
 SELECT node.*, asked_page.url IS NOT NULL AS is_asked,
     grade > 30 AND regexp_matches(node.url, $walls) AS is_wall
