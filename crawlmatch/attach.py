@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from warcio.archiveiterator import ArchiveIterator
 
 from crawlmatch.crawls import Crawl
-from crawlmatch.warcs import DAMAGED, Capture, capture_of
+from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
 from recordsilo import Silo
 from recordsilo.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.edit import RecordEdit, new_origin
@@ -32,6 +32,7 @@ AGENT = "silo crawl attach"
 MAX_SIZE = 2 << 30
 _EXTENSIONS = {"application/pdf": ".pdf", "application/postscript": ".ps"}
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|%]+")
+_WARCS = (".warc", ".warc.gz", ".warc.zst")
 _CHUNK = 1 << 20
 
 
@@ -98,7 +99,7 @@ def attach(
     receipt = AttachReceipt()
     left = _wanted(silo, crawl, frozenset(identifiers), receipt)
     for path in _files(warcs):
-        with open(path, "rb") as file:
+        with opened_warc(path) as file:
             try:
                 for record, offset in _records(file):
                     where = f"{os.path.basename(path)}:{offset}"
@@ -162,7 +163,11 @@ def _files(warcs: Iterable[str]) -> Iterator[str]:
     for path in warcs:
         if os.path.isdir(path):
             names = sorted(os.listdir(path))
-            yield from (f"{path}/{name}" for name in names if name.endswith((".warc", ".warc.gz")))
+            yield from (
+                f"{path}/{name}"
+                for name in names
+                if name.endswith((".warc", ".warc.gz", ".warc.zst"))
+            )
         else:
             yield path
 

@@ -6,6 +6,7 @@ Exit codes: 0 whole; 1 lines were set aside, or files could not be attached; 2 w
 import contextlib
 import importlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.options import as_json, directory
-from silosteps.errors import StepsError
+from silosteps.errors import StepsError, WorkerDied
 
 if TYPE_CHECKING:
     from crawlmatch.matching import MatchReceipt, Request
@@ -36,13 +37,20 @@ def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
+    """A size as DuckDB takes it."""
+    if not re.fullmatch(r"[1-9][0-9]{0,8}(MB|GB|MiB|GiB)", value):
+        raise click.BadParameter(f"{value!r} is no size; write 600MB or 4GB")
+    return value
+
+
 judging = _all(
     click.option("--html-hit", is_flag=True, help="Look for web pages in place of documents."),
     click.option(
         "--rules", "rules_file", metavar="FILE.toml", type=click.File("r", encoding="utf-8"),
         help="More patterns of walls, or other media types of full texts.",
     ),
-    click.option("--memory", default="600MB", show_default=True, metavar="SIZE",
+    click.option("--memory", default="600MB", callback=_memory, show_default=True, metavar="SIZE",
                  help="How much the engine keeps in memory before it spills to the disk."),
 )  # fmt: skip
 also = _all(
@@ -66,6 +74,8 @@ def _told() -> Iterator[None]:
             fail(f"silo crawl needs the package {package}: pip install 'recordsilo[crawl]'")
     try:
         yield
+    except WorkerDied as error:
+        fail(str(error), ExitCode.STOPPED)
     except StepsError as error:
         fail(str(error), ExitCode.USAGE if type(error) is not StepsError else ExitCode.LOSSES)
 

@@ -189,7 +189,9 @@ def _first_kind(name: str) -> Kind:
     if packed.startswith(GZIP):
         with contextlib.suppress(zlib.error):
             return kind_of_lines(zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(packed, 4096))
-    return Kind.LOG  # the reader looks again
+        return Kind.LOG  # the reader tells that it breaks off
+    with open_input(name) as stream:
+        return kind_of_lines(stream.read(4096) or b"")
 
 
 def _flush(directory: str) -> None:

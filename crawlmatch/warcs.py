@@ -3,11 +3,13 @@
 Source: WARC 1.1 (ISO 28500:2017), sections 6.3 (response) and 6.7 (revisit).
 """
 
+import io
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
@@ -15,8 +17,10 @@ from warcio.exceptions import ArchiveLoadFailed
 from crawlmatch.inputs import InputReceipt, Kind, columns, escaped, file_digest, keep_rows
 from crawlmatch.rules import Rules
 from silosteps.engine import Engine
+from silosteps.errors import InputUnreadable
+from silosteps.inputs import ZSTD, open_input
 
-DAMAGED = (ArchiveLoadFailed, EOFError, ValueError, AttributeError)
+DAMAGED = (ArchiveLoadFailed, EOFError, ValueError, AttributeError, InputUnreadable)
 """What warcio raises at a record that is none; AttributeError at one whose header breaks off."""
 _AT_ONCE = 20_000
 _COLUMNS = ("url", "ts", "status", "size", "mime", "sha1", "kind", "redirect", "line")
@@ -54,6 +58,25 @@ class Capture:
         )
 
 
+@contextmanager
+def opened_warc(name: str) -> Iterator[BinaryIO]:
+    """A WARC, plain or with a gzip member a record, which warcio reads; or all of it Zstandard.
+
+    Raises:
+        InputUnreadable: It is not there.
+    """
+    try:
+        with open(name, "rb") as file:
+            if file.read(4) != ZSTD:
+                file.seek(0)
+                yield file
+                return
+    except OSError as error:
+        raise InputUnreadable(name, error.strerror or str(error)) from error
+    with open_input(name) as stream:
+        yield cast(BinaryIO, io.BufferedReader(stream))
+
+
 def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
     """The captures in a WARC; records are counted, and those that are no captures.
 
@@ -71,7 +94,7 @@ def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
             passed_over["other record"] += 1
         else:
             yield replace(found, offset=offset, length=iterator.get_record_length())
-    if iterator.offset < file.seek(0, os.SEEK_END):
+    if file.seekable() and iterator.offset < file.seek(0, os.SEEK_END):
         passed_over["records"] += 1
         passed_over["broken"] += 1
 
@@ -114,7 +137,7 @@ def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputR
     passed: Counter[str] = Counter()
     rows: list[tuple[Any, ...]] = []
     short = name.rpartition("/")[2]
-    with open(name, "rb") as file:
+    with opened_warc(name) as file:
         try:
             for one in captures(file, passed):
                 rows.append(

@@ -258,6 +258,7 @@ def test_a_user_is_told_in_a_sentence(
         ("match", records.path, log, "--name", "../x"),
         ("report", records.path),
         ("dump", log),
+        ("map", log, "-o", tmp_path / "shard", "--memory", "much"),
     ):
         invoke(*arguments, code=2)
 

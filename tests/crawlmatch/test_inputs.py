@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_truth import HTML, PDF, Crawl, sha1_of
@@ -137,6 +138,18 @@ ANSWERS = (
     ("response", B, 200, {"Content-Type": "application/pdf; x"}, b"%PDF" + bytes(2000)),
     ("request", B, 200, {}, b""),
 )
+
+
+def test_a_warc_may_be_packed_with_zstandard(tmp_path: Path, match: Any) -> None:
+    path = tmp_path / "w.warc.zst"
+    whole = zstandard.compress(warc_of(*ANSWERS, packed=False))
+    path.write_bytes(whole)
+    receipt, rows = match(path)
+    assert receipt.inputs[0].kind == Kind.WARC
+    assert rows[0]["outcome"] == "fulltext"
+    path.write_bytes(whole[:-20])
+    with pytest.raises(InputUnreadable, match="breaks off"):
+        match(path)
 
 
 @pytest.mark.parametrize("packed", [True, False])
