@@ -6,8 +6,8 @@ from dataclasses import replace
 from crawlmatch.errors import CrawlError
 from crawlmatch.seeds import SeedLink, seed_links
 from recordsilo import Silo
-from recordsilo.description import Link, links_of
 from recordsilo.errors import RecordSiloError
+from recordsilo.formats import Link, links_of
 from recordsilo.index import PageRequest, SearchFilters
 
 _AT_ONCE = 500

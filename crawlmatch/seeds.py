@@ -15,7 +15,7 @@ from typing import Any
 from crawlmatch.errors import BadAddress
 from crawlmatch.inputs import InputReceipt, columns, file_digest
 from crawlmatch.uris import heritrix_form, host_of, is_plain, whatwg_form
-from recordsilo.description import Link
+from recordsilo.formats import Link
 from silosteps.engine import Engine
 from silosteps.inputs import STDIN, open_input
 from silosteps.lines import blocks
