@@ -176,7 +176,8 @@ def outcome(fault: Fault, harvested: Harvested | None) -> str:
 # --------------------------------------------------------------------------- all of them
 
 GROUPS = {range(1, 20): "tokens", range(20, 34): "HTTP", range(34, 50): "XML",
-          range(50, 58): "records", range(58, 71): "dates, sets, Identify"}  # fmt: skip
+          range(50, 58): "records", range(58, 71): "dates, sets, Identify",
+          range(71, 100): "hostile"}  # fmt: skip
 
 
 def group_of(fault: Fault) -> str:

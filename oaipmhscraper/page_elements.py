@@ -166,13 +166,16 @@ def token_of(listed: etree._Element | None, kinds: Kinds) -> ResumptionToken | N
     found = {str(name).lower().replace("_", ""): str(value) for name, value in attributes}
     return ResumptionToken(
         text_of(element),
-        _number(found.get("completelistsize")),
-        _number(found.get("cursor")),
+        number_of(found.get("completelistsize")),
+        number_of(found.get("cursor")),
         found.get("expirationdate", found.get("expires")),
     )
 
 
-def _number(text: str | None) -> int | None:
-    """A count as servers write it; pycsw 2.6.2 sends ``-1`` on an empty page."""
+def number_of(text: str | None) -> int | None:
+    """A count as servers write it, or None; pycsw 2.6.2 sends ``-1`` on an empty page.
+
+    Python's `int` refuses what `str.isdigit` allows: ``²``, or 5,000 digits.
+    """
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

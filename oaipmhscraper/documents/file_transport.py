@@ -19,6 +19,7 @@ from oaipmhscraper.documents.file_types import media_type
 from oaipmhscraper.documents.public_hosts import PrivateAddress, guarded, is_public
 from oaipmhscraper.documents.robots import Robots
 from oaipmhscraper.errors import RetryLater, ScraperError
+from oaipmhscraper.page_elements import number_of
 from oaipmhscraper.transport.http_failures import BROKEN, is_final, reason_of
 from oaipmhscraper.transport.http_rules import BaseURL, backoff, retry_after, without_credentials
 from oaipmhscraper.transport.http_settings import HttpSettings
@@ -368,13 +369,12 @@ def _place(url: str) -> tuple[str, int]:
 
 def _head(response: requests.Response, url: str) -> FileHead:
     said = response.headers
-    length = said.get("content-length", "")
     is_plain = said.get("content-encoding", "identity").lower() in {"", "identity"}
     return FileHead(
         url,
         media_type(said.get("content-type", "")),
         said.get("content-disposition", ""),
-        int(length) if is_plain and length.isascii() and length.isdigit() else None,
+        number_of(said.get("content-length")) if is_plain else None,
         said.get("etag", ""),
         said.get("last-modified", ""),
     )

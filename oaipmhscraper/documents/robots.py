@@ -34,13 +34,16 @@ class Robots:
     def allows(self, url: str) -> bool:
         """Whether an address may be fetched; none may be of a host that does not answer."""
         rules = self._rules(url)
-        return rules is not None and rules.can_fetch(self._agent, url)
+        try:
+            return rules is not None and rules.can_fetch(self._agent, url)
+        except ValueError:  # the host, with its percent-encoding undone, is no host
+            return False
 
     def delay(self, url: str) -> float:
         """Seconds between two requests that the host asks for; 0 where it asks for none."""
         rules = self._rules(url)
         asked = rules.crawl_delay(self._agent) if rules is not None else None
-        return min(float(asked or 0.0), LONGEST_DELAY)
+        return float(min(int(asked or 0), LONGEST_DELAY))
 
     def _rules(self, url: str) -> RobotFileParser | None:
         parts = urlsplit(url)
@@ -52,6 +55,19 @@ class Robots:
 
 
 def _parsed(text: str) -> RobotFileParser:
-    rules = RobotFileParser()
-    rules.parse(text.splitlines())
+    """The rules; lines that `RobotFileParser` fails on (``Crawl-delay: ²``) are left out."""
+    rules, lines = RobotFileParser(), text.splitlines()
+    try:
+        rules.parse(lines)
+    except ValueError:
+        rules = RobotFileParser()
+        rules.parse(line for line in lines if _is_readable(line))
     return rules
+
+
+def _is_readable(line: str) -> bool:
+    try:
+        RobotFileParser().parse(("User-agent: *", line))
+    except ValueError:
+        return False
+    return True

@@ -71,7 +71,8 @@ def without_wrong_declaration(body: bytes) -> bytes | None:
     codec = _codec(declared[1])
     if codec is None or codec.startswith(_STATEFUL) or not _is_utf8(body):
         return None
-    return body[body.index(b"?>") + 2 :]
+    _, end, page = body.partition(b"?>")
+    return page if end else None
 
 
 def _wide_text(body: bytes) -> str | None:

@@ -12,6 +12,7 @@ from html import unescape
 
 from oaipmhprotocol import DatestampError, Header, Record, ResumptionToken
 from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhscraper.page_elements import number_of
 from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage
 
@@ -91,8 +92,8 @@ def _token(end: re.Match[bytes]) -> ResumptionToken:
     said = _attributes((end["attributes"] or b"").decode())
     return ResumptionToken(
         _text((end["token"] or b"").decode()),
-        _number(said.get("completeListSize", "")),
-        _number(said.get("cursor", "")),
+        number_of(said.get("completeListSize")),
+        number_of(said.get("cursor")),
         said.get("expirationDate"),
     )
 
@@ -106,8 +107,3 @@ def _moment(text: bytes) -> datetime | None:
         return read_datestamp(text.decode("latin-1"))
     except DatestampError:
         return None
-
-
-def _number(text: str) -> int | None:
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

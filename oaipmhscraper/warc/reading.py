@@ -20,6 +20,7 @@ from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
 from oaipmhscraper.errors import ResponseTooLarge, WarcUnreadable
+from oaipmhscraper.page_elements import number_of
 from oaipmhscraper.transport.http_rules import Answer, CodingBroken, unpack
 from oaipmhscraper.warc.files import whole_length
 from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
@@ -200,7 +201,7 @@ def _answer(record: Any, raw: bytes, limit: int) -> Answer:
     return Answer(
         body,
         url,
-        int(status) if status.isdigit() else 200,
+        number_of(status) or 200,
         headers,
         packed,
         _moment(said("WARC-Date")),

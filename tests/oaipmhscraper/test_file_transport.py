@@ -19,7 +19,7 @@ from oaipmhscraper.documents.file_transport import (
     NotChanged,
 )
 from oaipmhscraper.documents.public_hosts import is_public
-from oaipmhscraper.documents.robots import Robots
+from oaipmhscraper.documents.robots import LONGEST_DELAY, Robots
 from oaipmhscraper.errors import RetryLater
 from oaipmhscraper.transport.http_settings import HttpSettings
 
@@ -279,3 +279,27 @@ def test_rules_of_a_host_are_asked_for_once():
     ]
     assert robots.delay("http://r.example/x") == 0.0
     assert asked == ["http://r.example/robots.txt"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Crawl-delay: \u00b2", "Crawl-delay: " + "9" * 5000, "Request-rate: \u00b2/1", "Allow: //["],
+)
+def test_a_malformed_line_of_robots_txt_is_left_out_and_the_others_count(line):
+    robots = Robots(lambda _: f"User-agent: *\n{line}\nDisallow: /no\nCrawl-delay: 7")
+    assert [robots.allows(f"http://r.example/{path}") for path in ("no", "yes")] == [False, True]
+    assert robots.delay("http://r.example/yes") == 7.0
+
+
+def test_a_crawl_delay_beyond_all_numbers_is_the_longest_one():
+    robots = Robots(lambda _: "User-agent: *\nCrawl-delay: " + "9" * 400)
+    assert robots.delay("http://r.example/yes") == LONGEST_DELAY
+
+
+def test_a_link_whose_host_is_none_once_decoded_is_not_allowed():
+    assert not Robots(lambda _: "").allows("http://r%5B.example/x")
+
+
+def test_a_length_that_is_no_number_to_python_is_not_told(server, fetch):
+    server.serve("/a.pdf", PDF, 200, {"Content-Length": "9" * 5000}, None)
+    assert fetch("/a.pdf")[0].length is None

@@ -117,6 +117,9 @@ def test_answers_are_judged_by_body_then_status(status, body, has_answered, verd
         ("soon", None),
         ("-5", None),
         ("9" * 40, None),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2030 00:00:00 +99999999999999", None),
+        (f"Mon, 01 Jan {'9' * 5000} 00:00:00 GMT", None),
     ],
 )
 def test_retry_after_is_read_in_both_forms(value, seconds):

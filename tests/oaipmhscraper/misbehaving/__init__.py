@@ -11,6 +11,8 @@ what was seen in the wild:
 
 1–19 tokens, 20–33 HTTP, 34–49 XML, 50–57 records, 58–70 dates, sets and Identify.
 
+Those from 71 on were seen nowhere: they are what a server could do on purpose.
+
 Not simulated, and why:
 
 * 30, old TLS: Python's ssl offers no server that speaks what OpenSSL 3 refuses; a
@@ -24,6 +26,7 @@ Not simulated, and why:
 
 from misbehaving import (  # noqa: F401  # importing them registers their faults
     faults_of_dates,
+    faults_of_hostile_servers,
     faults_of_http,
     faults_of_records,
     faults_of_tokens,
