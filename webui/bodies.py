@@ -8,19 +8,21 @@ Source: RFC 9112, section 6; RFC 9110, sections 8.6 and 15.5.14.
 
 import io
 import json
-import os
 from collections.abc import Mapping
 from typing import BinaryIO
 
 from webui.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
 from webui.http_values import JSON, Request, parse_fields
-from webui.multipart import Form, boundary_of, read_multipart
+from webui.multipart import MAX_PARTS, MULTIPART, Form, Limits, boundary_of, read_multipart
 
 FORM_LIMIT = 64 * 1024
 LIST_LIMIT = 4 * 1024 * 1024
 """Of a form with a long list of identifiers, or with all values of a record, in it."""
+SOME_FIELDS = 100
 MANY_FIELDS = 10_000
 URLENCODED = "application/x-www-form-urlencoded"
+FORMS = (URLENCODED, MULTIPART, JSON)
+"""What every address that takes fields takes them as."""
 
 
 class BodyBrokeOff(OSError):
@@ -101,44 +103,48 @@ def read_form(
         request: Its body is read to the end.
         limit: Bytes taken at most.
         spool_dir: Where files of a multipart form are put meanwhile, unnamed; made when
-            absent. None: no files here, multipart is refused.
-        fields_limit: Bytes that the fields of a form without files may take.
+            absent. None: the form takes no files.
+        fields_limit: Bytes that the fields may take together.
 
     Raises:
-        TooLarge, LengthRequired, BadRequest, UnsupportedMediaType: See there.
+        TooLarge, LengthRequired, BadRequest, UnsupportedMediaType: See there. A text with
+            half of a surrogate pair, which UTF-8 cannot hold, is a BadRequest.
     """
     body = open_body(request, limit)
     if body.left == 0:
         return Form()
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    boundary = boundary_of(request.headers.get("content-type", ""))
-    if boundary and spool_dir:
-        os.makedirs(spool_dir, exist_ok=True)
-        return _cut_off_is_bad_request(body, boundary, spool_dir)
+    try:
+        form = _read(request, body, spool_dir, fields_limit)
+    except BodyBrokeOff as error:
+        raise BadRequest("Nothing was changed: {reason}.", reason=error) from None
+    try:
+        "".join(form.texts()).encode()
+    except UnicodeEncodeError:
+        form.close()
+        raise BadRequest("A field of this form holds half of a surrogate pair.") from None
+    return form
+
+
+def _read(request: Request, body: Body, spool_dir: str | None, fields_limit: int) -> Form:
+    content_type = request.headers.get("content-type", "")
+    most = MANY_FIELDS if fields_limit > FORM_LIMIT else SOME_FIELDS
+    if boundary := boundary_of(content_type):
+        limits = Limits(MAX_PARTS if spool_dir else most, fields_limit)
+        return read_multipart(body, boundary, spool_dir, limits)  # type: ignore[arg-type]  # it only reads
+    kind = content_type.partition(";")[0].strip().lower()
     if kind == URLENCODED:
-        most = MANY_FIELDS if fields_limit > FORM_LIMIT else 100
         return Form(parse_fields(_text(_small(body, fields_limit)), most))
     if kind == JSON:
         return Form(_json_fields(_small(body, fields_limit)))
-    known = f"{URLENCODED}, {JSON}" + (", multipart/form-data" if spool_dir else "")
+    known = ", ".join(FORMS)
     raise UnsupportedMediaType("This address takes one of {known}.", known=known)
-
-
-def _cut_off_is_bad_request(body: Body, boundary: str, spool_dir: str) -> Form:
-    try:
-        return read_multipart(body, boundary, spool_dir)  # type: ignore[arg-type]  # it only reads
-    except BodyBrokeOff as error:
-        raise BadRequest("Nothing was stored: {reason}.", reason=error) from None
 
 
 def _small(body: Body, limit: int) -> bytes:
     """The whole of a body of fields; an upload's limit does not count for it."""
     if body.left > limit:
         raise TooLarge("The fields of a form take {size} at most.", size=human_size(limit))
-    try:
-        return body.readall()
-    except BodyBrokeOff as error:
-        raise BadRequest("Nothing was changed: {reason}.", reason=error) from None
+    return body.readall()
 
 
 def _text(content: bytes) -> str:

@@ -11,7 +11,7 @@ from webui import urls
 from webui.http_values import Response, redirect, revision_tag
 from webui.pages import files, versions
 from webui.pages.records import create
-from webui.record_view import record_view, version_json
+from webui.record_view import record_view, version_as_json
 from webui.rendering import json_answer
 from webui.site import Call
 
@@ -30,8 +30,8 @@ def show_version(call: Call) -> Response:
     view = record_view(call.site, record, call.version)
     if not call.wants_json:
         return redirect(view.shown.url, HTTPStatus.FOUND)
-    twin = {"identifier": record.item_id, **version_json(record, view.shown)}
-    return json_answer(twin, headers={"ETag": revision_tag(record.revision)})
+    headers = {"ETag": revision_tag(record.revision)}
+    return json_answer(version_as_json(record, view), headers=headers)
 
 
 def create_record(call: Call) -> Response:
@@ -45,6 +45,6 @@ def make_version(call: Call) -> Response:
 
 
 def upload(call: Call) -> Response:
-    """POST ``/<id>/<version>``: the file ``part`` under ``path``; replaces, as it did."""
+    """POST ``/<id>/<version>``: the file, or text, ``part`` under ``path``; replaces."""
     uploaded = files.uploaded(call)
     return files.put_upload(call, uploaded, files.path_of(call, uploaded))

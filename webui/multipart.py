@@ -7,9 +7,10 @@ lines costs what any other file costs (a reader that goes line by line took 13.8
 Source: RFC 7578; RFC 2046, section 5.1.
 """
 
+import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from email.message import Message
@@ -19,9 +20,10 @@ from typing import BinaryIO, Self
 from webui.errors import BadRequest, TooLarge, UnsupportedMediaType
 
 BLOCK = 64 * 1024
+MULTIPART = "multipart/form-data"
 MAX_PARTS = 40
+"""Of a form with files, each of which is open until the form is closed."""
 MAX_PART_HEADERS = 8 * 1024
-MAX_FIELDS = 64 * 1024
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 Sink = Callable[[bytes], object]
 
@@ -32,6 +34,14 @@ class UploadedFile:
 
     filename: str
     content: BinaryIO
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many parts a form may have, and how many bytes its fields may take together."""
+
+    parts: int = MAX_PARTS
+    fields: int = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -51,7 +61,18 @@ class Form:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
         self._open.close()
+
+    def texts(self) -> Iterator[str]:
+        """Every text in it: names, values, names of files."""
+        for name, value in self.fields.items():
+            yield from (name, value)
+        for name, uploaded in self.files.items():
+            yield from (name, uploaded.filename)
 
     def add_file(self, name: str, filename: str, spool_dir: str) -> BinaryIO:
         """An unnamed file in `spool_dir` for the bytes of a part."""
@@ -69,31 +90,37 @@ def boundary_of(content_type: str) -> str | None:
     """
     header = Message()
     header["Content-Type"] = content_type
-    if header.get_content_type() != "multipart/form-data":
+    if header.get_content_type() != MULTIPART:
         return None
-    boundary = header.get_boundary() or ""
+    try:
+        boundary = header.get_boundary() or ""
+    except ValueError:  # of parameters as RFC 2231 has them: their charset, their numbers
+        boundary = ""
     if not _BOUNDARY.fullmatch(boundary):
         raise UnsupportedMediaType("This multipart form does not say where its parts end.")
     return boundary
 
 
-def read_multipart(stream: BinaryIO, boundary: str, spool_dir: str) -> Form:
+def read_multipart(
+    stream: BinaryIO, boundary: str, spool_dir: str | None, limits: Limits = Limits()
+) -> Form:
     """Read a whole form; nothing is given out before its last boundary was seen.
 
     Args:
         stream: Ends where the body ends; raises `TooLarge` past the limit it sets.
         boundary: As `boundary_of` gives it.
-        spool_dir: An existing directory; files lie there without a name until closed.
+        spool_dir: Where files lie without a name until closed; made when absent. None:
+            a form with a file is refused.
 
     Raises:
-        BadRequest: Cut off, or not a multipart form.
+        BadRequest: Cut off, not a multipart form, or with a file where none is taken.
         TooLarge: Very many parts, or large fields.
     """
     form = Form()
     try:
-        _Reader(stream, boundary).read_into(form, spool_dir)
+        _Reader(stream, boundary, limits).read_into(form, spool_dir)
     except BaseException:
-        form.__exit__(None, None, None)
+        form.close()
         raise
     for uploaded in form.files.values():
         uploaded.content.seek(0)
@@ -103,19 +130,20 @@ def read_multipart(stream: BinaryIO, boundary: str, spool_dir: str) -> Form:
 class _Reader:
     """A window of at most two blocks over the body."""
 
-    def __init__(self, stream: BinaryIO, boundary: str) -> None:
+    def __init__(self, stream: BinaryIO, boundary: str, limits: Limits) -> None:
         self.stream = stream
+        self.limits = limits
         self.delimiter = b"\r\n--" + boundary.encode("ascii")
         self.window = b"\r\n"  # the first boundary has no line break before it
         self.field_bytes = 0
 
-    def read_into(self, form: Form, spool_dir: str) -> None:
+    def read_into(self, form: Form, spool_dir: str | None) -> None:
         self._pass_on(self.delimiter, lambda _preamble: None)
         parts = 0
         while self._another_part():
             parts += 1
-            if parts > MAX_PARTS:
-                raise TooLarge("A form has {most} parts at most.", most=MAX_PARTS)
+            if parts > self.limits.parts:
+                raise TooLarge("A form has {most} parts at most.", most=self.limits.parts)
             self._read_part(form, spool_dir)
 
     def _another_part(self) -> bool:
@@ -125,15 +153,16 @@ class _Reader:
             raise BadRequest("This multipart form has a malformed boundary.")
         return not line.startswith(b"--")
 
-    def _read_part(self, form: Form, spool_dir: str) -> None:
-        header = self._headers()
-        name = header.get_param("name", None, "content-disposition")
-        if not isinstance(name, str):
-            raise BadRequest("A part of this multipart form has no name.")
-        filename = header.get_filename()
+    def _read_part(self, form: Form, spool_dir: str | None) -> None:
+        name, filename = _names(self._headers())
         if filename is None:
             form.fields[name] = self._field_value()
+        elif spool_dir is None:
+            raise BadRequest(
+                "This address takes no files; send {name} as a field of text.", name=name
+            )
         else:
+            os.makedirs(spool_dir, exist_ok=True)
             spooled = form.add_file(name, filename, spool_dir)
             self._pass_on(self.delimiter, spooled.write)
 
@@ -149,7 +178,7 @@ class _Reader:
 
     def _field_value(self) -> str:
         value = bytearray()
-        self._pass_on(self.delimiter, _bounded(value, MAX_FIELDS - self.field_bytes))
+        self._pass_on(self.delimiter, _bounded(value, self.limits.fields - self.field_bytes))
         self.field_bytes += len(value)
         try:
             return value.decode("utf-8")
@@ -180,6 +209,18 @@ class _Reader:
         if not block:
             raise BadRequest("This multipart form is cut off; nothing was stored.")
         self.window += block
+
+
+def _names(header: Message) -> tuple[str, str | None]:
+    """What a part is called, and the name of the file where it is one."""
+    try:
+        name = header.get_param("name", None, "content-disposition")
+        filename = header.get_filename()
+    except ValueError:  # of parameters as RFC 2231 has them: their charset, their numbers
+        raise BadRequest("A part of this multipart form has a malformed name.") from None
+    if not isinstance(name, str):
+        raise BadRequest("A part of this multipart form has no name.")
+    return name, filename
 
 
 def _bounded(into: bytearray, limit: int) -> Sink:

@@ -310,6 +310,12 @@ def _description_json(description: Description) -> dict[str, Any]:
     }
 
 
+def version_as_json(record: HarvestedRecord, view: RecordView) -> dict[str, Any]:
+    """The version shown, on its own."""
+    shown = version_json(record, view.shown)
+    return {"identifier": view.identifier, "revision": view.revision, **shown}
+
+
 def version_json(record: HarvestedRecord, version: VersionView) -> dict[str, Any]:
     """One version with its files."""
     return {

@@ -53,9 +53,9 @@ class Body(Enum):
     """What a route takes."""
 
     NONE = "nothing; what comes is left unread"
-    FIELDS = "a small form, or a JSON object"
-    LIST = "a form with a long list in it"
-    FILE = "a form with a file in it"
+    FIELDS = "a small form: urlencoded, multipart, or a JSON object"
+    LIST = "such a form with a long list in it"
+    FILE = "such a form, and files where it is multipart"
     RAW = "the bytes of a file; the handler reads them"
 
 
@@ -248,10 +248,9 @@ _ADDRESSES = _addresses()
 
 
 def documented() -> Iterator[tuple[Route, bool]]:
-    """The lines of the page's own part of the table, each with whether it has a twin."""
+    """The lines of the table, each with whether it has a twin."""
     for address in _ADDRESSES:
-        if not address.is_of_2010:
-            yield from ((route, address.has_twin) for route in address.methods.values())
+        yield from ((route, address.has_twin) for route in address.methods.values())
 
 
 def find(method: str, raw_path: str) -> Found:

@@ -168,7 +168,8 @@ class Client:
             lines.append(head.encode() + content + b"\r\n")
         body = b"".join(lines) + f"--{boundary}--\r\n".encode()
         headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-        return self.ask("POST", path, body, headers=headers | dict(how.pop("headers", {})), **how)
+        method = how.pop("method", "POST")
+        return self.ask(method, path, body, headers=headers | dict(how.pop("headers", {})), **how)
 
 
 @pytest.fixture(scope="session")

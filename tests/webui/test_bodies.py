@@ -1,5 +1,6 @@
 """Request bodies: limits, broken ends, multipart in blocks."""
 
+import contextlib
 import io
 import tempfile
 import tracemalloc
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from webui.bodies import Body, BodyBrokeOff, content_length, open_body, read_form
 from webui.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
 from webui.http_values import Request
-from webui.multipart import BLOCK, Form, boundary_of, read_multipart
+from webui.multipart import BLOCK, Form, Limits, boundary_of, read_multipart
 
 BOUNDARY = "----WebKitFormBoundary7MA4"
 
@@ -20,6 +21,9 @@ BOUNDARY = "----WebKitFormBoundary7MA4"
 def request_of(content: bytes, kind: str, length: str | None = None) -> Request:
     headers = {"content-type": kind, "content-length": length or str(len(content))}
     return Request("POST", "/", headers, io.BytesIO(content))
+
+
+MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
 
 
 def encoded(parts: list[tuple[str, str | None, bytes]]) -> bytes:
@@ -62,6 +66,18 @@ def test_a_form_is_read_the_same_in_pieces_of_any_size(
         assert form.files["part"].content.read() == content
 
 
+texts_like_parameters = st.text("abn*=';\"%0 9-\\/utfidna78ff\x80\u00e9", max_size=60)
+
+
+@given(texts_like_parameters)
+def test_no_parameter_of_a_header_ends_in_anything_but_a_refusal(parameters: str) -> None:
+    with contextlib.suppress(UnsupportedMediaType):
+        boundary_of("multipart/form-data; boundary" + parameters)
+    head = f"--{BOUNDARY}\r\nContent-Disposition: form-data; name=a; filename{parameters}"
+    with contextlib.suppress(BadRequest):
+        read(f"{head}\r\n\r\nx\r\n--{BOUNDARY}--".encode()).close()
+
+
 @pytest.mark.parametrize("ending", [b"\r\n--", b"\r\n-", b"\r", b"\r\n--" + BOUNDARY.encode()[:9]])
 def test_what_looks_like_a_boundary_stays_content(ending: bytes) -> None:
     with read(encoded([("part", "a", b"x" + ending)]), 7) as form:
@@ -101,6 +117,30 @@ def test_very_many_parts_and_long_fields_are_refused() -> None:
         read(encoded([("n" * 9_000, None, b"")]))
 
 
+def test_a_long_form_without_files_takes_as_many_fields_as_an_urlencoded_one() -> None:
+    body = encoded([(f"f{n}", None, b"x" * 100) for n in range(1000)])
+    form = read_form(request_of(body, MULTIPART), len(body), fields_limit=len(body))
+    assert len(form.fields) == 1000
+    with pytest.raises(TooLarge):
+        read_multipart(io.BytesIO(body), BOUNDARY, None, Limits(999, len(body)))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "name=\"part\"; filename*=idna''%ff",
+        f'name="part"; filename*{"9" * 5000}*=x',
+        "name=\"part\"; filename*=utf-7''%2B2AA-",  # half a surrogate pair, decoded
+        "name*=idna''%ff",
+    ],
+)
+def test_a_part_with_a_malformed_name_is_refused(parameters: str, spool_dir: str) -> None:
+    body = f"--{BOUNDARY}\r\nContent-Disposition: form-data; {parameters}\r\n\r\nx\r\n"
+    content = body.encode() + f"--{BOUNDARY}--\r\n".encode()
+    with pytest.raises(BadRequest):
+        read_form(request_of(content, MULTIPART), 10_000, spool_dir)
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -120,9 +160,16 @@ def test_the_boundary_comes_from_the_content_type() -> None:
     assert boundary_of(f"multipart/form-data; boundary={BOUNDARY}") == BOUNDARY
     assert boundary_of('multipart/form-data; boundary="a b"') == "a b"
     assert boundary_of("text/plain") is None
-    for missing in ("multipart/form-data", 'multipart/form-data; boundary=""'):
-        with pytest.raises(UnsupportedMediaType):
-            boundary_of(missing)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    ["", '; boundary=""', "; boundary*=idna''%ff", f"; boundary*{'9' * 5000}*=x",
+     "; boundary*=utf-7''%2B2AA-"],
+)  # fmt: skip
+def test_a_boundary_that_is_missing_or_malformed_is_refused(parameter: str) -> None:
+    with pytest.raises(UnsupportedMediaType):
+        boundary_of("multipart/form-data" + parameter)
 
 
 @pytest.mark.parametrize("length", ["-5", "+5", "5 5", "0x10", "", "٣", "9" * 20])
@@ -158,10 +205,10 @@ def test_forms_are_urlencoded_json_or_multipart(spool_dir: str) -> None:
     urlencoded = request_of(b"a=1&b=%C3%A9&a=2", "application/x-www-form-urlencoded")
     assert read_form(urlencoded).fields == {"a": "2", "b": "é"}
     assert read_form(request_of(b'{"a": "1"}', "application/json")).fields == {"a": "1"}
-    kind = f"multipart/form-data; boundary={BOUNDARY}"
     body = encoded([("a", None, b"1")])
-    with read_form(request_of(body, kind), spool_dir=spool_dir) as form:
-        assert form.fields == {"a": "1"}
+    for where in (spool_dir, None):
+        with read_form(request_of(body, MULTIPART), spool_dir=where) as form:
+            assert form.fields == {"a": "1"}
     assert read_form(request_of(b"", "")).fields == {}
 
 
@@ -177,7 +224,13 @@ def test_forms_are_urlencoded_json_or_multipart(spool_dir: str) -> None:
         (b"nonsense", "application/json", BadRequest),
         (b"a=1", "text/plain", UnsupportedMediaType),
         (b"x" * 70_000, "application/x-www-form-urlencoded", TooLarge),
-        (b"--x--", "multipart/form-data; boundary=x", UnsupportedMediaType),
+        (encoded([("f", "a.txt", b"x")]), MULTIPART, BadRequest),
+        (encoded([("a", None, b"")] * 101), MULTIPART, TooLarge),
+        (encoded([("a", None, b"x" * 70_000)]), MULTIPART, TooLarge),
+        (b'{"a": "\\ud800"}', "application/json", BadRequest),
+        (b'{"\\udfff": "a"}', "application/json", BadRequest),
+        (b"a=%ED%A0%80", "application/x-www-form-urlencoded", BadRequest),
+        (encoded([("a", None, b"\xed\xa0\x80")]), MULTIPART, BadRequest),
     ],
 )
 def test_a_form_that_cannot_be_read_is_refused(
@@ -190,7 +243,6 @@ def test_a_form_that_cannot_be_read_is_refused(
 def test_a_form_that_broke_off_changes_nothing(spool_dir: str) -> None:
     with pytest.raises(BadRequest, match="broke off"):
         read_form(request_of(b"a=1", "application/x-www-form-urlencoded", "9"))
-    kind = f"multipart/form-data; boundary={BOUNDARY}"
     body = encoded([("part", "a", b"x")])[:-20]
     with pytest.raises(BadRequest, match="broke off"):
-        read_form(request_of(body, kind, "999"), 10_000, spool_dir)
+        read_form(request_of(body, MULTIPART, "999"), 10_000, spool_dir)

@@ -1,5 +1,6 @@
 """The interface of 2010: /<percent-encoded identifier>/<version>/<path>."""
 
+import json
 from typing import Any
 from urllib.parse import quote
 
@@ -7,6 +8,8 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.identifier import url_segment
+from webui.bodies import FORMS
+from webui.multipart import MULTIPART
 
 PLAIN = "oai:example.org:1"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
@@ -40,6 +43,55 @@ def test_a_version_and_a_file_are_found_below_it(client: Any, silo: Silo) -> Non
 def test_what_is_not_there_is_a_real_404(client: Any, path: str) -> None:
     assert client.get(path).status == 404
     assert client.get(path, accept=JSON).error["status"] == 404
+
+
+def sent(client: Any, method: str, path: str, kind: str, fields: dict[str, str]) -> Any:
+    """Send the fields of a change as a body of one of the three kinds."""
+    if kind == MULTIPART:
+        parts = [(name, None, value.encode()) for name, value in fields.items()]
+        return client.upload(path, parts, method=method)
+    headers = {"Content-Type": kind}
+    if kind == JSON:
+        return client.ask(method, path, json.dumps(fields), headers=headers)
+    return client.ask(method, path, fields=fields, headers=headers)
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_every_change_of_2010_takes_its_fields_in_each_kind_of_body(
+    client: Any, silo: Silo, kind: str
+) -> None:
+    url = "/" + quote(ODD, safe="")
+    told = {"message": "Dürer’s “why”"}
+    changes: list[tuple[str, str, dict[str, str], int]] = [
+        ("POST", "/", {"id": "local:中"}, 201),
+        ("POST", url, {"old_version": "1", "version": "copy"}, 201),
+        ("POST", url, {"version": "empty"}, 201),
+        ("POST", url + "/copy", {"path": "docs/a.txt", "part": " a text\r\n"}, 201),
+        ("DELETE", url + "/copy/oai_dc", {}, 200),
+        ("DELETE", url + "/empty", {}, 200),
+    ]
+    for method, path, fields, status in changes:
+        answer = sent(client, method, path, kind, fields | told)
+        assert answer.status == status, answer.text
+    record = silo[ODD]
+    assert record.versions == ["1", "copy"]
+    assert record.paths("copy") == ["docs/a.txt"]
+    assert client.get(url + "/copy/docs/a.txt").body == b" a text\r\n"
+    assert any(told["message"] in line for line in record.versionlog)
+    assert silo["local:中"].versions == ["1"]
+    stale = {"if_match": str(record.revision - 1)}
+    assert sent(client, "DELETE", url, kind, stale).error["code"] == "precondition_failed"
+    assert sent(client, "DELETE", url, kind, told).status == 200
+    assert ODD not in silo
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_an_upload_without_a_name_or_a_content_says_what_is_missing(
+    client: Any, kind: str, working_copy: str
+) -> None:
+    url = "/" + quote(working_copy, safe="") + "/workingcopy"
+    assert "field path" in sent(client, "POST", url, kind, {"part": "x"}).error["message"]
+    assert "field part" in sent(client, "POST", url, kind, {"path": "x"}).error["message"]
 
 
 def test_posting_to_the_root_creates_an_object(client: Any, silo: Silo) -> None:

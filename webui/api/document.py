@@ -12,10 +12,14 @@ from typing import Any
 from webui import routes
 from webui.api.operations import OPERATIONS, Operation, Query
 from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
+from webui.bodies import FORMS
+from webui.multipart import MULTIPART
+from webui.pages import openapi, records, static
 from webui.routes import Body, Route
 from webui.urls import TWIN
 
-_OWN = frozenset({"/", "/favicon.ico", "/robots.txt", "/openapi.json", "/static/{path...}"})
+_OWN = frozenset({records.home, static.favicon, static.robots, openapi.show, static.show})
+"""Handlers that programs have no use for."""
 _BRACES = re.compile(r"\{(\w+)(\.\.\.)?\}")
 _PATH_TEXTS: Mapping[str, str] = {
     "record": "The record: its cleaned pairtree form; a full or short identifier, encoded, too.",
@@ -23,7 +27,6 @@ _PATH_TEXTS: Mapping[str, str] = {
     "path": "A file's path; each of its segments percent-encoded.",
     "name": "Of a kept search.",
 }
-_FORM = "application/x-www-form-urlencoded"
 
 
 @cache
@@ -36,7 +39,8 @@ def document() -> Mapping[str, Any]:
             "version": version("recordsilo"),
             "description": "Records that were harvested, and what was made of them. A list is "
             "walked by `next`, which is null at its end; an ETag of a record is its revision, "
-            "and If-Match makes a change at that revision only.",
+            "and If-Match makes a change at that revision only. Fields of a change are sent "
+            "urlencoded, as multipart/form-data or as a JSON object of texts.",
         },
         "servers": [{"url": "/"}],
         "paths": _paths(routes.documented()),
@@ -50,7 +54,7 @@ def document() -> Mapping[str, Any]:
 def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for route, has_twin in table:
-        if route.pattern in _OWN:
+        if route.handler in _OWN:
             continue
         operation = OPERATIONS.get(route.handler) or _untold(route)
         is_twin = has_twin and "/" not in operation.answer
@@ -73,7 +77,7 @@ def _operation(route: Route, operation: Operation) -> dict[str, Any]:
             **{status: _answer(operation) for status in _statuses(route, operation)},
             **({"304": {"description": "Unchanged."}} if operation.answer == "*/*" else {}),
             **({"303": {"description": "Leads to the page."}} if not operation.answer else {}),
-            **({"303": _leads()} if any(q.name == "find" for q in operation.query) else {}),
+            **{status: {"description": text} for status, text in operation.leads.items()},
             "4XX": {"$ref": "#/components/responses/Error"},
             "5XX": {"$ref": "#/components/responses/Error"},
         },
@@ -87,10 +91,6 @@ def _statuses(route: Route, operation: Operation) -> tuple[str, ...]:
     if not operation.answer:
         return ("2XX",)
     return ("200", "201") if route.body in {Body.FILE, Body.RAW} else (str(operation.status),)
-
-
-def _leads() -> dict[str, Any]:
-    return {"description": "`find` names a record: leads to it."}
 
 
 def _name(route: Route) -> str:
@@ -140,10 +140,8 @@ def _body(route: Route, operation: Operation) -> dict[str, Any] | None:
         return None
     if route.body is Body.RAW:
         return {"content": {"application/octet-stream": {}}, "required": True}
-    if route.body is Body.FILE:
-        return {"content": {"multipart/form-data": {"schema": _upload()}}, "required": True}
     fields = operation.fields or {}
-    schema = {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {
             name: {"type": "string", "description": text} for name, text in fields.items()
@@ -151,20 +149,10 @@ def _body(route: Route, operation: Operation) -> dict[str, Any] | None:
         "required": list(operation.needed),
         "additionalProperties": {"type": "string"},
     }
-    content = {kind: {"schema": schema} for kind in (_FORM, "application/json")}
+    content = {kind: {"schema": schema} for kind in FORMS}
+    if route.body is Body.FILE:
+        file = {"type": "string", "contentMediaType": "application/octet-stream"}
+        content[MULTIPART] = {
+            "schema": schema | {"properties": schema["properties"] | {"part": file}}
+        }
     return {"content": content, "required": bool(operation.needed)}
-
-
-def _upload() -> dict[str, Any]:
-    text = {"type": "string"}
-    return {
-        "type": "object",
-        "properties": {
-            "part": {"type": "string", "contentMediaType": "application/octet-stream"},
-            "path": text,
-            "metadata": text,
-            "replace": text,
-            "message": text,
-        },
-        "required": ["part"],
-    }

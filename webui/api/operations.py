@@ -9,6 +9,7 @@ from typing import Any
 
 from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
 from recordsilo.index.search import FACETS, SORTS
+from webui import legacy
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
     activity,
@@ -22,6 +23,7 @@ from webui.pages import (
     search,
     searches,
     sets,
+    sheets,
     source,
     versions,
 )
@@ -45,6 +47,7 @@ class Operation:
     Attributes:
         answer: A component of `schemas`, or a media type that is no JSON.
         fields: Name → what it is, of a form; those needed are in `needed`.
+        leads: Status → where it leads, where the answer may be another address.
     """
 
     answer: str
@@ -52,6 +55,7 @@ class Operation:
     fields: Mapping[str, str] | None = None
     needed: tuple[str, ...] = ()
     status: int = 200
+    leads: Mapping[str, str] = field(default_factory=dict)
 
 
 _YES_NO = one_of("", "yes", "no")
@@ -73,7 +77,13 @@ _AFTER = Query("after", text="The cursor `after` of the page before.")
 _BACK = Query("back", several(TEXT), "Cursors of earlier pages, for `previous`; `next` has them.")
 _OPEN = Query("open", several(one_of(*LARGE_FIELDS)), "Facets to count beyond the small ones.")
 _PATH = Query("path", text="A file of the version.", required=True)
+_PART = {"part": "The file; as a text, of up to 64 KiB, where it is not sent as a file."}
+_UPLOAD = {**_PART, "path": "Its name; without it, the name it was sent under.", **_MESSAGE}
+_TO_PAGE = {"302": "Leads to the page, unless Accept asks for JSON."}
 _RECORD_CHANGED = Operation("Record", fields=_MESSAGE)
+_CREATED = Operation(
+    "Record", fields={"id": "Its identifier.", **_MESSAGE}, needed=("id",), status=201
+)
 
 OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     records.show: Operation(
@@ -89,10 +99,9 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
             Query("curated", _YES_NO),
             Query("newer", _YES_NO),
         ),
+        leads={"303": "`find` names a record: leads to it."},
     ),
-    records.create: Operation(
-        "Record", fields={"id": "Its identifier.", **_MESSAGE}, needed=("id",), status=201
-    ),
+    records.create: _CREATED,
     sets.show: Operation("Sets"),
     search.show: Operation("Found", (*_SEARCH, _AFTER, _BACK, _OPEN)),
     facet_values.show: Operation(
@@ -139,8 +148,16 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         "Record", fields={"name": "The new name.", **_MESSAGE}, needed=("name",)
     ),
     files.ask_add: Operation("Question"),
-    files.add: Operation("Record", status=201),
-    files.put: Operation("Record", status=201),
+    files.add: Operation(
+        "Record",
+        fields={
+            **_UPLOAD,
+            "metadata": "Not empty: it describes the record.",
+            "replace": "Not empty: a file of that name is replaced.",
+        },
+        needed=("part",),
+    ),
+    files.put: Operation("Record"),
     files.download: Operation("*/*"),
     files.delete: _RECORD_CHANGED,
     files.ask_rename: Operation("Question", (_PATH,)),
@@ -150,4 +167,24 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         needed=("path", "new_path"),
     ),
     files.ask_delete: Operation("Question", (_PATH,)),
+    sheets.send: Operation("", fields={**_PART, "title": "Of the change."}, needed=("part",)),
+    sheets.send_attachment: Operation(
+        "",
+        fields={
+            **_PART,
+            "path": "The name it gets in each record.",
+            "premis": "Not empty: PREMIS made for each record, in place of a file.",
+            "search": "The query of a search's address.",
+        },
+    ),
+    legacy.show_record: Operation("Manifest", leads=_TO_PAGE),
+    legacy.show_version: Operation("RecordVersion", leads=_TO_PAGE),
+    legacy.create_record: _CREATED,
+    legacy.make_version: Operation(
+        "Record",
+        fields={"version": "Its name.", "old_version": "The version to copy.", **_MESSAGE},
+        needed=("version",),
+        status=201,
+    ),
+    legacy.upload: Operation("Record", fields=_UPLOAD, needed=("part",)),
 }

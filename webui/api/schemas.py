@@ -215,6 +215,7 @@ SCHEMAS: Mapping[str, Schema] = {
         revision=COUNT,
         fields=several(members(name=TEXT, kind=TEXT, value=TEXT, required=TRUTH)),
     ),
+    "Manifest": {**ANY_OBJECT, "description": "The record's manifest, with the keys of 2010."},
     "Deleted": members(deleted=TEXT),
 }
 """Component → its schema; every object of the page's own is told whole."""

@@ -1,5 +1,6 @@
 """The files of a version: sent, added, replaced, renamed, deleted."""
 
+import io
 import os
 import re
 from collections.abc import Iterator
@@ -122,7 +123,9 @@ def add(call: Call) -> Response:
 
 
 def uploaded(call: Call) -> UploadedFile:
-    """The file of the form's field ``part``."""
+    """The file of the form's field ``part``; where that is a text, the text in UTF-8."""
+    if (text := call.form.fields.get("part")) is not None:
+        return UploadedFile("", io.BytesIO(text.encode()))
     upload = call.form.files.get("part")
     # A form sent without a choice of file has an empty part without a name.
     if upload is None or (not upload.filename and not upload.content.read(1)):

@@ -11,7 +11,7 @@ from webui.curation import WORKING_COPY, Curator
 from webui.forms import Question, message_field, question_view
 from webui.http_values import Response, redirect, revision_tag
 from webui.neighbours import links_of, siblings_of
-from webui.record_view import RecordView, as_json, record_view, version_json
+from webui.record_view import RecordView, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.texts import counted
@@ -43,8 +43,7 @@ def show_version(call: Call) -> View:
     """A record in one of its versions; the twin tells of that version only."""
     record = call.record
     view = record_view(call.site, record, call.version)
-    shown = version_json(record, view.shown)
-    twin = {"identifier": view.identifier, "revision": view.revision, **shown}
+    twin = version_as_json(record, view)
     return _page(call, record, view, twin, urls.version(view.identifier, view.shown.name))
 
 
