@@ -26,6 +26,7 @@ from curation.upstream import (
     reviews,
 )
 from recordsilo import Silo
+from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
@@ -252,7 +253,7 @@ def _chosen(conflict: Conflict | None, value: str) -> tuple[tuple[str, str], ...
     )  # fmt: skip
     if value in sides:
         return tuple((one.folded, one.lang) for one in sides[value])
-    return tuple((part.strip(), "") for part in value.split("||") if part.strip())
+    return tuple((part.strip(), "") for part in split(value) if part.strip())
 
 
 def _print_reviews(silo: Silo, *, as_json: bool) -> None:

@@ -1,12 +1,9 @@
 """Records as a spreadsheet, and the edited spreadsheet as a job (docs/curation.md).
 
 One row a record, one column for each field and language (``title``, ``title[en]``),
-several values of a cell set apart by ``||``, as DSpace and OpenRefine's users do. The
-column ``mark`` says which state of the record the row shows: a record that changed
-since is a conflict where the row says something else, and stays as it is.
-
-Excel and LibreOffice run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a
-formula; such a cell gets an apostrophe in front, which is taken off again.
+several values of a cell as `recordsilo.cells` joins them. The column ``mark`` says which
+state of the record the row shows: a record that changed since is a conflict where the
+row says something else, and stays as it is.
 """
 
 import csv
@@ -28,15 +25,16 @@ from curation.changes import (
 from curation.errors import NoFields, SpreadsheetRefused
 from curation.fields import Field, Fields, sound_text, with_values, write_fields
 from recordsilo import Silo
+from recordsilo.cells import bare, guarded, joined, split
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.manifest import Manifest
 
-SEPARATOR = "||"
 IDENTIFIER, MARK = "identifier", "mark"
+_DC_IDENTIFIER = "dc:identifier"
+"""The head of the field, as ``identifier`` is the head of the record's own."""
 MAX_BYTES = 256 << 20
 MAX_CELL = 1 << 20
-_COLUMN = re.compile(r"(?P<name>[^\[\]]+)(?:\[(?P<lang>[A-Za-z0-9-]*)\])?")
-_FORMULA = tuple("=+-@\t\r")
+_COLUMN = re.compile(r"(?P<name>[^\[\]]+)(?:\[(?P<lang>.*)\])?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,7 +45,8 @@ class Column:
     lang: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}[{self.lang}]" if self.lang else self.name
+        name = _DC_IDENTIFIER if self.name == IDENTIFIER else self.name
+        return f"{name}[{self.lang}]" if self.lang else name
 
     @classmethod
     def parse(cls, text: str) -> "Column":
@@ -61,7 +60,8 @@ class Column:
             raise SpreadsheetRefused(
                 f"the column {text!r} names no field; write title or title[en]"
             )
-        return cls(match["name"].strip(), match["lang"] or "")
+        name = match["name"].strip()
+        return cls(IDENTIFIER if name == _DC_IDENTIFIER else name, match["lang"] or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ def write_csv(
     for number, identifier in enumerate(identifiers, 1):
         mark, fields = _shown(silo, identifier, file)
         if mark:
-            cells = [_cell(_values(fields, column)) for column in wanted]
-            writer.writerow([_guarded(identifier), mark, *cells])
+            cells = [guarded(joined(_values(fields, column))) for column in wanted]
+            writer.writerow([guarded(identifier), mark, *cells])
             written += 1
         if progress is not None:
             progress(number)
@@ -141,15 +141,12 @@ def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, Fields]:
 
 
 def _values(fields: Fields, column: Column) -> list[str]:
-    return [one.folded for one in fields if (one.name, one.lang) == (column.name, column.lang)]
+    return [one.folded for one in fields if _is_in(one, column)]
 
 
-def _cell(values: Iterable[str]) -> str:
-    return _guarded(SEPARATOR.join(value.replace("||", "|\\|") for value in values))
-
-
-def _guarded(text: str) -> str:
-    return "'" + text if text.startswith((*_FORMULA, "'")) else text
+def _is_in(field: Field, column: Column) -> bool:
+    """Whether a column shows a field; empty elements are in none, and stay as they are."""
+    return (field.name, field.lang) == (column.name, column.lang) and bool(field.folded)
 
 
 # --------------------------------------------------------------------------- in
@@ -180,10 +177,9 @@ def read_csv(content: bytes) -> list[SheetRow]:
         raise SpreadsheetRefused(
             f"the first row has to name the columns, {IDENTIFIER} and {MARK} among them"
         )
+    own = {heads.index(IDENTIFIER), heads.index(MARK)}
     columns = {
-        place: str(Column.parse(one))
-        for place, one in enumerate(heads)
-        if one and one not in {IDENTIFIER, MARK}
+        place: str(Column.parse(one)) for place, one in enumerate(heads) if one and place not in own
     }
     if doubles := sorted({one for one in columns.values() if [*columns.values()].count(one) > 1}):
         raise SpreadsheetRefused(f"the column {doubles[0]} is there twice")
@@ -200,12 +196,12 @@ def _sheet_rows(
         if len(row) > len(heads) and any(row[len(heads) :]):
             raise SpreadsheetRefused(f"row {line} has more cells than the first row names columns")
         cells = [*row, *[""] * (len(heads) - len(row))]
-        identifier = _bare(cells[heads.index(IDENTIFIER)].strip())
+        identifier = bare(cells[heads.index(IDENTIFIER)].strip())
         if not identifier:
             raise SpreadsheetRefused(f"row {line} has no identifier")
         if identifier in found:
             raise SpreadsheetRefused(f"{identifier} is in two rows, the second is row {line}")
-        values = {name: _bare(cells[place]) for place, name in columns.items()}
+        values = {name: bare(cells[place]) for place, name in columns.items()}
         found[identifier] = SheetRow(identifier, cells[heads.index(MARK)].strip(), values)
     return list(found.values())
 
@@ -222,13 +218,9 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
         raise SpreadsheetRefused(f"row {reader.line_num} is no CSV: {error}") from None
 
 
-def _bare(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell
-
-
 def _split(cell: str) -> list[str]:
-    parts = (sound_text(part.replace("|\\|", "||")) for part in cell.split(SEPARATOR))
-    return [" ".join(part.split()) for part in parts if part]
+    parts = (" ".join(sound_text(part).split()) for part in split(cell))
+    return [part for part in parts if part]
 
 
 def plan_row(
@@ -265,4 +257,4 @@ def _with_values(fields: Fields, column: Column, wanted: list[str]) -> Fields:
     if _values(fields, column) == wanted:
         return fields
     new = [Field(column.name, text, column.lang) for text in wanted]
-    return with_values(fields, lambda one: (one.name, one.lang) == (column.name, column.lang), new)
+    return with_values(fields, lambda one: _is_in(one, column), new)

@@ -43,9 +43,9 @@ fields = click.option(
 @options.selecting
 @fields
 @options.quiet
-def to_csv(silo_dir: str, out: str, columns: tuple[str, ...], **given: Any) -> int:
+def to_csv(silo_dir: str, out: str, **given: Any) -> int:
     """Write a table of descriptions: a row for each record, to OUT or to the standard output."""
-    return _table(silo_dir, out, columns, given, tables.write_csv)
+    return _table(silo_dir, out, given, tables.write_csv, tables.CSV_ENCODING)
 
 
 @click.command(
@@ -56,26 +56,27 @@ def to_csv(silo_dir: str, out: str, columns: tuple[str, ...], **given: Any) -> i
 @options.selecting
 @fields
 @options.quiet
-def jsonl(silo_dir: str, out: str, columns: tuple[str, ...], **given: Any) -> int:
+def jsonl(silo_dir: str, out: str, **given: Any) -> int:
     """Write descriptions as JSON, a line for each record, to OUT or to the standard output."""
-    return _table(silo_dir, out, columns, given, tables.write_jsonl)
+    return _table(silo_dir, out, given, tables.write_jsonl)
 
 
 def _table(
     silo_dir: str,
     out: str,
-    columns: tuple[str, ...],
     given: dict[str, Any],
     write: Callable[..., TableReport],
+    encoding: str = "utf-8",
 ) -> int:
+    columns = given["columns"] or tables.USUAL
     with options.told():
         tables.check_columns(columns)
 
     def write_text(
         silo: Silo, selection: Selection, file: BinaryIO, progress: Progress
     ) -> TableReport:
-        with as_text(file) as text:
-            return write(silo, selection, text, columns or tables.USUAL, progress=progress)
+        with as_text(file, encoding) as text:
+            return write(silo, selection, text, columns, progress=progress)
 
     return _write(silo_dir, out, given, write_text)
 

@@ -14,6 +14,7 @@ from typing import IO, Any, BinaryIO
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.atomic_file import CHUNK
+from recordsilo.cells import guarded, joined
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
@@ -25,8 +26,6 @@ from reexport.report import KEPT
 from reexport.selection import Selection
 from reexport.targets.directory import directory_name
 
-SEPARATOR = "||"
-"""Sets the values of a cell apart, as in DSpace's and OpenRefine's tables."""
 _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "record": lambda manifest: manifest.item_id,
     "datestamp": datestamp_of,
@@ -39,8 +38,9 @@ _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
 _ELEMENTS = {f"dc:{element}": name for element, name in FIELD_OF_ELEMENT.items()}
 FIELDS = (*_OWN, *_ELEMENTS)
 """What a table may have as columns: what the Silo knows, and the elements of Dublin Core."""
+CSV_ENCODING = "utf-8-sig"
+"""Excel takes CSV for UTF-8 where it begins with the mark."""
 USUAL = ("record", "datestamp", "version", *_ELEMENTS)
-_FORMULA = tuple("=+-@\t\r'")
 
 
 @dataclass(slots=True)
@@ -71,11 +71,10 @@ def write_csv(
     *,
     progress: Progress = lambda _records: None,
 ) -> TableReport:
-    """A row for each record, a column for each field; several values set apart by ``||``.
-
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front.
+    """A row for each record, a column for each field; cells as `recordsilo.cells` has them.
 
     Args:
+        out: Opened with ``newline=""``, as `CSV_ENCODING`.
         columns: Of `FIELDS`.
 
     Raises:
@@ -87,7 +86,7 @@ def write_csv(
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
         values = _Row(record, manifest)
-        writer.writerow([_guarded(values.cell(name)) for name in columns])
+        writer.writerow([guarded(values.cell(name)) for name in columns])
         return 1
 
     return _for_each(silo, selection, row, progress)
@@ -262,9 +261,9 @@ class _Row:
 
     def cell(self, name: str) -> str:
         if name in _ELEMENTS:
-            return SEPARATOR.join(_escaped(value.text) for value in self._values(name))
+            return joined(value.text for value in self._values(name))
         found = _OWN[name](self.manifest)
-        return found if isinstance(found, str) else SEPARATOR.join(found)
+        return found if isinstance(found, str) else joined(found)
 
     def json(self, name: str) -> Any:
         if name not in _ELEMENTS:
@@ -306,11 +305,3 @@ def _described(record: HarvestedRecord, version: Version) -> Description:
 def _read(record: HarvestedRecord, version: str, path: str) -> bytes:
     with record.get_stream(path, version) as stream:
         return bytes(stream.read())
-
-
-def _escaped(text: str) -> str:
-    return text.replace("||", "|\\|")
-
-
-def _guarded(text: str) -> str:
-    return "'" + text if text.startswith(_FORMULA) else text

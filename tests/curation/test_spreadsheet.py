@@ -5,10 +5,12 @@ import io
 from collections.abc import Callable
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from curation.bulk import create_job, preview, run_job, undo_job
 from curation.errors import SpreadsheetRefused
-from curation.fields import read_fields, said
+from curation.fields import Field, Fields, read_fields, said, sound_text, write_fields
 from curation.job_journal import Doing
 from curation.job_specs import sheet_job
 from curation.spreadsheet import (
@@ -27,6 +29,15 @@ def exported(silo: Silo, identifiers: list[str], **how: object) -> list[list[str
     out = io.StringIO(newline="")
     write_csv(silo, identifiers, out, **how)  # type: ignore[arg-type]
     return list(csv.reader(io.StringIO(out.getvalue(), newline="")))
+
+
+def say(silo: Silo, identifier: str, fields: Fields) -> None:
+    """Give a record a working copy with these fields."""
+    record = silo[identifier]
+    if not record.is_curated():
+        record.clone_version("1", "workingcopy")
+    with record.get_stream("oai_dc", "1") as stream:
+        record.put_stream("oai_dc", write_fields(stream.read(), fields), metadata=True)
 
 
 def as_csv(rows: list[list[str]], delimiter: str = ",") -> bytes:
@@ -59,6 +70,69 @@ def test_an_unchanged_spreadsheet_changes_nothing(
     assert preview(silo, sheet_job(rows)).changed == 0
     report = run_job(silo, create_job(silo, sheet_job(rows), agent="ada"))
     assert report.counts == {Doing.UNCHANGED: 3}
+
+
+texts = st.one_of(
+    st.text(max_size=12),
+    st.text(alphabet="|\\a'=＝ \n\x85", max_size=8),
+    st.lists(st.sampled_from(["||", "|", "\\", "a", "'", "-", ",", ";", '"']), max_size=5).map(
+        "".join
+    ),
+)
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
+)
+@given(st.lists(st.tuples(st.sampled_from(["title", "identifier", "mark"]), texts), max_size=6))
+def test_rows_that_nobody_edited_change_nothing_whatever_their_values(
+    silo: Silo, fill: Fill, values: list[tuple[str, str]]
+) -> None:
+    (identifier,) = list(silo) or fill(1)
+    fields: Fields = tuple(Field(name, sound_text(text)) for name, text in values)
+    say(silo, identifier, fields)
+    sheet = exported(silo, [identifier])
+    assert preview(silo, sheet_job(read_csv(as_csv(sheet)))).changed == 0
+    assert [said for said in fields_of(silo, identifier) if said[1]] == [
+        (one.name, one.folded, "") for one in fields if one.folded
+    ]
+
+
+def test_empty_elements_are_not_shown_and_stay(silo: Silo, fill: Fill) -> None:
+    (identifier,) = fill(1, subject=["tides", "", "moon"])
+    sheet = exported(silo, [identifier])
+    assert sheet[1][3] == "tides||moon"
+    sheet[1][3] = "tides||sun"
+    run_job(silo, create_job(silo, sheet_job(read_csv(as_csv(sheet))), agent="ada"))
+    assert sorted(fields_of(silo, identifier)[1:]) == [
+        ("subject", "", ""), ("subject", "sun", ""), ("subject", "tides", ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("head", ["dc:identifier", "identifier"])
+def test_the_field_identifier_has_a_column_of_its_own(silo: Silo, fill: Fill, head: str) -> None:
+    (identifier,) = fill(1, identifier="http://a.example/")
+    sheet = exported(silo, [identifier])
+    assert sheet[0] == ["identifier", "mark", "title", "dc:identifier"]
+    sheet[0][3], sheet[1][3] = head, "http://b.example/"
+    run_job(silo, create_job(silo, sheet_job(read_csv(as_csv(sheet))), agent="ada"))
+    assert fields_of(silo, identifier)[1:] == (("identifier", "http://b.example/", ""),)
+
+
+def test_any_language_that_a_record_states_is_a_column(silo: Silo, fill: Fill) -> None:
+    (identifier,) = fill(1)
+    fields = (Field("title", "Gezeiten", "de_AT"), Field("title", "Tides", "[en], x"))
+    say(silo, identifier, fields)
+    rows = read_csv(as_csv(exported(silo, [identifier])))
+    assert preview(silo, sheet_job(rows)).changed == 0
+    assert rows[0].cells == {"title[de_AT]": "Gezeiten", "title[[en], x]": "Tides"}
+
+
+def test_a_sheet_of_the_earlier_release_is_read_as_it_was_meant(silo: Silo, fill: Fill) -> None:
+    identifiers = fill(1, subject=["a||b", "=1", "'q"])
+    sheet = exported(silo, identifiers)
+    sheet[1][3] = "a|\\|b||=1||'q"
+    assert preview(silo, sheet_job(read_csv(as_csv(sheet)))).changed == 0
 
 
 def test_what_was_edited_is_changed_and_can_be_undone(silo: Silo, fill: Fill) -> None:

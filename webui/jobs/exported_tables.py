@@ -11,11 +11,11 @@ from reexport.targets.tables import TableReport
 from webui.jobs.values import Ending, Problem
 from webui.jobs.work import Work
 
-TABLES: Mapping[str, Callable[..., TableReport]] = {
-    "csv": tables.write_csv,
-    "jsonl": tables.write_jsonl,
+TABLES: Mapping[str, tuple[Callable[..., TableReport], str]] = {
+    "csv": (tables.write_csv, tables.CSV_ENCODING),
+    "jsonl": (tables.write_jsonl, "utf-8"),
 }
-"""Form, which is the file's ending as well, → what writes it."""
+"""Form, which is the file's ending as well, → what writes it, and in which encoding."""
 
 
 def table(work: Work, selection: Selection, path: str) -> Ending:
@@ -25,7 +25,7 @@ def table(work: Work, selection: Selection, path: str) -> Ending:
         Interrupted: The job is to end; the next run begins the table anew.
     """
     columns = work.arguments.get("columns") or tables.USUAL
-    write = TABLES[work.arguments["form"]]
+    write, encoding = TABLES[work.arguments["form"]]
     with Silo(work.silo_path, create=False) as silo:
         total = selection.total(silo)
 
@@ -33,7 +33,7 @@ def table(work: Work, selection: Selection, path: str) -> Ending:
             work.advanced(done, total)
             work.end_if_asked()
 
-        with whole_file(path) as file, as_text(file) as text:
+        with whole_file(path) as file, as_text(file, encoding) as text:
             report = write(silo, selection, text, columns, progress=show)
     return _ending(report, path)
 

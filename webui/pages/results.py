@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 
 from recordsilo import Row, Silo
+from recordsilo.cells import guarded, joined
 from webui import urls
 from webui.http_values import Response
 from webui.rows import rows_json
@@ -27,10 +28,6 @@ COLUMNS = (
     "versions",
     "revision",
 )
-SEPARATOR = "||"
-"""Between several sets in a cell, as in the spreadsheets of `silo sheet`."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for a formula gets an apostrophe in front."""
 
 
 def as_csv(call: Call) -> Response:
@@ -99,8 +96,7 @@ def csv_cell(value: object) -> str:
     """A value as a cell that no spreadsheet takes for a formula."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = SEPARATOR.join(value) if isinstance(value, tuple) else str(value)
-    return "'" + text if text.startswith(_FORMULA) else text
+    return guarded(joined(value) if isinstance(value, tuple) else str(value))
 
 
 def _json_lines(site: Site, rows: Iterable[Row]) -> Iterator[str]:

@@ -1,0 +1,59 @@
+r"""Several values in one cell of a table, and cells that no spreadsheet runs (pure).
+
+Values are joined by ``||``. In a value, a ``|`` at either end or after another ``|``
+gets a backslash in front; backslashes before any ``|``, or before the separator, are
+doubled. So every cell has one reading, and a value without ``|`` looks as it is:
+
+    ``a|`` and ``b``    ``a\|||b``
+    ``a||b``            ``a|\|b``
+    ``a|b``, ``a\b``    ``a|b||a\b``
+
+Excel and LibreOffice run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a
+formula, some also where these are full-width; such a cell gets an apostrophe in front.
+
+Source: docs/curation.md, "Spreadsheets"; OWASP, "CSV Injection".
+"""
+
+import re
+from collections.abc import Iterable
+
+SEPARATOR = "||"
+_IN_VALUE = re.compile(r"(?<!\\)(?P<slashes>\\*+)(?P<edge>\A\||(?<=\|)\||\|\Z)?(?(edge)|\|)")
+_IN_CELL = re.compile(r"(?<!\\)(?P<slashes>(?:\\\\)*+)(?:(?P<between>\|\|)|\\?\|)")
+_LAST_SLASHES = re.compile(r"(?<!\\)\\++\Z")
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def joined(values: Iterable[str]) -> str:
+    """One text for several values; empty ones are left out."""
+    *others, last = [_escaped(value) for value in values if value] or [""]
+    return SEPARATOR.join([*(_LAST_SLASHES.sub(r"\g<0>\g<0>", one) for one in others), last])
+
+
+def _escaped(value: str) -> str:
+    return _IN_VALUE.sub(lambda m: m["slashes"] * 2 + ("\\|" if m["edge"] else "|"), value)
+
+
+def split(text: str) -> list[str]:
+    """The values that `joined` made a text of; empty ones are left out."""
+    values: list[list[str]] = [[]]
+    at = 0
+    for token in _IN_CELL.finditer(text):
+        values[-1] += text[at : token.start()], token["slashes"][::2]
+        if token["between"]:
+            values.append([])
+        else:
+            values[-1].append("|")
+        at = token.end()
+    values[-1].append(text[at:])
+    return [value for value in map("".join, values) if value]
+
+
+def guarded(text: str) -> str:
+    """A text as a cell that no spreadsheet runs; `bare` takes it back."""
+    return "'" + text if text.startswith((*_FORMULA, "'")) else text
+
+
+def bare(cell: str) -> str:
+    """What `guarded` made a cell of; an apostrophe that guards nothing stays."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell
