@@ -85,13 +85,22 @@ class Account:
     stamp: str = ""
 
 
+def canonical(text: str) -> str:
+    """The one spelling of a name, however it is typed (``ｃurator1`` is ``curator1``).
+
+    Whatever is looked up, compared or counted by name is so under this spelling. The
+    result need not be a name that an account can have.
+    """
+    return unicodedata.normalize("NFKC", text).strip().lower()
+
+
 def name_of(text: str) -> str:
     """The name of an account as it is written: in lower case.
 
     Raises:
         AccountRefused: No account can have it.
     """
-    name = unicodedata.normalize("NFKC", text).strip().lower()
+    name = canonical(text)
     if not _NAME.fullmatch(name):
         raise AccountRefused(
             f"{text!r} cannot be the name of an account: it begins with a letter a-z or a digit, "
@@ -131,14 +140,13 @@ def add_account(silo_path: str, name: str, role: Role, password: str | None) -> 
 
 
 def load_account(silo_path: str, name: str) -> Account:
-    """The account of a name.
+    """The account of a name, in any spelling.
 
     Raises:
         AccountNotFound, AccountUnreadable: See there.
     """
+    name = _possible(name)
     path = _path(silo_path, name)
-    if not _NAME.fullmatch(name):
-        raise AccountNotFound(name)
     try:
         with open(path, "rb") as file:
             table = tomllib.load(file)
@@ -180,7 +188,7 @@ def set_password(silo_path: str, name: str, password: str) -> Account:
         AccountRefused: There is no such account, or the password is too weak.
     """
     account = load_account(silo_path, name)
-    hashed = hash_of(name, password)
+    hashed = hash_of(account.name, password)
     return _store(silo_path, replace(account, password_hash=hashed, stamp=secrets.token_hex(16)))
 
 
@@ -193,19 +201,19 @@ def set_role(silo_path: str, name: str, role: Role) -> Account:
     return _store(silo_path, replace(load_account(silo_path, name), role=role))
 
 
-def remove_account(silo_path: str, name: str) -> None:
-    """Remove an account; what it changed stays under its name.
+def remove_account(silo_path: str, name: str) -> str:
+    """Remove an account and return its name; what it changed stays under that.
 
     Raises:
         AccountNotFound: There is none.
     """
-    if not _NAME.fullmatch(name):
-        raise AccountNotFound(name)
+    name = _possible(name)
     try:
         os.unlink(_path(silo_path, name))
     except FileNotFoundError:
         raise AccountNotFound(name) from None
     flush_directory(_directory(silo_path))
+    return name
 
 
 def signed_in(silo_path: str, name: str, password: str) -> Account | None:
@@ -217,7 +225,7 @@ def signed_in(silo_path: str, name: str, password: str) -> Account | None:
         TooBusy: Others sign in, more than are checked at a time.
     """
     try:
-        account = load_account(silo_path, name_of(name))
+        account = load_account(silo_path, name)
     except AccountRefused:
         account = None
     known = account.password_hash if account is not None else ""
@@ -291,6 +299,18 @@ def _make_directory(silo_path: str) -> None:
 
 def _directory(silo_path: str) -> str:
     return os.path.join(silo_path, *ACCOUNTS.split("/"))
+
+
+def _possible(name: str) -> str:
+    """The canonical spelling of a name that an account can have.
+
+    Raises:
+        AccountNotFound: No account can have it.
+    """
+    known = canonical(name)
+    if not _NAME.fullmatch(known):
+        raise AccountNotFound(name)
+    return known
 
 
 def _path(silo_path: str, name: str) -> str:

@@ -15,8 +15,8 @@ from webui.accounts import (
     AccountNotFound,
     AccountRefused,
     TooBusy,
+    canonical,
     load_account,
-    name_of,
     signed_in,
 )
 from webui.attempts import Attempts
@@ -111,16 +111,16 @@ class Gate:
         Raises:
             SignInFailed, TooManyAttempts, Busy: See there.
         """
-        shown = name.strip().lower()[:64]
-        self.attempts.note(shown, request.remote_addr)
+        counted = canonical(name)[:64]
+        self.attempts.note(counted, request.remote_addr)
         try:
             account = signed_in(self.silo_path, name, password)
         except TooBusy:
             raise Busy("Many people sign in right now; try again.", {"Retry-After": "5"}) from None
         if account is None:
-            logger.warning("sign-in of %r from %s failed", shown, request.remote_addr)
+            logger.warning("sign-in of %r from %s failed", counted, request.remote_addr)
             raise SignInFailed("The name or the password is wrong.")
-        self.attempts.forget(shown, request.remote_addr)
+        self.attempts.forget(counted, request.remote_addr)
         self.sessions.end(self.secret_of(request))
         secret = self.sessions.begin(account.name, account.stamp)
         return User(account.name, account.role, session=True), self._cookie(request, secret)
@@ -152,10 +152,7 @@ class Gate:
         return "; ".join(parts)
 
     def _named(self, text: str) -> User:
-        try:
-            account = self._account(name_of(text))
-        except AccountRefused:
-            account = None
+        account = self._account(text)
         if account is None:
             raise NotAllowed("You are signed in at the proxy, and have no account in this Silo.")
         return User(account.name, account.role)

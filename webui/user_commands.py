@@ -87,9 +87,9 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
 def passwd(*, silo_dir: str, name: str, password_stdin: bool) -> None:
     """Give an account another password; its sessions end."""
     with _sentences(), open_silo(silo_dir) as silo:
-        load_account(silo.path, name)  # before a password is typed in vain
+        account = load_account(silo.path, name)  # before a password is typed in vain
         set_password(silo.path, name, _password(from_input=password_stdin))
-    click.echo(f"{name} has another password, and is signed out everywhere.")
+    click.echo(f"{account.name} has another password, and is signed out everywhere.")
 
 
 @user.command(epilog=example("silo user role myrepo ada manager"))
@@ -109,8 +109,8 @@ def role(*, silo_dir: str, name: str, role: str) -> None:
 def remove(*, silo_dir: str, name: str) -> None:
     """Remove an account; what it changed stays under its name."""
     with _sentences(), open_silo(silo_dir) as silo:
-        remove_account(silo.path, name)
-    click.echo(f"{name} has no account here any more, and is signed out.")
+        removed = remove_account(silo.path, name)
+    click.echo(f"{removed} has no account here any more, and is signed out.")
 
 
 def _password(*, from_input: bool) -> str:

@@ -386,6 +386,32 @@ def test_guessing_is_slowed_down_and_the_right_password_has_to_wait_too(shown: A
     assert sign_in(client, "cara")
 
 
+SPELLINGS = ["cara", "ｃara", "ⓒara", "𝐜ara", " CARA\t", "c\u1d43ra", "ｃara\u3000"]
+
+
+def test_every_spelling_that_signs_in_is_counted_as_one_name(shown: Any) -> None:
+    client = shown()
+    for spelling in SPELLINGS[: attempts.BY_BOTH]:
+        assert client.post("/sign-in", {"name": spelling, "password": "x"}).status == 403
+    for spelling in SPELLINGS:
+        answer = client.post("/sign-in", {"name": spelling, "password": PASSWORD})
+        assert answer.error["code"] == "too_many_attempts", spelling
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_spelling_is_the_same_account(people: Silo, command: Any, spelling: str) -> None:
+    with pytest.raises(accounts.AccountRefused, match="already"):
+        add_account(people.path, spelling, Role.VIEWER, PASSWORD)
+    before = accounts.load_account(people.path, "cara").stamp
+    assert command("passwd", spelling, "--password-stdin", typed="a new password\n").text == (
+        "cara has another password, and is signed out everywhere.\n"
+    )
+    assert accounts.load_account(people.path, "cara").stamp != before
+    assert command("role", spelling, "manager").text == "cara is a manager here now.\n"
+    assert command("remove", spelling).code == 0
+    assert accounts.account_names(people.path) == ["mona", "vera"]
+
+
 def test_tries_are_forgotten_after_a_while_and_after_a_right_one() -> None:
     now = [0.0]
     known = Attempts(lambda: now[0])

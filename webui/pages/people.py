@@ -3,7 +3,7 @@
 from typing import Any
 
 from webui import urls
-from webui.accounts import AccountRefused, load_account, name_of, set_password, signed_in
+from webui.accounts import AccountRefused, load_account, set_password, signed_in
 from webui.activity import note
 from webui.errors import BadRequest
 from webui.gate import SignInFailed, own_path
@@ -104,7 +104,7 @@ def _note_failure(call: Call, name: str) -> None:
     be is limited with the tries.
     """
     try:
-        known = load_account(call.site.gate.silo_path, name_of(name)).name
+        known = load_account(call.site.gate.silo_path, name).name
     except AccountRefused:
         known = None
     agent = call.user.name or STRANGER
