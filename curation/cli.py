@@ -33,7 +33,7 @@ from curation.selection import Selection, check_selection, selection_from
 from curation.spreadsheet import Column, read_csv, write_csv
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.index.columns import FLAGS
+from recordsilo.index.search_values import FLAGS
 from recordsilo.options import as_json, directory, why
 from recordsilo.progress import counting
 from recordsilo.whole_file import as_text, whole_file

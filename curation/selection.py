@@ -9,8 +9,7 @@ from curation.errors import RuleRefused
 from recordsilo import Silo
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.columns import FLAGS
-from recordsilo.index.search import FACETS
+from recordsilo.index.search_values import FACETS, FLAGS
 
 _CHUNK = 1000
 

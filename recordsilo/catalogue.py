@@ -26,10 +26,9 @@ from recordsilo.index import (
     SearchFilters,
     SearchResult,
     query,
-    search,
 )
-from recordsilo.index.columns import LARGE_FIELDS
 from recordsilo.index.rows import Prepared
+from recordsilo.index.search_values import LARGE_FIELDS
 from recordsilo.locks import Locks
 from recordsilo.names import MANIFEST_NAME
 from recordsilo.place import RecordPlace
@@ -130,6 +129,8 @@ class Catalogue:
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
     ) -> SearchResult:
         """What is found, the rows as the manifests are now."""
+        from recordsilo.index.search import search
+
         large = any(name in LARGE_FIELDS for name in (*facets, *filters.values))
 
         def ask() -> SearchResult:

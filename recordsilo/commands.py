@@ -13,9 +13,8 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.errors import FileNotInVersion, FileUnreadable
 from recordsilo.granary_list import print_silos, silos_in
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
-from recordsilo.index.columns import FLAGS
 from recordsilo.index.projection import metadata_paths
-from recordsilo.index.search import SORTS
+from recordsilo.index.search_values import FLAGS, SORTS
 from recordsilo.options import as_json, directory, identifier, in_state, why
 from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord

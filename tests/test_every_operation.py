@@ -44,7 +44,7 @@ from recordsilo.catalogue import entry_of
 from recordsilo.errors import RecordSiloError
 from recordsilo.identifier import clean
 from recordsilo.index import PageRequest
-from recordsilo.index.search import FACETS, FLAGS
+from recordsilo.index.search_values import FACETS, FLAGS
 from webui.app import create_app
 from webui.site import Settings
 

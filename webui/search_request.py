@@ -11,8 +11,7 @@ from dataclasses import field as member
 
 from curation.selection import Selection
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
-from recordsilo.index.search import SORTS
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
 from webui import urls
 from webui.errors import BadRequest
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-import langcodes
-
 from recordsilo.formats.values import Description, Values
 
 CODES: Mapping[str, str] = {
@@ -123,6 +121,8 @@ def _languages(description: Description) -> Iterator[Finding]:
 
 @lru_cache(maxsize=4096)
 def _is_language(text: str) -> bool:
+    import langcodes
+
     return langcodes.tag_is_valid(text.strip().replace("_", "-"))
 
 

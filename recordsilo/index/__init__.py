@@ -7,12 +7,11 @@ membership, paged lists, filters, full text and facets instant.
 from recordsilo.index.database import Index
 from recordsilo.index.projection import Entry, ManifestStamp, Row, project
 from recordsilo.index.query import Filters, Page
-from recordsilo.index.search import (
+from recordsilo.index.search_values import (
     FacetValue,
     PageRequest,
     SearchFilters,
     SearchResult,
-    search,
 )
 
 __all__ = [
@@ -27,5 +26,4 @@ __all__ = [
     "SearchFilters",
     "SearchResult",
     "project",
-    "search",
 ]

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS
+
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.intp]
 
-SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state", "finding")
-LARGE_FIELDS = ("subject", "creator")
-FLAGS = ("deleted", "curated", "upstream_newer", "has_file")
 MERGE_AT = 20_000
 """Changed records at which all columns are loaded anew."""
 _CHUNK = 20_000

@@ -15,16 +15,18 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from recordsilo import atomic_file
 from recordsilo.database_log import keep_log
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
-from recordsilo.index.columns import Columns, forget_gone
 from recordsilo.index.projection import Entry, ManifestStamp
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
-from recordsilo.index.words import fill_blocks
+
+if TYPE_CHECKING:
+    from recordsilo.index.columns import Columns
 
 logger = logging.getLogger("RecordSilo")
 
@@ -112,8 +114,10 @@ class Index:
                     connection.execute("ROLLBACK")
                 raise
 
-    def columns(self, connection: sqlite3.Connection, *, large: bool) -> Columns:
+    def columns(self, connection: sqlite3.Connection, *, large: bool) -> "Columns":
         """The facet columns, in step with the snapshot of a `reading` that is open."""
+        from recordsilo.index.columns import Columns
+
         if self._columns is None or (large and not self._columns.large):
             self._columns = Columns(connection, large=large)
         self._columns.refresh(connection)
@@ -162,6 +166,9 @@ class Index:
             for one in found:
                 if one.identifier not in written:
                     self._writer.write(connection, one)
+        from recordsilo.index.columns import forget_gone
+        from recordsilo.index.words import fill_blocks
+
         if fill_blocks(connection):
             forget_gone(connection)
 
@@ -228,6 +235,8 @@ class Index:
             How many records it holds; None where the file is not the one that the
             rebuild began with: somebody gave that up meanwhile, and nothing is done.
         """
+        from recordsilo.index.columns import forget_gone
+
         with self.writing() as connection:
             if (ticket,) != connection.execute(_TICKET).fetchone():
                 return None

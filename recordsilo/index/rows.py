@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from recordsilo.index.columns import LARGE_FIELDS, SMALL_FIELDS
 from recordsilo.index.projection import Entry, ManifestStamp
 from recordsilo.index.schema import TEXT_COLUMNS
+from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
 _FIXED = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, current_version, "

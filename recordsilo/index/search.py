@@ -7,8 +7,8 @@ columns, and masks are counted and paged; SQL reads the rows of one page only.
 import json
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,87 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordsilo.errors import SearchError
-from recordsilo.index.columns import (
-    FLAGS,
-    LARGE_FIELDS,
-    SMALL_FIELDS,
-    Bools,
-    Columns,
-    Segment,
-)
+from recordsilo.index.columns import Bools, Columns, Segment
 from recordsilo.index.projection import Row, seconds_of
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
 from recordsilo.index.query import row_of
 from recordsilo.index.query_syntax import parse_query
+from recordsilo.index.search_values import (
+    FACETS,
+    FLAGS,
+    LARGE_FIELDS,
+    RELEVANCE_AT_MOST,
+    SMALL_FIELDS,
+    SORTS,
+    FacetValue,
+    PageRequest,
+    SearchFilters,
+    SearchResult,
+)
 from recordsilo.index.words import Words
 
-RELEVANCE_AT_MOST = 5000
-"""More hits than these are not ranked, the newest come first: ranking reads every hit."""
-FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
-SORTS = ("relevance", "newest", "oldest", "identifier", "title")
 _PACK = 27  # bits for the row id below the seconds: 134 million records
-
-
-@dataclass(frozen=True, slots=True)
-class SearchFilters:
-    """Which records a search may find; what is left out does not matter.
-
-    Attributes:
-        flags: ``deleted``, ``curated``, ``upstream_newer``, ``has_file`` → wanted value.
-        values: Field of `FACETS` → values, of which a record needs one. A set holds
-            what is in the sets below it.
-        since: Datestamp from which on, inclusive; a day or a moment, ISO 8601, UTC.
-        until: Datestamp up to which, inclusive; a day means its last second.
-    """
-
-    flags: Mapping[str, bool] = field(default_factory=dict)
-    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    since: str | None = None
-    until: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PageRequest:
-    """Which part of the result is wanted, in which order.
-
-    Attributes:
-        limit: How many rows at most, 1 to 1,000.
-        after: The `SearchResult.next_page` of the page before; None for the first.
-        sort: One of `SORTS`; None: by relevance for words, else by identifier.
-        facet_limit: How many values of each facet, the most frequent first.
-    """
-
-    limit: int = 25
-    after: str | None = None
-    sort: str | None = None
-    facet_limit: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class FacetValue:
-    """A value of a facet, and how many of the found records have it."""
-
-    value: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What was found.
-
-    Attributes:
-        total: How many records, on all pages.
-        next_page: What `PageRequest.after` takes for the next page; None on the last.
-        sort: The order the rows are in (relevance gives way to newest beyond
-            `RELEVANCE_AT_MOST` hits).
-        facets: Facet → its values, the most frequent first, equal ones by value.
-    """
-
-    rows: tuple[Row, ...]
-    total: int
-    next_page: str | None
-    sort: str
-    facets: Mapping[str, tuple[FacetValue, ...]]
 
 
 def search(

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsilo.index.columns import FLAGS, LARGE_FIELDS, SMALL_FIELDS
-from recordsilo.index.search import FACETS, SORTS
+from recordsilo.index.search_values import FACETS, FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
 from webui import legacy
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (

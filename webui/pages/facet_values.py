@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recordsilo.index import FacetValue
-from recordsilo.index.search import FACETS
+from recordsilo.index.search_values import FACETS
 from webui import urls
 from webui.errors import BadRequest
 from webui.pages.search import choices

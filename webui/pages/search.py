@@ -6,7 +6,7 @@ from typing import Any
 
 from recordsilo.formats.quality import CODES
 from recordsilo.index import FacetValue, SearchResult
-from recordsilo.index.columns import FLAGS, LARGE_FIELDS
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS
 from webui import urls
 from webui.pages.results import download_links
 from webui.rendering import View

@@ -1,0 +1,76 @@
+"""What a search is asked, and what it answers; the names of filters, facets and orders. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recordsilo.index.projection import Row
+
+SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state", "finding")
+LARGE_FIELDS = ("subject", "creator")
+FLAGS = ("deleted", "curated", "upstream_newer", "has_file")
+RELEVANCE_AT_MOST = 5000
+"""More hits than these are not ranked, the newest come first: ranking reads every hit."""
+FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
+SORTS = ("relevance", "newest", "oldest", "identifier", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """Which records a search may find; what is left out does not matter.
+
+    Attributes:
+        flags: ``deleted``, ``curated``, ``upstream_newer``, ``has_file`` → wanted value.
+        values: Field of `FACETS` → values, of which a record needs one. A set holds
+            what is in the sets below it.
+        since: Datestamp from which on, inclusive; a day or a moment, ISO 8601, UTC.
+        until: Datestamp up to which, inclusive; a day means its last second.
+    """
+
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which part of the result is wanted, in which order.
+
+    Attributes:
+        limit: How many rows at most, 1 to 1,000.
+        after: The `SearchResult.next_page` of the page before; None for the first.
+        sort: One of `SORTS`; None: by relevance for words, else by identifier.
+        facet_limit: How many values of each facet, the most frequent first.
+    """
+
+    limit: int = 25
+    after: str | None = None
+    sort: str | None = None
+    facet_limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value of a facet, and how many of the found records have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What was found.
+
+    Attributes:
+        total: How many records, on all pages.
+        next_page: What `PageRequest.after` takes for the next page; None on the last.
+        sort: The order the rows are in (relevance gives way to newest beyond
+            `RELEVANCE_AT_MOST` hits).
+        facets: Facet → its values, the most frequent first, equal ones by value.
+    """
+
+    rows: tuple[Row, ...]
+    total: int
+    next_page: str | None
+    sort: str
+    facets: Mapping[str, tuple[FacetValue, ...]]
