@@ -403,6 +403,3 @@ def dump(database: str, **given: Any) -> None:
 
         for line in as_lines(dumped(database, **given)):
             click.echo(line)
-
-
-commands: list[click.Command] = [crawl]

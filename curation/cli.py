@@ -26,7 +26,6 @@ from curation.command_errors import sentences
 from curation.errors import CurationError
 from curation.job_journal import Doing
 from curation.job_specs import JobSpec, attach_job, rules_job, sheet_job
-from curation.look_commands import commands as look_commands
 from curation.premis import PATH as PREMIS_PATH
 from curation.rule_files import load_rules, rule_names
 from curation.selection import Selection, check_selection, selection_from
@@ -296,9 +295,6 @@ def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> 
         with counting("undoing", done, quiet=quiet) as progress:
             report = undo_job(silo, job, agent=agent or getpass.getuser(), progress=progress)
         return _finished(report, as_json=as_json, quiet=quiet)
-
-
-commands: list[click.Command] = [rules, sheet, attach, bulk, *look_commands]
 
 
 # -- shared -----------------------------------------------------------------------------

@@ -310,6 +310,3 @@ def review_as_json(one: Review) -> dict[str, Any]:
 
 def _print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=1))
-
-
-commands: list[click.Command] = [quality, show_clusters, upstream]

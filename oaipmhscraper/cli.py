@@ -14,14 +14,11 @@ import click
 from oaipmhprotocol import BadArgument, NoSetHierarchy, OAIError
 from oaipmhscraper.client import Client
 from oaipmhscraper.command_reports import Report, print_json, sentences
-from oaipmhscraper.documents.command import fetch_files_command
 from oaipmhscraper.errors import HarvestStopped, ScraperError
 from oaipmhscraper.fresh_silo import undone_if_refused
 from oaipmhscraper.harvest_options import harvest_options
-from oaipmhscraper.harvests_command import harvests
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.job import HarvestOptions
-from oaipmhscraper.probe.command import probe
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
@@ -250,18 +247,6 @@ def update(
         )
         _learn_set_names(scraper)
     report.finished(receipt)
-
-
-commands: list[click.Command] = [
-    identify,
-    formats,
-    sets,
-    probe,
-    harvest,
-    update,
-    fetch_files_command,
-    harvests,
-]
 
 
 def _learn_set_names(scraper: OAIPMHScraper) -> None:

@@ -9,7 +9,8 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from enum import IntEnum
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import IO, Any, NoReturn, TextIO
 
 import click
@@ -77,27 +78,29 @@ class _ReaderGone(Exception):
     """Nobody reads our output any more, say `head`."""
 
 
+@cache
+def _points() -> dict[str, EntryPoint]:
+    """The entry points of commands, by name."""
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+
+
 class _Commands(click.Group):
-    """The group; the commands of other packages are loaded when one is asked for."""
-
-    _loaded = False
-
-    def _load(self) -> None:
-        if self._loaded:
-            return
-        self._loaded = True
-        for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-            for command in point.load():
-                self.add_command(command)
+    """The group; a command's module is loaded when that command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in the order of their names."""
-        self._load()
-        return super().list_commands(ctx)
+        """The names of all commands, sorted."""
+        names = (name for name in _points() if "." not in name)
+        return sorted({*names, *super().list_commands(ctx)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by its name."""
-        self._load()
+        """Load a command, with the sub-commands that other packages add to it."""
+        if cmd_name not in self.commands and cmd_name in _points():
+            command = _points()[cmd_name].load()
+            self.add_command(command, cmd_name)
+            for name, point in _points().items():
+                parent, _, child = name.partition(".")
+                if child and parent == cmd_name:
+                    command.add_command(point.load(), child)
         return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:

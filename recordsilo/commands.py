@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from recordsilo.audit.commands import commands as audit_commands
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.errors import FileNotInVersion, FileUnreadable
 from recordsilo.granary_list import print_silos, silos_in
@@ -19,7 +18,6 @@ from recordsilo.options import as_json, directory, identifier, in_state, why
 from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord
 from recordsilo.silo import Silo
-from recordsilo.version_commands import commands as version_commands
 from recordsilo.version_commands import version_as_json, version_line
 
 CHUNK = 1 << 20
@@ -430,8 +428,3 @@ def reindex(silo_dir: str) -> int:
             click.echo(f"silo: {sentence}", err=True)
         click.echo(f"{total:,} records indexed" + (f", {len(problems):,} not" if problems else ""))
     return ExitCode.LOSSES if problems else ExitCode.OK
-
-
-commands = [
-    ls, search, show, cat, path, put, clone, rm, reindex, *version_commands, *audit_commands,
-]  # fmt: skip

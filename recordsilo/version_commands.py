@@ -192,6 +192,3 @@ def _lines(one: FileDifference) -> Iterator[str]:
         for digest in filter(None, (one.before, one.after)):
             yield f"  sha256 {digest.sha256}"
     yield from (f"  {line}" for line in one.lines)
-
-
-commands: list[click.Command] = [state, log, diff]

@@ -27,7 +27,6 @@ from webui.accounts import account_names
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.jobs.commands import broker_option
-from webui.jobs.commands import commands as job_commands
 from webui.jobs.embedded import EmbeddedWorker
 from webui.jobs.queue import Broker
 from webui.pages.jobs import CLOSING
@@ -35,7 +34,6 @@ from webui.security import LOOPBACK_NAMES, Policy, is_loopback
 from webui.server import CannotListen, PageServer, PortTaken, long_lived
 from webui.shelf import Shelf, is_directory_of_silos
 from webui.site import Settings
-from webui.user_commands import user
 
 DEFAULT_PORT = 8080
 
@@ -245,6 +243,3 @@ def _harvest(directory: str) -> None:
     click.echo(receipt.text())
     if not receipt.whole:
         click.get_current_context().exit(ExitCode.LOSSES)
-
-
-commands: list[click.Command] = [serve, demo, user, *job_commands]

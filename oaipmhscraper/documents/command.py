@@ -153,6 +153,3 @@ def _report(receipt: FilesReceipt, *, as_json: bool, quiet: bool) -> None:
         if quiet:
             fail(f"{receipt.failed:,} links gave no file: {receipt.failures[0]}", ExitCode.LOSSES)
         click.get_current_context().exit(ExitCode.LOSSES)
-
-
-commands: list[click.Command] = [fetch_files_command]

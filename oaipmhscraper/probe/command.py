@@ -114,6 +114,3 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-commands: list[click.Command] = [probe]

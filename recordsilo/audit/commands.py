@@ -311,6 +311,3 @@ def _edits(silo: str, record: HarvestedRecord) -> list[_Edit]:
             name = next(v for v in record.versions if version_dirname(v) == directory)
             edits.append(_Edit(name, path, finding.code is Code.EDITED_OUTSIDE))
     return edits
-
-
-commands: list[click.Command] = [check, repair, accept]

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 import pytest
 
-from curation.cli import commands
 from recordsilo import Silo
 from recordsilo.cli import _run
 
@@ -56,16 +54,6 @@ def refused(result: Result, sentence: str, code: int = 2) -> None:
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith("silo: ")
     assert sentence in result.err
-
-
-@pytest.mark.parametrize("command", commands, ids=lambda command: str(command.name))
-def test_help_of_every_command_has_an_example(command: click.Command, run: Run) -> None:
-    names = [[str(command.name)]]
-    if isinstance(command, click.Group):
-        names = [[str(command.name), name] for name in command.commands]
-    for name in names:
-        result = run(*name, "--help")
-        assert (result.code, "For example:" in result.out) == (0, True), name
 
 
 def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo: Silo) -> None:

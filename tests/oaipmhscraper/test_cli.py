@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from oaipmhprovider.server import SampleServer
-from oaipmhscraper.cli import commands
 from oaipmhscraper.transport.http_transport import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import silo_command
@@ -30,13 +29,6 @@ def silo(monkeypatch):
         return CliRunner().invoke(silo_command, [str(one) for one in arguments])
 
     return run
-
-
-@pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
-def test_every_command_has_help_with_an_example(silo, command):
-    result = silo(command.name, "--help")
-    assert result.exit_code == 0
-    assert f"silo {command.name} " in result.stdout.split("For example:")[1]
 
 
 def test_identify_says_what_the_repository_says(silo, server):

@@ -1,21 +1,22 @@
 """The store's own commands: what they print, what they refuse, and how they exit."""
 
+import ast
 import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 import pytest
 
-from recordsilo import Silo
+from recordsilo import Silo, cli
 from recordsilo.cli import ExitCode, _run, example, fail, silo_command
-from recordsilo.commands import commands
 from recordsilo.errors import StateUnreadable
 
 Harvest = Callable[..., str]
@@ -66,19 +67,66 @@ def only_sentence(result: Result, code: ExitCode) -> str:
 # -- help -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
-def test_help_of_every_command_has_an_example(command: click.Command, run: Run) -> None:
-    result = run(str(command.name), "--help")
-    assert result.code == 0
-    assert "For example:" in result.out
-    assert f"  silo {command.name} " in result.out or f"silo {command.name} " in result.out
+COMMANDS = silo_command.list_commands(click.Context(silo_command))
+
+
+def leaves(command: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
+    """The words of each command that is not a group."""
+    if not isinstance(command, click.Group):
+        yield words
+        return
+    for name, child in command.commands.items():
+        yield from leaves(child, *words, name)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command_has_an_example(name: str, run: Run) -> None:
+    command = silo_command.get_command(click.Context(silo_command), name)
+    assert command is not None
+    assert command.name == name
     assert command.help
+    for words in leaves(command, name):
+        result = run(*words, "--help")
+        assert result.code == 0
+        assert "For example:" in result.out
+        assert f"silo {' '.join(words)} " in result.out
+
+
+def test_a_command_loads_no_other_package() -> None:
+    program = (
+        "import sys; from recordsilo.cli import silo_command\n"
+        "silo_command.main(['ls', '--help'], standalone_mode=False)\n"
+        "print({name.partition('.')[0] for name in sys.modules})"
+    )
+    loaded = ast.literal_eval(
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout.splitlines()[-1]
+    )
+    others = {"curation", "oaipmhscraper", "reexport", "crawlmatch", "webui"}
+    assert not loaded & (
+        others | {"numpy", "langcodes", "rdflib", "celery", "cherrypy", "requests"}
+    )
+
+
+def test_a_package_adds_a_command_to_the_group_of_another(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = EntryPoint("rules.check", "recordsilo.audit.commands:check", cli.ENTRY_POINTS)
+    with_one_more = cli._points() | {point.name: point}
+    monkeypatch.setattr(cli, "_points", lambda: with_one_more)
+    monkeypatch.setattr(silo_command, "commands", {})
+    assert "\n  check " in run("rules", "--help").out
+    assert "rules.check" not in run("--help").out
+    rules = silo_command.commands["rules"]
+    assert isinstance(rules, click.Group)
+    rules.commands.pop("check")
 
 
 def test_help_of_the_group_lists_the_commands_and_the_exit_codes(run: Run) -> None:
     result = run("--help")
-    for command in commands:
-        assert f"\n  {command.name} " in result.out
+    for name in COMMANDS:
+        assert f"\n  {name} " in result.out
     assert "75  stopped early" in result.out
     assert run("--version").out.startswith("silo")
 

@@ -172,13 +172,6 @@ def test_stopping_finishes_the_request_that_is_being_answered() -> None:
     assert answers == [b"done"]
 
 
-def test_commands_have_help_with_an_example() -> None:
-    for command in cli.commands:
-        result = CliRunner().invoke(command, ["--help"])
-        assert result.exit_code == 0
-        assert f"silo {command.name}" in result.output
-
-
 # -- the demo ----------------------------------------------------------------------------------
 
 

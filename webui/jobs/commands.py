@@ -129,6 +129,3 @@ def worker(*, silo_dir: str, slots: int, broker: str) -> None:
         run_worker(Broker(path, broker), slots=slots)
     except JobsError as error:
         fail(str(error), ExitCode.LOSSES)
-
-
-commands: list[click.Command] = [jobs, worker]
