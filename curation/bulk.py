@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
+from time import monotonic
 from typing import Any
 
 from curation.activity import Activity, ValueChange, changes_of, log_activity, of_change, of_file
@@ -54,6 +55,7 @@ class Preview:
         copies: How many working copies would be made.
         skipped: Reason → how many records.
         samples: Some of the changes.
+        whole: Whether all that are selected were looked at.
     """
 
     records: int
@@ -62,6 +64,7 @@ class Preview:
     copies: int
     skipped: dict[str, int]
     samples: tuple[Sample, ...]
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +116,36 @@ class JobReport:
 
 
 def preview(
-    silo: Silo, spec: JobSpec, *, samples: int = 20, progress: Progress | None = None
+    silo: Silo,
+    spec: JobSpec,
+    *,
+    samples: int = 20,
+    progress: Progress | None = None,
+    most: int | None = None,
+    seconds: float | None = None,
 ) -> Preview:
     """Say what a job would do; writes nothing.
 
+    Args:
+        most: Records that are looked at; None for all.
+        seconds: After which no further record is looked at; None for no end.
+
     Raises:
         RecordNotFound, SearchError, IndexProblem: The records meant cannot be found.
-        PatternTooSlow, RuleRefused: The rules are at fault.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
 
     Cost: reads the manifest and one file of every record.
     """
+    until = None if seconds is None else monotonic() + seconds
     plan = planner_of(spec.kind, spec.about)
     records = changed = values = copies = 0
     skipped: Counter[str] = Counter()
     shown: list[Sample] = []
+    whole = True
     for identifier, given in spec.records(silo):
+        if records == most or (until is not None and monotonic() > until):
+            whole = False
+            break
         records += 1
         try:
             change = _planned(silo, identifier, plan, given)
@@ -141,7 +159,7 @@ def preview(
                 shown.append(_sample(identifier, change))
         if progress is not None:
             progress(records)
-    return Preview(records, changed, values, copies, dict(skipped), tuple(shown))
+    return Preview(records, changed, values, copies, dict(skipped), tuple(shown), whole)
 
 
 def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordChange | None:
@@ -200,7 +218,7 @@ def run_job(
 
     Raises:
         JobNotFound, JobUnreadable, JobBusy
-        PatternTooSlow, RuleRefused: The rules are at fault; the page is not written.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault; the page is not written.
         RecordSiloError, OSError: The store failed; the page is looked at by the next run.
     """
     with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from curation.errors import NoFields
+from curation.errors import NoFields, TooMuch
 from curation.fields import Document, Fields, differing
 from curation.rule_files import RuleSet
 from curation.rules import apply
@@ -86,7 +86,7 @@ def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> Record
 
     Raises:
         CannotChange: The record cannot be changed so.
-        PatternTooSlow, RuleRefused: The rules are at fault.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
     """
     source, target = editable_version(manifest)
     state = rule_set.state if rule_set.state != manifest.version(source).state else None
@@ -95,7 +95,10 @@ def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> Record
             return None
         return RecordChange(source, target, (), (), (), rule_set.state)
     path, document = metadata_document(manifest.version(source), read, rule_set.file)
-    after = apply(rule_set.rules, document.fields)
+    try:
+        after = apply(rule_set.rules, document.fields)
+    except TooMuch as error:
+        raise CannotChange(str(error)) from None
     changed = document.with_fields(after)
     files = (FileChange(path, document.content, changed),) if changed != document.content else ()
     if not files and (state is None or source != target):

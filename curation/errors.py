@@ -35,6 +35,20 @@ class PatternTooSlow(CurationError):
         )
 
 
+class RecordTooSlow(CurationError):
+    """Rules that do not come to an end on a record in the time allowed."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"the changes take more than {seconds:g} seconds on one record; use fewer or simpler"
+            " patterns"
+        )
+
+
+class TooMuch(CurationError):
+    """A record that a rule would make too large; the message says what it would get."""
+
+
 class JobNotFound(CurationError):
     """There is no job of that id."""
 

@@ -8,16 +8,24 @@ changes nothing more (`Add` adds no value that is there; `Replace` finds its val
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as member
+from dataclasses import fields as members
 from enum import StrEnum
-from functools import lru_cache
+from time import thread_time
+from typing import Any
 
 import regex
 
-from curation.errors import PatternTooSlow, RuleRefused
+from curation.errors import RecordTooSlow, RuleRefused, TooMuch
 from curation.fields import Field, Fields, said, sound_text, with_values
+from curation.patterns import check_replacement, compiled, finds, replaced
 
-PATTERN_SECONDS = 0.25
-"""How long a pattern may search one value: a sound one takes microseconds."""
+MAX_CHARACTERS = 100_000
+"""In a value that a rule writes; one that was longer before may keep its length."""
+MAX_PARTS = 10_000
+"""Values that one value is split into."""
+RECORD_SECONDS = 2.0
+"""Of computing, for each rule on one record, and for all of them: sound ones take
+milliseconds."""
 
 
 class Case(StrEnum):
@@ -175,13 +183,22 @@ def apply(rules: Iterable[Rule], fields: Fields) -> Fields:
     language, is removed where a rule made it so; what was so before stays.
 
     Raises:
-        PatternTooSlow: A pattern took longer than `PATTERN_SECONDS` on a value.
-        RuleRefused: A pattern, or what it is replaced by, means nothing.
+        PatternTooSlow, RecordTooSlow: A pattern took too long on a value, or the rules
+            on the record.
+        TooMuch: A value would exceed `MAX_CHARACTERS`, or become more than `MAX_PARTS`.
+        RuleRefused: A pattern is malformed.
     """
+    begun = thread_time()
     for rule in rules:
         changed = _APPLY[type(rule)](rule, fields)
         fields = fields if changed == fields else _without_made_doubles(fields, changed)
+        _check_time(begun)
     return fields
+
+
+def _check_time(begun: float) -> None:
+    if thread_time() - begun > RECORD_SECONDS:
+        raise RecordTooSlow(RECORD_SECONDS)
 
 
 def check(rule: Rule) -> Rule:
@@ -192,15 +209,29 @@ def check(rule: Rule) -> Rule:
     """
     if not rule.field:
         raise RuleRefused("a rule names the field it changes")
-    if isinstance(rule, ReplacePattern | Remove | Move) and rule.pattern is not None:
-        _compiled(rule.pattern, getattr(rule, "ignore_case", False))
+    longest = max(len(text) for one in members(rule) for text in _texts(getattr(rule, one.name)))
+    if longest > MAX_CHARACTERS:
+        raise RuleRefused(
+            f"a value has {longest:,} characters; shorten it to {MAX_CHARACTERS:,} at most"
+        )
+    if isinstance(rule, Remove | Move) and rule.pattern is not None:
+        compiled(rule.pattern)
     if isinstance(rule, Remove | Move) and None not in {rule.value, rule.pattern}:
         raise RuleRefused("a rule takes a value or a pattern, not both")
     if isinstance(rule, Split) and not rule.separator.strip(" "):
         raise RuleRefused("a value is split at a separator, which cannot be empty")
     if isinstance(rule, ReplacePattern):
-        _replaced(replace(rule, pattern=f"(?:{rule.pattern})|"), "")  # finds something anywhere
+        check_replacement(compiled(rule.pattern, ignore_case=rule.ignore_case), rule.by)
     return rule
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """The texts that an attribute of a rule holds."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Mapping):
+        return (*value.keys(), *value.values())
+    return value if isinstance(value, tuple) else ()
 
 
 def _without_made_doubles(before: Fields, after: Fields) -> Fields:
@@ -228,7 +259,15 @@ def _each(
     fields: Fields, name: str, change: Callable[[Field], Iterable[Field]]
 ) -> tuple[Field, ...]:
     """Every value of a field changed into none, one or several."""
-    return tuple(new for one in fields for new in (change(one) if one.name == name else (one,)))
+    begun = thread_time()
+    found: list[Field] = []
+    for one in fields:
+        if one.name == name:
+            found += change(one)
+            _check_time(begun)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _after_last(fields: Fields, name: str, added: Iterable[Field]) -> Fields:
@@ -260,17 +299,13 @@ def _replace(rule: Replace, fields: Fields) -> Fields:
 
 
 def _replace_pattern(rule: ReplacePattern, fields: Fields) -> Fields:
-    return _each(fields, rule.field, lambda one: [one.with_text(_replaced(rule, one.text))])
+    pattern = compiled(rule.pattern, ignore_case=rule.ignore_case)
 
+    def changed(one: Field) -> list[Field]:
+        most = max(MAX_CHARACTERS, len(one.text))
+        return [one.with_text(replaced(pattern, rule.by, one.text, most))]
 
-def _replaced(rule: ReplacePattern, text: str) -> str:
-    pattern = _compiled(rule.pattern, rule.ignore_case)
-    try:
-        return str(pattern.sub(rule.by, text, timeout=PATTERN_SECONDS))
-    except TimeoutError:
-        raise PatternTooSlow(rule.pattern) from None
-    except (regex.error, IndexError) as error:
-        raise RuleRefused(f"{rule.by!r} cannot be put in place of a pattern: {error}") from None
+    return _each(fields, rule.field, changed)
 
 
 def _remove(rule: Remove, fields: Fields) -> Fields:
@@ -281,6 +316,8 @@ def _remove(rule: Remove, fields: Fields) -> Fields:
 
 def _split(rule: Split, fields: Fields) -> Fields:
     def parts(one: Field) -> list[Field]:
+        if one.text.count(rule.separator) >= MAX_PARTS:
+            raise TooMuch(f"would get more than {MAX_PARTS:,} values of one")
         texts = [text for part in one.text.split(rule.separator) if (text := sound_text(part))]
         if rule.separator not in one.text or not texts:
             return [one]
@@ -332,12 +369,7 @@ def _move(rule: Move, fields: Fields) -> Fields:
 def _meant(one: Field, value: str | None, pattern: str | None) -> bool:
     if value is not None and one.folded != " ".join(value.split()):
         return False
-    if pattern is None:
-        return True
-    try:
-        return _compiled(pattern, False).search(one.text, timeout=PATTERN_SECONDS) is not None
-    except TimeoutError:
-        raise PatternTooSlow(pattern) from None
+    return pattern is None or finds(pattern, one.text)
 
 
 def _sentence(text: str) -> str:
@@ -355,14 +387,6 @@ _CASES: Mapping[Case, Callable[[str], str]] = {
     Case.TITLE: _title,
     Case.SENTENCE: _sentence,
 }
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str, ignore_case: bool) -> "regex.Pattern[str]":
-    try:
-        return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
-    except regex.error as error:
-        raise RuleRefused(f"{pattern!r} is no pattern: {error}") from None
 
 
 _APPLY: Mapping[type, Callable[..., Fields]] = {

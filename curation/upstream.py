@@ -21,7 +21,7 @@ from itertools import islice
 from curation.activity import Activity, changes_of, log_activity, log_one, of_fields
 from curation.bulk import changed_by_rule
 from curation.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
-from curation.errors import NoFields, UpstreamRefused
+from curation.errors import NoFields, TooMuch, UpstreamRefused
 from curation.fields import Field, Fields, with_values, write_fields
 from curation.merge import Conflict, Merge, merge
 from curation.rule_files import RuleSet, kept_rules
@@ -130,10 +130,10 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
         return found(Kind.DELETED)
     try:
         three = [_fields(version, read) for version in (base, ours, theirs)]
-    except CannotChange as error:
+        for rule_set in rules:
+            three[0], three[2] = apply(rule_set.rules, three[0]), apply(rule_set.rules, three[2])
+    except (CannotChange, TooMuch) as error:
         return found(Kind.UNREADABLE, reason=str(error))
-    for rule_set in rules:
-        three[0], three[2] = apply(rule_set.rules, three[0]), apply(rule_set.rules, three[2])
     merged = merge(three[0], three[1], three[2])
     if manifest.has(proposal):
         return found(Kind.PROPOSED, merged)

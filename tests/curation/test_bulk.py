@@ -13,7 +13,7 @@ from curation.fields import read_fields, said
 from curation.job_journal import Doing
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
-from curation.rules import Add, Remove, Replace, Rule
+from curation.rules import Add, Remove, Replace, ReplacePattern, Rule
 from curation.selection import Selection
 from recordsilo import RecordEdit, Silo
 from recordsilo.audit.check import Audit
@@ -260,6 +260,26 @@ def test_a_pattern_without_end_stops_the_job_and_writes_nothing(silo: Silo, fill
     with pytest.raises(PatternTooSlow):
         run_job(silo, job)
     assert snapshot(silo) == before
+
+
+def test_a_value_that_would_grow_without_measure_is_passed_over(silo: Silo, fill: Fill) -> None:
+    identifiers = fill(2, subject="tides " * 100)
+    before = snapshot(silo)
+    grown = rule_set(ReplacePattern("subject", ".", "x" * 20_000))
+    reason = "would get a value of more than 100,000 characters"
+    assert preview(silo, rules_job(grown)).skipped == {reason: 2}
+    report = run_job(silo, create_job(silo, rules_job(grown), agent="ada"))
+    assert report.skipped == tuple((one, reason) for one in identifiers)
+    assert snapshot(silo) == before
+
+
+def test_a_preview_ends_after_so_many_records_or_seconds(silo: Silo, fill: Fill) -> None:
+    fill(5, type="Journal Article")
+    found = preview(silo, rules_job(TYPES), most=3)
+    assert (found.records, found.changed, found.whole) == (3, 3, False)
+    assert preview(silo, rules_job(TYPES), most=5, seconds=60.0).whole
+    found = preview(silo, rules_job(TYPES), seconds=0.0)
+    assert (found.changed, found.whole) == (0, False)
 
 
 def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:

@@ -1,12 +1,15 @@
 """What each rule does to the fields of a record."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation import rules
-from curation.errors import PatternTooSlow, RuleRefused
+from curation.errors import PatternTooSlow, RecordTooSlow, RuleRefused, TooMuch
 from curation.fields import Field, Fields, said
+from curation.patterns import PATTERN_SECONDS
 from curation.rules import (
     Add,
     Case,
@@ -116,15 +119,42 @@ def test_a_pattern_without_end_is_stopped() -> None:
         apply([Remove("title", pattern=r"^(a|aa)+$")], fields)
 
 
+def test_a_long_value_may_become_shorter_but_not_longer() -> None:
+    fields = (Field("title", "ab" * 100_000, "", 0),)
+    (shorter,) = apply([ReplacePattern("title", "^ab", "")], fields)
+    assert len(shorter.text) == 199_998
+    with pytest.raises(TooMuch, match="a value of more than 200,000 characters"):
+        apply([ReplacePattern("title", "a", "aa")], fields)
+
+
+def test_a_value_is_not_split_into_very_many() -> None:
+    fields = (Field("title", "a;" * 10_000, "", 0),)
+    with pytest.raises(TooMuch, match="more than 10,000 values"):
+        apply([Split("title", ";")], fields)
+    assert len(apply([Split("title", "a;a")], fields)) == 1
+
+
+def test_very_many_slow_values_end_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "RECORD_SECONDS", 0.2)
+    fields = tuple(Field("title", "a" * 2000 + str(n), "", n) for n in range(2000))
+    begun = time.thread_time()
+    with pytest.raises(RecordTooSlow, match=r"more than 0\.2 seconds on one record"):
+        apply([Remove("title", pattern="a*(?:b|c)")], fields)
+    assert time.thread_time() - begun < 0.2 + 2 * PATTERN_SECONDS
+
+
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
-        (ReplacePattern("title", "(", "x"), "is no pattern"),
-        (ReplacePattern("title", "a", r"\3"), "in place of a pattern"),
-        (Remove("title", pattern="["), "is no pattern"),
+        (ReplacePattern("title", "(", "x"), "not a valid pattern"),
+        (ReplacePattern("title", "a", r"\3"), "not a valid replacement"),
+        (Remove("title", pattern="["), "not a valid pattern"),
         (Remove("title", value="a", pattern="a"), "not both"),
         (Split("title", ""), "separator"),
         (Add("", "x"), "names the field"),
+        (Add("title", "x" * 100_001), "has 100,001 characters; shorten it to 100,000"),
+        (MapValues("title", {"x": "y" * 100_001}), "100,001 characters"),
+        (SetValues("title", ("y" * 100_001,)), "100,001 characters"),
     ],
 )
 def test_a_rule_that_means_nothing_is_refused(rule: Rule, sentence: str) -> None:

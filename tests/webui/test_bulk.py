@@ -65,9 +65,9 @@ def test_a_preview_of_very_many_looks_at_some_and_says_so(
 ) -> None:
     monkeypatch.setattr(bulk, "LOOKED_AT", 10)
     found = client.post("/bulk", RULE | {"do": "preview"}).json["preview"]
-    assert (found["complete"], found["records"]) == (False, 11)
+    assert (found["complete"], found["records"]) == (False, 10)
     page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
-    assert "The first 11 records were looked at" in page
+    assert "The first 10 records were looked at" in page
     assert "Change all of them" in page
 
 
@@ -124,10 +124,17 @@ def test_what_a_rule_cannot_mean_is_a_sentence_and_the_form_is_kept(client: Any)
     fields = RULE | {"change-0-pattern": "(", "change-0-by": "Kept as typed"}
     page = client.post("/bulk", fields | {"do": "preview"}, accept=HTML)
     assert page.status == 400
-    assert "is no pattern" in page.text
+    assert "is not a valid pattern" in page.text
     assert "Kept as typed" in page.text
     error = client.post("/bulk", fields | {"do": "apply"}).error
     assert error["code"] == "bad_rule"
+
+
+def test_a_pattern_of_gigabytes_is_a_sentence(client: Any) -> None:
+    fields = RULE | {"change-0-pattern": "(?:(?:(?:(?:x{100}){100}){100}){100}){100}"}
+    error = client.post("/bulk", fields | {"do": "preview"}).error
+    assert error["code"] == "bad_rule"
+    assert "use smaller counts" in error["message"]
 
 
 def test_a_catastrophic_pattern_times_out(client: Any, silo: Silo) -> None:

@@ -1,8 +1,6 @@
 """Changing many records by a rule: built, previewed, applied as a job, or kept."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from curation.bulk import Preview, create_job, preview
@@ -26,6 +24,8 @@ from webui.site import Call
 
 LOOKED_AT = 20_000
 """Records of a preview: about seven seconds of them."""
+SECONDS = 15.0
+"""For which a request looks at records."""
 SAMPLES = 8
 
 
@@ -126,24 +126,16 @@ def look_at_all(call: Call, spec: JobSpec) -> Response:
 
 
 def look(call: Call, spec: JobSpec) -> Preview:
-    """What a change would do, looked at in some `LOOKED_AT` records at most.
-
-    A request does not wait for a million records; `is_complete` says whether all of
-    them were looked at, and the page says it too.
+    """What a change would do to the first `LOOKED_AT` records, or fewer: a request does not
+    wait for a million, nor for longer than some `SECONDS`.
     """
-    some = replace(spec, records=lambda silo: islice(spec.records(silo), LOOKED_AT + 1))
-    return preview(call.site.silo, some, samples=SAMPLES)
-
-
-def is_complete(found: Preview) -> bool:
-    """Whether a preview is of all records that are meant."""
-    return found.records <= LOOKED_AT
+    return preview(call.site.silo, spec, samples=SAMPLES, most=LOOKED_AT, seconds=SECONDS)
 
 
 def preview_json(found: Preview) -> dict[str, Any]:
     """A preview as JSON values."""
     return {
-        "complete": is_complete(found),
+        "complete": found.whole,
         "records": found.records,
         "changed": found.changed,
         "values": found.values,
@@ -176,7 +168,6 @@ def view(
         "fields": DUBLIN_CORE,
         "field_label": field_label,
         "found": found,
-        "is_complete": is_complete,
         "fault": fault,
         "message": call.field("message"),
     }

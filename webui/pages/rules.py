@@ -11,7 +11,7 @@ from curation.rule_files import delete_rules, load_rules, rule_names, rules_text
 from webui import urls
 from webui.activity import note
 from webui.http_values import Response, redirect
-from webui.pages.bulk import apply, is_complete, look, look_at_all, preview_json, rule_name
+from webui.pages.bulk import apply, look, look_at_all, preview_json, rule_name
 from webui.rendering import View, json_answer
 from webui.site import Call
 
@@ -67,7 +67,6 @@ def _view(call: Call, found: Preview | None = None) -> View:
         "rule_set": rule_set,
         "toml": tomli_w.dumps(table),
         "found": found,
-        "is_complete": is_complete,
         "done": call.request.query.get("done", "") == "kept",
     }
     twin = {"name": name, **table, "preview": None if found is None else preview_json(found)}

@@ -12,7 +12,7 @@ from webui import staged, urls
 from webui.bodies import human_size
 from webui.errors import BadRequest, TooLarge
 from webui.http_values import Response, redirect
-from webui.pages.bulk import apply, is_complete, look, look_at_all, preview_json
+from webui.pages.bulk import apply, look, look_at_all, preview_json
 from webui.pages.files import FileBody, path_of, uploaded
 from webui.pages.selecting import from_address, selected
 from webui.rendering import View, json_answer
@@ -108,7 +108,6 @@ def show_staged(call: Call) -> View:
     url = urls.staged(token)
     data = {
         "found": found,
-        "is_complete": is_complete,
         "title": spec.title,
         "url": url,
         "back": back,

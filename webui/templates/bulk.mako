@@ -12,7 +12,7 @@
 <p class="note fault" role="alert" dir="auto">${fault}</p>
 % endif
 % if found:
-${previews.preview(found, is_complete(found))}
+${previews.preview(found)}
 % endif
 <form class="edit" action="${urls.BULK}" method="post">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
@@ -89,10 +89,10 @@ ${one_change(number, change)}
     </p>
     <p class="act"><button name="do" value="preview">${_("Preview")}</button>
 % if found and found.changed:
-      <button name="do" value="apply">${previews.button(found, is_complete(found))}</button>
+      <button name="do" value="apply">${previews.button(found)}</button>
 % endif
 % if found:
-      ${previews.all(is_complete(found))}
+      ${previews.all(found)}
 % endif
     </p>
   </fieldset>

@@ -20,7 +20,7 @@
 </ul>
 % endif
 % if preview:
-${previews.preview(preview, True)}
+${previews.preview(preview)}
 % endif
 % if is_planned:
 % if not preview:

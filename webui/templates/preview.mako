@@ -1,24 +1,24 @@
 ## What a bulk change would do, and the records it is for; shared by the pages of bulk changes.
 
-<%def name="button(found, complete)">\
-% if complete:
+<%def name="button(found)">\
+% if found.whole:
 ${counted("Change {n} record", "Change {n} records", found.changed)}\
 % else:
 ${_("Change all of them")}\
 % endif
 </%def>
 
-<%def name="all(complete)">\
-% if not complete:
+<%def name="all(found)">\
+% if not found.whole:
 <button class="quiet" name="do" value="look">${_("Look at all of them")}</button>\
 % endif
 </%def>
 
-<%def name="preview(found, complete)">
+<%def name="preview(found)">
 <section class="card" aria-labelledby="preview">
   <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
   <p role="status">${_("Nothing is written yet.")}</p>
-% if not complete:
+% if not found.whole:
   <p class="note">${_("The first {n} records were looked at; a change concerns all that are selected.", n=f"{found.records:,}")} ${_("Looking at all of them is a job.")}</p>
 % endif
   <ul class="figures">

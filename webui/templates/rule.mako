@@ -8,7 +8,7 @@ ${parts.done(_("The rule is kept."))}
 % endif
 <div class="heading"><h1 dir="auto">${rule_set.title or name}</h1><p class="count id">curation/rules/${name}.toml</p></div>
 % if found:
-${previews.preview(found, is_complete(found))}
+${previews.preview(found)}
 % endif
 <pre tabindex="0" dir="ltr" aria-label="${_('The rule')}"><code>${toml}</code></pre>
 <form action="${urls.rule(name)}" method="post">
@@ -18,10 +18,10 @@ ${previews.preview(found, is_complete(found))}
   </p>
   <p class="act"><button name="do" value="test">${_("Preview")}</button>
 % if found and found.changed:
-    <button name="do" value="apply">${previews.button(found, is_complete(found))}</button>
+    <button name="do" value="apply">${previews.button(found)}</button>
 % endif
 % if found:
-    ${previews.all(is_complete(found))}
+    ${previews.all(found)}
 % endif
     <a class="button" href="${urls.with_query(urls.BULK, {'rule': name})}">${_("Edit the rule")}</a></p>
 </form>

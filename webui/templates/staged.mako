@@ -3,14 +3,14 @@
 <%def name="title()">${title}</%def>
 <p class="crumbs"><a href="${back}">← ${_("Back")}</a></p>
 <div class="heading"><h1 dir="auto">${title}</h1></div>
-${previews.preview(found, is_complete(found))}
-% if found.changed or not is_complete(found):
+${previews.preview(found)}
+% if found.changed or not found.whole:
 <form action="${url}" method="post">
   <p>
     <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
-  <p class="act"><button type="submit">${previews.button(found, is_complete(found))}</button>
-  ${previews.all(is_complete(found))}</p>
+  <p class="act"><button type="submit">${previews.button(found)}</button>
+  ${previews.all(found)}</p>
 </form>
 % endif
