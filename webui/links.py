@@ -1,13 +1,15 @@
 """Which values of a record become links (pure).
 
-Only ``http``, ``https`` and DOIs: a value such as ``javascript:…`` stays text.
+Only ``http``, ``https``, DOIs and handles: a value such as ``javascript:…`` stays text.
 """
 
 import re
 from urllib.parse import quote, urlsplit
 
+from recordsilo.formats import persistent_identifier
+
 _WEB = re.compile(r"https?://[^\s<>\"\\^`{|}]+", re.IGNORECASE)
-_DOI = re.compile(r"(?:doi:\s*)?(?P<doi>10\.\d{4,9}/\S+)", re.IGNORECASE)
+_RESOLVERS = {"doi": "https://doi.org/", "hdl": "https://hdl.handle.net/"}
 
 
 def href(text: str) -> str | None:
@@ -15,8 +17,9 @@ def href(text: str) -> str | None:
     text = text.strip()
     if _WEB.fullmatch(text):
         return text if _has_host(text) else None
-    if match := _DOI.fullmatch(text):
-        return "https://doi.org/" + quote(match["doi"], safe="/:;()._-")
+    if found := persistent_identifier(text):
+        scheme, name = found
+        return _RESOLVERS[scheme] + quote(name, safe="/:;()._-")
     return None
 
 

@@ -20,11 +20,17 @@ from recordsilo.formats.table import (
     main_first,
     signature,
 )
-from recordsilo.formats.values import Description, Value
+from recordsilo.formats.values import (
+    Description,
+    Value,
+    canonical_identifier,
+    persistent_identifier,
+)
 
 __all__ = [
-    "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "Value", "describe", "describe_main",
-    "format_of", "is_metadata", "links_of", "main_first", "signature",
+    "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "Value", "canonical_identifier",
+    "describe", "describe_main", "format_of", "is_metadata", "links_of", "main_first",
+    "persistent_identifier", "signature",
 ]  # fmt: skip
 
 

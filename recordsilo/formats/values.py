@@ -1,8 +1,10 @@
 """A description: the fifteen elements of Dublin Core, whatever format it was read from."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import NamedTuple
+from urllib.parse import unquote
 
 
 class Value(NamedTuple):
@@ -80,3 +82,39 @@ FIELD_OF_ELEMENT = {
 def doi_address(text: str) -> str:
     """A DOI as an address; another text as it is."""
     return f"https://doi.org/{text}" if text.startswith("10.") else text
+
+
+_ADDRESS = re.compile(
+    r"(?:info:(?:doi|hdl)/|(?:https?://)?(?:(?:(?:dx|www)\.)?doi\.org|hdl\.handle\.net)/)"
+    r"(?P<name>[^\s?#]+)\S*",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"^(?:(?:urn:)?doi:(?://)?\s*|hdl:(?://)?\s*)", re.IGNORECASE)
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
+_HANDLE = re.compile(r"[^\s/]+/\S+")
+
+
+def persistent_identifier(text: str) -> tuple[str, str] | None:
+    """``("doi", "10.5555/12")`` or ``("hdl", "1721.1/12")``, however it is spelled.
+
+    As an address of a resolver, with ``info:`` (both percent-encoded), ``doi:``,
+    ``urn:doi:`` or ``hdl:``, or a DOI alone. A handle that is a DOI is given as one.
+    Case is kept, though a DOI is not sensitive to it.
+
+    Returns:
+        Scheme and name; None for any other text.
+
+    Source: DOI Handbook, section 3; RFC 3651, section 3; RFC 4452 for ``info:``.
+    """
+    address = _ADDRESS.fullmatch(text)
+    name = unquote(address["name"]) if address else _SCHEME.sub("", text, count=1)
+    if _DOI.fullmatch(name):
+        return "doi", name
+    is_handle = address is not None or text[:4].lower() == "hdl:"
+    return ("hdl", name) if is_handle and _HANDLE.fullmatch(name) else None
+
+
+def canonical_identifier(text: str) -> str:
+    """``doi:10.5555/12`` for each spelling of that DOI, likewise ``hdl:…``; else the text."""
+    found = persistent_identifier(text)
+    return ":".join(found) if found else text

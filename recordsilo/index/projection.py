@@ -8,7 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from recordsilo.errors import RecordSiloError
-from recordsilo.formats import Description, Value, describe_main, main_first
+from recordsilo.formats import (
+    Description,
+    Value,
+    canonical_identifier,
+    describe_main,
+    main_first,
+)
 from recordsilo.formats.quality import findings
 from recordsilo.index.query_syntax import spaced
 from recordsilo.manifest import Manifest, Version, upstream_newer
@@ -155,9 +161,15 @@ def _text(manifest: Manifest, described: Description, title: str, harvested: str
         creators=_searchable(_joined("; ", described.creators + described.contributors)),
         subjects=_searchable(_joined("; ", described.subjects)),
         abstract=_searchable(_joined(" ", described.descriptions)),
-        identifiers=_searchable(f"{manifest.item_id} {_joined(' ', described.identifiers)}"),
+        identifiers=_searchable(_identifiers(manifest.item_id, described.identifiers)),
         harvested_title=_searchable(harvested) if harvested != title else "",
     )
+
+
+def _identifiers(identifier: str, others: Values) -> str:
+    """All that a record is called, each also in its canonical spelling."""
+    texts = [identifier, *(text for text, _ in others)]
+    return " ".join(dict.fromkeys([*texts, *map(canonical_identifier, texts)]))
 
 
 def _joined(between: str, values: Values) -> str:

@@ -7,6 +7,7 @@
     -wind                     not this word; also -"a phrase", -title:wind
     title:solar               in one field: title, creator, subject, abstract, identifier
     creator:"Adeyemi, Fiona"
+    https://doi.org/10.5555/12  a DOI or handle, however it is spelled
 
 Everything else is taken as text: every token is quoted before SQLite sees it, so no
 input is an error. Pure.
@@ -15,6 +16,8 @@ input is an error. Pure.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from recordsilo.formats import canonical_identifier
 
 COLUMN_OF_FIELD = {
     "title": "{title harvested_title}",
@@ -103,16 +106,16 @@ def parse_query(query: str) -> TextQuery:
         if found is None:
             either = bool(groups)
         elif found[1]:
-            without.append(found[0])
+            without.extend(found[0])
         elif either:
-            groups[-1] += (found[0],)
+            groups[-1] += found[0]
             either = False
         else:
-            groups.append((found[0],))
+            groups.append(found[0])
     return TextQuery(tuple(groups), tuple(without))
 
 
-def _terms(query: str) -> Iterator[tuple[Term, bool] | None]:
+def _terms(query: str) -> Iterator[tuple[Group, bool] | None]:
     """The query's terms in order, and whether not wanted; None for an ``OR`` between two."""
     for number, match in enumerate(_TOKEN.finditer(query)):
         if number == MAX_TOKENS:
@@ -123,23 +126,23 @@ def _terms(query: str) -> Iterator[tuple[Term, bool] | None]:
             continue
         if field and field not in COLUMN_OF_FIELD:
             word, phrase, field = match[0].lstrip("-"), None, None
-        term = _word(word, field or "") if phrase is None else _phrase(phrase, field or "")
-        if term is not None:
-            yield term, bool(match["minus"])
+        group = _word(word, field or "") if phrase is None else _group(phrase, field or "")
+        if group:
+            yield group, bool(match["minus"])
 
 
-def _word(text: str, field: str) -> Term | None:
+def _word(text: str, field: str) -> Group:
     prefix = len(text) > 1 and text.endswith("*")
-    return _term(text.rstrip("*"), field, prefix=prefix)
+    return _group(text.rstrip("*"), field, prefix=prefix)
 
 
-def _phrase(text: str, field: str) -> Term | None:
-    return _term(text, field, prefix=False)
+def _group(text: str, field: str, *, prefix: bool = False) -> Group:
+    """What is typed, and the canonical spelling where it is an identifier.
 
-
-def _term(text: str, field: str, *, prefix: bool) -> Term | None:
-    """None where there is nothing in the text to search for."""
-    plain = _UNSEARCHABLE.sub(" ", spaced(text))
-    if not any(character.isalnum() for character in plain):
-        return None
-    return Term(plain, prefix, field)
+    Empty where there is nothing in the text to search for.
+    """
+    spellings = dict.fromkeys((text, canonical_identifier(text)))
+    plain = (_UNSEARCHABLE.sub(" ", spaced(spelling)) for spelling in spellings)
+    return tuple(
+        Term(one, prefix, field) for one in plain if any(character.isalnum() for character in one)
+    )

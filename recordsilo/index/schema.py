@@ -2,7 +2,7 @@
 
 from recordsilo.formats import signature
 
-TABLES = 5
+TABLES = 6
 """Counts up when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """Another one where formats came, went, or are read in another way, too."""

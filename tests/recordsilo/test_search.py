@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from recordsilo import Origin, Silo, catalogue
 from recordsilo.errors import SearchError
+from recordsilo.formats import canonical_identifier
 from recordsilo.index import PageRequest, SearchFilters, columns
 from recordsilo.index.columns import ValueColumn
 from recordsilo.index.query import stamps
@@ -38,12 +39,14 @@ class Made:
     date: str = ""
     sets: tuple[str, ...] = ()
     datestamp: str = "2020-01-01T00:00:00"
+    identifiers: tuple[str, ...] = ()
 
     @property
     def metadata(self) -> bytes:
         fields = [("title", self.title), ("date", self.date)]
         for name, values in (
-            ("creator", self.creators), ("subject", self.subjects), ("type", self.types)
+            ("creator", self.creators), ("subject", self.subjects), ("type", self.types),
+            ("identifier", self.identifiers),
         ):  # fmt: skip
             fields += [(name, value) for value in values]
         return (DC % "".join(f"<dc:{n}>{v}</dc:{n}>" for n, v in fields if v)).encode()
@@ -119,6 +122,56 @@ def library(tmp_path: Path) -> Iterator[Silo]:
 )
 def test_words_find_what_the_syntax_says(library: Silo, query: str, expected: str) -> None:
     assert "".join(found(library, query)) == expected
+
+
+DOI = (
+    "10.5555/wex.4393", "doi:10.5555/wex.4393", "DOI:10.5555/WEX.4393", "urn:doi:10.5555/wex.4393",
+    "https://doi.org/10.5555/wex.4393", "http://dx.doi.org/10.5555/wex.4393",
+    "doi.org/10.5555/wex.4393", "https://www.doi.org/10.5555%2Fwex.4393?locatt=mode:legacy",
+    "info:doi/10.5555/wex.4393", "https://hdl.handle.net/10.5555/wex.4393",
+    "hdl:10.5555/wex.4393",
+)  # fmt: skip
+HANDLE = (
+    "hdl:1721.1/4393", "http://hdl.handle.net/1721.1/4393", "hdl.handle.net/1721.1/4393?show=full",
+    "HDL:1721.1/4393", "info:hdl/1721.1/4393", "https://hdl.handle.net/1721.1%2F4393",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("spellings", [DOI, HANDLE])
+def test_an_identifier_is_found_in_whichever_spelling_it_is_asked_for(
+    tmp_path: Path, spellings: tuple[str, ...]
+) -> None:
+    with Silo(str(tmp_path / "s")) as silo:
+        records = [Made(f"r:{n:02}", identifiers=(one,)) for n, one in enumerate(spellings)]
+        make(silo, *records, Made("x:1", identifiers=("doi:10.5555/wex.4394", "hdl:1721.1/4394")))
+        everyone = [one.identifier for one in records]
+        for asked in spellings:
+            assert found(silo, asked) == everyone, asked
+            assert found(silo, f'identifier:"{asked}"') == everyone, asked
+            assert found(silo, f"{asked[:-1]}* -{asked}") == ([] if "?" in asked else ["x:1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [*((one, "doi:10.5555/wex.4393") for one in DOI if one.islower()),
+     *((one, "hdl:1721.1/4393") for one in HANDLE if one.islower()),
+     ("doi://10.5555/gulls", "doi:10.5555/gulls"),
+     ("doi: 10.5555/gulls", "doi:10.5555/gulls"),
+     ("https://doi.org/1721.1/7", "hdl:1721.1/7")],
+)  # fmt: skip
+def test_the_spellings_of_an_identifier_have_one_canonical_form(text: str, canonical: str) -> None:
+    assert canonical_identifier(text) == canonical
+    assert canonical_identifier(canonical) == canonical
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "10.5555", "10.5555/", "doi:", "doi:abc", "doi:abc/1", "hdl:", "hdl:1721.1", "1721.1/7",
+     "https://doi.org/", "https://example.org/10.5555/1", "https://notdoi.org/10.5555/1",
+     "see doi:10.5555/1", "10.5555/1 and more", "hdl.handle.net", "oai:example.org:1"],
+)  # fmt: skip
+def test_another_text_is_left_as_it_is(text: str) -> None:
+    assert canonical_identifier(text) == text
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,9 @@ def test_a_value_takes_the_records_language_only_where_its_script_fits(
         ("HTTP://EXAMPLE.ORG/", "HTTP://EXAMPLE.ORG/"),
         ("doi:10.1234/abc", "https://doi.org/10.1234/abc"),
         ("10.1234/a<b>", "https://doi.org/10.1234/a%3Cb%3E"),
+        ("info:doi/10.1234/abc", "https://doi.org/10.1234/abc"),
+        ("hdl:1721.1/12", "https://hdl.handle.net/1721.1/12"),
+        ("hdl:1721.1", None),
         ("javascript:alert(1)", None),
         ("data:text/html,x", None),
         ("see http://example.org/", None),
@@ -64,7 +67,7 @@ def test_a_value_takes_the_records_language_only_where_its_script_fits(
         ("ISBN 978-90-04-16545-8", None),
     ],
 )
-def test_only_web_addresses_and_dois_become_links(text: str, href: str | None) -> None:
+def test_only_web_addresses_dois_and_handles_become_links(text: str, href: str | None) -> None:
     assert links.href(text) == href
 
 
