@@ -110,13 +110,21 @@ def _file(identifier: str, version: Version, path: str, known: Digest | None) ->
 def _event(identifier: str, version: Version) -> etree._Element:
     origin = version.origin
     made = _version_id(identifier, version.name)
-    detail = origin.message or {"clone": f"copied from version {origin.of}"}.get(origin.kind, "")
+    details = [origin.message or {"clone": f"copied from version {origin.of}"}.get(origin.kind, "")]
+    if origin.kind == "harvest" and version.date:
+        details.append(f"datestamp of the source: {version.date}Z")
+    if not origin.date:
+        details.append("when it was made here is not known; the date is the version's of 2010")
     return _element(
         "event",
         _identifier("event", f"{made}#made"),
         _element("eventType", _EVENTS[origin.kind]),
         _element("eventDateTime", f"{origin.date or version.date}Z"),
-        *([_element("eventDetailInformation", _element("eventDetail", detail))] if detail else []),
+        *(
+            _element("eventDetailInformation", _element("eventDetail", detail))
+            for detail in details
+            if detail
+        ),
         *([_linking("Agent", origin.agent)] if origin.agent else []),
         _linking("Object", made),
     )

@@ -256,6 +256,15 @@ def base_of(manifest: Manifest, name: str) -> str | None:
     return None
 
 
+def source_datestamp(manifest: Manifest, name: str) -> str:
+    """The source's datestamp of the harvested version that one is or was made of; or ``""``.
+
+    When a version was made here is its origin's date.
+    """
+    base = base_of(manifest, name)
+    return manifest.version(base).date if base else ""
+
+
 def upstream_newer(manifest: Manifest) -> bool:
     """Whether the cursor's version is curated and a newer harvested one than its base exists.
 

@@ -203,7 +203,7 @@ def deposited_as(
     for unwrap in (policy.unwrap, not policy.unwrap):
         tried = replace(policy, unwrap=unwrap)
         for versions in _candidates(manifest, version, can):
-            keys = [version_key(manifest.item_id, one, tried) for one in versions]
+            keys = [version_key(manifest, one, tried) for one in versions]
             if keys and joint_key(keys) == key:
                 return _DepositedAs(versions, tried)
     return None

@@ -11,7 +11,7 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.atomic_file import chunks_of, digest_of, digest_of_bytes
 from recordsilo.formats.documents import unwrap
 from recordsilo.index.projection import sets_of
-from recordsilo.manifest import Digest, Manifest, Version
+from recordsilo.manifest import Digest, Manifest, Version, source_datestamp
 from reexport.errors import SourceChanged
 from reexport.plan import Action, Policy, files_digest, version_key
 from reexport.values import Deposit, ExportedFile, ExportedVersion, Held
@@ -104,23 +104,24 @@ def _read_digest(record: HarvestedRecord, version: str, path: str) -> Digest:
 
 
 def exported_version(
-    record: HarvestedRecord, version: Version, policy: Policy, cache: Sha512Cache
+    record: HarvestedRecord, manifest: Manifest, name: str, policy: Policy, cache: Sha512Cache
 ) -> ExportedVersion:
     """A version as it is sent.
 
     Args:
-        version: With all digests (`with_digests`).
+        manifest: With all digests (`with_digests`).
 
     Raises:
         FileNotInVersion: A metadata file is gone from the disk, or dangles.
     """
+    version = manifest.version(name)
     sources = dict(_documents(record, version)) if policy.unwrap else {}
     documents = {f"{path}.xml": content for path, content in sources.items()}
     return ExportedVersion(
         version.name,
-        version_key(record.item_id, version, policy),
+        version_key(manifest, version, policy),
         files_digest(version),
-        version.date,
+        source_datestamp(manifest, name),
         version.origin,
         version.state,
         (*_files(version), *_document_files(sources)),
@@ -157,7 +158,7 @@ class Packer:
             FileNotInVersion: A metadata file is gone from the disk, or dangles.
         """
         versions = tuple(
-            exported_version(record, manifest.version(name), self.policy, self.cache)
+            exported_version(record, manifest, name, self.policy, self.cache)
             for name in action.versions
         )
         return Deposit(

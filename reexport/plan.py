@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recordsilo.manifest import Manifest, Version
+from recordsilo.manifest import Manifest, Version, source_datestamp
 from reexport.values import ActionKind, Capabilities, Deletions, Held
-
-WORKING_COPY = "workingcopy"
 
 
 class Versions(StrEnum):
@@ -91,7 +89,7 @@ def plan_record(
 ) -> tuple[Action, ...]:
     """Decide what is to be done about a record, in the order it is to be done.
 
-    Versions go in the order of their dates, and the last of them is what the target
+    Versions go in the order they were made, and the last of them is what the target
     shows as current: where that would not be so, it goes again.
 
     Args:
@@ -106,8 +104,8 @@ def plan_record(
     if not chosen:
         return ()
     if can.each_version:
-        return _one_by_one(manifest.item_id, chosen, known, policy)
-    return (_together(manifest.item_id, chosen, known, policy),)
+        return _one_by_one(manifest, chosen, known, policy)
+    return (_together(manifest, chosen, known, policy),)
 
 
 def is_deleted(manifest: Manifest) -> bool:
@@ -116,7 +114,7 @@ def is_deleted(manifest: Manifest) -> bool:
 
 
 def chosen_versions(manifest: Manifest, which: Versions) -> tuple[Version, ...]:
-    """The versions that go: by date, equal dates by number, the current one last."""
+    """The versions that go: in the order they were made here, the current one last."""
     current = manifest.current
     if which is Versions.CURRENT:
         return (current,)
@@ -125,20 +123,14 @@ def chosen_versions(manifest: Manifest, which: Versions) -> tuple[Version, ...]:
         for version in manifest.versions
         if version.paths and (which is Versions.ALL or version.is_curated)
     ]
-    found.sort(key=lambda version: _place(version, manifest.current_version))
-    return tuple(found)
-
-
-def _place(version: Version, current: str) -> tuple[bool, bool, str, float]:
-    name = version.name
-    number = int(name) if name.isascii() and name.isdigit() else float("inf")
-    return (name == current, name == WORKING_COPY, version.date, number)
+    return tuple(sorted(found, key=lambda version: version.name == current.name))
 
 
 def _one_by_one(
-    identifier: str, chosen: Sequence[Version], known: Known, policy: Policy
+    manifest: Manifest, chosen: Sequence[Version], known: Known, policy: Policy
 ) -> tuple[Action, ...]:
-    keys = {version.name: version_key(identifier, version, policy) for version in chosen}
+    identifier = manifest.item_id
+    keys = {version.name: version_key(manifest, version, policy) for version in chosen}
     todo = [version for version in chosen if known.keys.get(version.name) != keys[version.name]]
     last, held = chosen[-1], known.held
     is_head = held is not None and held.version == last.name and not held.withdrawn
@@ -168,9 +160,12 @@ def _kind(version: Version, known: Known, keys: Mapping[str, str]) -> ActionKind
     return ActionKind.REPLACE
 
 
-def _together(identifier: str, chosen: Sequence[Version], known: Known, policy: Policy) -> Action:
+def _together(
+    manifest: Manifest, chosen: Sequence[Version], known: Known, policy: Policy
+) -> Action:
+    identifier = manifest.item_id
     names = tuple(version.name for version in chosen)
-    key = joint_key([version_key(identifier, version, policy) for version in chosen])
+    key = joint_key([version_key(manifest, version, policy) for version in chosen])
     files = digest_of([files_digest(version) for version in chosen])
     held = known.held
     if held is None or held.withdrawn:
@@ -211,20 +206,20 @@ def files_digest(version: Version) -> str:
     return digest_of(_files(version))
 
 
-def version_key(identifier: str, version: Version, policy: Policy) -> str:
+def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
     """The idempotency key of a version: of all that decides what the target will hold.
 
     Files by their SHA-256, which the manifest has, so that nothing is read; whether they
-    are metadata; date and provenance; the crosswalk; whether documents are unwrapped.
-    Dates under which the source lists the same content do not count.
+    are metadata; provenance; the crosswalk; whether documents are unwrapped.
+    Later dates under which the source lists the same content do not count.
     """
     origin = version.origin
     return digest_of(
         {
-            "identifier": identifier,
+            "identifier": manifest.item_id,
             "version": version.name,
-            "date": version.date,
-            "origin": [origin.kind, origin.of, origin.agent, origin.message],
+            "datestamp": source_datestamp(manifest, version.name),
+            "origin": [origin.kind, origin.of, origin.agent, origin.message, origin.date],
             "files": _files(version),
             "metadata": sorted(version.metadata_files),
             "crosswalk": policy.crosswalk,

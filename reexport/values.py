@@ -127,14 +127,17 @@ class ExportedVersion:
         key: Its idempotency key (`reexport.plan.version_key`), lower-case hex; the same
             content under the same crosswalk has the same, whenever and wherever.
         digest: The Silo's digest of it: of the manifest's paths, sizes and SHA-256.
-        date: In the 2010 form, UTC.
+        datestamp: The source's, of the harvested version that it is or was made of, in the
+            2010 form, UTC; ``""`` where there is none.
+        origin: Its ``date`` is when the version was made here; ``""`` where 2010 did not
+            note that.
         files: In the order put; documents that were unwrapped come last.
     """
 
     name: str
     key: str
     digest: str
-    date: str
+    datestamp: str
     origin: Origin
     state: str | None
     files: tuple[ExportedFile, ...]

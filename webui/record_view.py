@@ -12,6 +12,7 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from recordsilo.formats import Description, Value, describe_main, main_first
+from recordsilo.manifest import source_datestamp
 from webui import downloads, urls, xml_view
 from webui.language import language_tag, text_language
 from webui.links import href
@@ -78,11 +79,18 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class VersionView:
-    """One version: where it came from, and whether it can be changed here."""
+    """One version: where it came from, and whether it can be changed here.
+
+    Attributes:
+        date: As the store has it.
+        made: When it was made here; ``""`` where 2010 did not note it.
+        datestamp: The source's, of the version harvested that it is or was made of.
+    """
 
     name: str
     date: str
     made: str
+    datestamp: str
     kind: str
     of: str | None
     prefixes: Mapping[str, str]
@@ -203,6 +211,7 @@ def _version(record: HarvestedRecord, name: str) -> VersionView:
         name=name,
         date=record.version_date(name),
         made=origin.date,
+        datestamp=source_datestamp(record.state, name),
         kind=origin.kind,
         of=origin.of,
         prefixes=dict(origin.prefixes),

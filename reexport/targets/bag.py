@@ -164,11 +164,11 @@ class _Writer:
 
 
 def _seconds(deposit: Deposit) -> int:
-    """The date of the newest version, of all files in the bag."""
-    newest = max(version.date for version in deposit.versions)
+    """When the newest version was made, of all files in the bag; 0 where 2010 did not note it."""
+    newest = max(version.origin.date for version in deposit.versions)
     try:
         moment = datetime.fromisoformat(newest)
-    except ValueError:  # what 2010 let people write
+    except ValueError:
         return 0
     return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
 
@@ -188,10 +188,11 @@ def _bag_info(deposit: Deposit) -> Iterator[str]:
     yield f"External-Identifier: {_one_line(deposit.identifier)}\n"
     if deposit.source:
         yield f"Internal-Sender-Description: harvested from {_one_line(deposit.source)}\n"
-    yield f"Bagging-Date: {max(version.date for version in deposit.versions)[:10]}\n"
+    yield f"Bagging-Date: {datetime.fromtimestamp(_seconds(deposit), UTC):%Y-%m-%d}\n"
     yield f"Payload-Oxum: {sum(file.size for file in files)}.{len(files)}\n"
     for version in deposit.versions:
-        yield f"Silo-Version: {_one_line(version.name)} {version.date} sha256 {version.digest}\n"
+        made = _one_line(version.origin.date) or "undated"
+        yield f"Silo-Version: {_one_line(version.name)} {made} sha256 {version.digest}\n"
     yield f"Silo-Current-Version: {_one_line(deposit.version.name)}\n"
     yield f"Silo-Key: {deposit.key}\n"
 
@@ -204,7 +205,8 @@ def _about(deposit: Deposit) -> str:
     versions = [
         {
             "name": version.name,
-            "date": version.date,
+            "made": version.origin.date,
+            "source_datestamp": version.datestamp,
             "digest": version.digest,
             "origin": {
                 "kind": version.origin.kind,

@@ -30,7 +30,7 @@ _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "record": lambda manifest: manifest.item_id,
     "datestamp": datestamp_of,
     "version": lambda manifest: manifest.current_version,
-    "date": lambda manifest: manifest.current.date,
+    "date": lambda manifest: manifest.current.origin.date,
     "state": lambda manifest: manifest.current.state or "",
     "origin": lambda manifest: manifest.current.origin.kind,
     "sets": sets_of,
@@ -183,7 +183,7 @@ def _add(
     archive: zipfile.ZipFile, name: str, record: HarvestedRecord, version: Version, path: str
 ) -> None:
     with record.get_stream(path, version.name) as source:
-        info = zipfile.ZipInfo(name, _moment(version.date))
+        info = zipfile.ZipInfo(name, _moment(version.origin.date))
         info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
         with archive.open(info, "w", force_zip64=True) as file:
             while chunk := source.read(CHUNK):
@@ -191,10 +191,10 @@ def _add(
 
 
 def _moment(date: str) -> tuple[int, int, int, int, int, int]:
-    """A version's date as a zip can have it: from 1980 on."""
+    """When a version was made as a zip can have it: from 1980 on."""
     try:
         found = datetime.fromisoformat(date)
-    except ValueError:  # what 2010 let people write
+    except ValueError:  # what 2010 did not note
         return (1980, 1, 1, 0, 0, 0)
     if not 1980 <= found.year <= 2107:
         return (1980, 1, 1, 0, 0, 0)

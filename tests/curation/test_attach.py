@@ -67,6 +67,12 @@ def test_premis_tells_versions_files_events_and_agents(silo: Silo, fill: Fill) -
         namespaces=P,
     )
     assert [one.rpartition("/")[2] for one in sources] == ["1"]
+    made = silo[identifier].origin("workingcopy").date
+    dates = root.xpath("p:event/p:eventDateTime/text()", namespaces=P)
+    assert dates == ["2020-01-01T00:00:00Z", f"{made}Z"]
+    assert root.xpath("//p:eventDetail/text()", namespaces=P) == [
+        "datestamp of the source: 2020-01-01T00:00:00Z", "to correct it",
+    ]  # fmt: skip
 
 
 def test_premis_is_attached_from_each_records_own_history(silo: Silo, fill: Fill) -> None:

@@ -1,5 +1,6 @@
 """Plain files and bags pass the suite of all targets; bags are read by the bagit package."""
 
+import json
 import tarfile
 from pathlib import Path
 
@@ -127,6 +128,20 @@ class TestBags(TargetContract):
         ]
         assert bag.info["Payload-Oxum"].endswith(".5")
         assert [one.split()[0] for one in bag.info["Silo-Version"]] == ["1", "workingcopy"]
+
+    def test_versions_tell_when_they_were_made_and_the_sources_datestamp(
+        self, silo: Silo, rig: BagRig
+    ) -> None:
+        made = silo["2"].origin("workingcopy").date
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        bag = rig.bag("oai:example.org:2")
+        told = json.loads(Path(bag.path, "silo.json").read_text())["versions"]
+        assert [(one["made"], one["source_datestamp"]) for one in told] == [
+            ("", "2024-05-01T00:00:00"), (made, "2024-05-01T00:00:00"),
+        ]  # fmt: skip
+        assert [one.split()[:2] for one in bag.info["Silo-Version"]] == [
+            ["1", "undated"], ["workingcopy", made],
+        ]  # fmt: skip
 
     def test_same_versions_make_the_same_bytes(
         self, silo: Silo, rig: BagRig, tmp_path: Path

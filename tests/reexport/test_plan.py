@@ -36,7 +36,7 @@ COPY = version("workingcopy", "2020-01-01T00:00:00", curated=True, content="c")
 
 
 def known(*deposited: Version, policy: Policy = ALL, withdrawn: bool = False) -> Known:
-    keys = {one.name: version_key("oai:x:1", one, policy) for one in deposited}
+    keys = {one.name: version_key(manifest(ONE, one), one, policy) for one in deposited}
     files = {one.name: files_digest(one) for one in deposited}
     last = deposited[-1].name
     held = Held("uri", "", "t", last, keys[last], len(deposited), withdrawn)
@@ -47,13 +47,16 @@ def steps(actions: Sequence[Action]) -> list[tuple[str, str]]:
     return [(str(action.kind), action.version) for action in actions]
 
 
-def test_versions_go_by_date_and_the_current_one_last() -> None:
-    ten, nine = version("10", "2021-01-01T00:00:00"), version("9", "2021-01-01T00:00:00")
-    record = manifest(ten, COPY, nine, ONE, current="1")
+def test_versions_go_as_they_were_made_and_the_current_one_last() -> None:
+    edition = version("ed-2014", "2014-01-01T00:00:00", curated=True)
+    record = manifest(ONE, COPY, TWO, edition, current="1")
     names = [one.name for one in chosen_versions(record, Versions.ALL)]
-    assert names == ["9", "10", "workingcopy", "1"]
+    assert names == ["workingcopy", "2", "ed-2014", "1"]
+    record = manifest(TWO, edition, COPY)
+    assert chosen_versions(record, Versions.ALL) == (TWO, edition, COPY)
+    record = manifest(ONE, COPY)
     assert [one.name for one in chosen_versions(record, Versions.CURATED)] == ["workingcopy"]
-    assert [one.name for one in chosen_versions(record, Versions.CURRENT)] == ["1"]
+    assert [one.name for one in chosen_versions(record, Versions.CURRENT)] == ["workingcopy"]
 
 
 def test_new_record_is_created_and_its_versions_added() -> None:
@@ -89,6 +92,16 @@ def test_relisting_under_another_datestamp_is_no_change() -> None:
     ]
 
 
+def test_what_is_said_of_dates_counts() -> None:
+    made = replace(COPY, origin=replace(COPY.origin, date="2026-01-01T00:00:00"))
+    assert steps(plan_record(manifest(ONE, made), known(ONE, COPY), ALL, EACH)) == [
+        ("describe", "workingcopy")
+    ]
+    restamped = replace(ONE, date="2019-01-01T00:00:00")
+    found = plan_record(manifest(restamped, COPY), known(ONE, COPY), ALL, EACH)
+    assert steps(found) == [("describe", "1"), ("describe", "workingcopy")]
+
+
 def test_deleted_record_is_withdrawn_once() -> None:
     gone = manifest(ONE, version("2", "2022"), deleted_at_version="2", deleted_at_date="2022")
     (action,) = plan_record(gone, known(ONE), ALL, EACH)
@@ -112,6 +125,6 @@ def test_record_without_a_chosen_version_is_passed_over() -> None:
 def test_keys_are_stable() -> None:
     """A key that changed between releases would export everything again."""
     assert files_digest(ONE) == ("5b22c7b8ca02bfb80082fbf382254b44e0f40aeb38087078db388206b45273da")
-    assert version_key("oai:x:1", ONE, Policy()) == (
-        "6e70c44f91772b0a003cb4cd372faba3db7a1289fa91fb068ff08aca3b9920e6"
+    assert version_key(manifest(ONE), ONE, Policy()) == (
+        "1695c654c403e46e9d73eaa98416547951054069c7c249d446210206d3694d43"
     )

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -32,11 +33,17 @@ def test_scripts_and_directions_are_marked(client: Any) -> None:
     assert '<html lang="en">' in text
 
 
-def test_the_page_shows_versions_sets_files_and_raw_xml(client: Any, working_copy: str) -> None:
+def test_the_page_shows_versions_sets_files_and_raw_xml(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
     text = client.get(URL).text
     assert working_copy in text
     assert "made from version 1 by a.curator" in text
     assert "harvested as oai_dc by oaipmhscraper" in text
+    made = silo[working_copy].origin("workingcopy").date
+    timeline = re.findall(r'<p class="when">(.*?<time datetime="[^"]+)', text)
+    assert timeline[0] == f'<time datetime="{made[:19]}Z'
+    assert timeline[1] == 'datestamp of the source: <time datetime="2004-06-24T00:00:00Z'
     assert "Harvested 2004-06-24T00:00:00" in text
     assert "Status = Published &amp; &lt;read&gt;" in text
     creator = '<span class="x-tag">&lt;dc:creator&gt;</span>Ortega, Núria<span class="x-tag">'

@@ -23,7 +23,7 @@ ${parts.done(done)}
 % endif
   <p class="under">
     <span class="id" dir="ltr">${view.identifier}</span>
-    <span class="on">${parts.date(shown.date)}</span>
+    <span class="on">${parts.date(shown.made or shown.date)}</span>
 ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
   </p>
 </header>
@@ -213,9 +213,9 @@ ${clone_form(view, shown, clone_name)}
  ${_("by {name}", name=version.agent)}\
 % endif
 </p>
-      <p class="when">${parts.date(version.date)}</p>
-% if version.made and version.curated:
-      <p class="when">${_("made")} ${parts.date(version.made)}</p>
+      <p class="when">${parts.date(version.made or version.date)}</p>
+% if version.datestamp:
+      <p class="when">${_("datestamp of the source:")} ${parts.date(version.datestamp)}</p>
 % endif
 % if version.message and version.curated:
       <p class="why" dir="auto">“${version.message}”</p>

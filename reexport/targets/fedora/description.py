@@ -60,10 +60,12 @@ def _about(deposit: Deposit) -> Iterator[tuple[URIRef, URIRef | Literal]]:
     yield KEY, Literal(version.key)
     yield SILO.digest, Literal(f"sha256:{version.digest}")
     yield SILO.kind, Literal(origin.kind)
-    date = Literal(f"{version.date}Z", datatype=XSD.dateTime, normalize=False)
-    yield DCTERMS.modified, date
-    yield PROV.generatedAtTime, date
+    if origin.date:
+        made = Literal(f"{origin.date}Z", datatype=XSD.dateTime, normalize=False)
+        yield DCTERMS.modified, made
+        yield PROV.generatedAtTime, made
     for predicate, text in (
+        (SILO.sourceDatestamp, version.datestamp and f"{version.datestamp}Z"),
         (SILO.revisionOf, origin.of), (SILO.agent, origin.agent), (SILO.message, origin.message),
     ):  # fmt: skip
         if text:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fedora_support import ADMIN, Fedora, Harvest
+from rdflib.namespace import DCTERMS, PROV
 
 from recordsilo import Silo
 from reexport.engine import Export
@@ -14,6 +15,7 @@ from reexport.ledger import Ledger, ledger_path
 from reexport.plan import Versions
 from reexport.selection import Selection
 from reexport.targets.fedora import FedoraClient, FedoraTarget
+from reexport.targets.fedora.description import SILO, parsed, value
 from reexport.targets.fedora.objects import await_next_second, read_object
 from reexport.values import ActionKind, Deletions, OnConflict
 
@@ -49,6 +51,30 @@ def curate(silo: Silo, path: str, content: str, identifier: str = ID) -> None:
     if "workingcopy" not in record.versions:
         record.clone_version(record.currentversion, "workingcopy")
     record.put_stream(path, content)
+
+
+def test_versions_go_as_they_were_made_each_with_its_day_and_the_sources(
+    simulated: Fedora, export_simulated: Export, put: Harvest
+) -> None:
+    silo = export_simulated.silo
+    put(silo, ID, "2")
+    silo[ID].clone_version("2", "ed-2020")
+    put(silo, ID, "1", "Another")
+    silo[ID].clone_version("1", "ed-2014", agent="ann")
+    assert export_simulated.run().whole
+    found = target_of(export_simulated).find(ID)
+    assert found is not None
+    assert [one.version for one in found.versions] == ["2", "ed-2020", "1", "ed-2014"]
+    graphs = [parsed(simulated.get(one.uri, Accept=NT)) for one in found.versions]
+    assert [value(one, SILO.sourceDatestamp) for one in graphs] == [
+        "2024-05-02T00:00:00Z", "2024-05-02T00:00:00Z",
+        "2024-05-01T00:00:00Z", "2024-05-01T00:00:00Z",
+    ]  # fmt: skip
+    made = [f"{date}+00:00" if (date := silo[ID].origin(one.version).date) else ""
+            for one in found.versions]  # fmt: skip
+    assert made[0] == "" < made[1] < made[3]  # these harvests noted no day
+    for predicate in (DCTERMS.modified, PROV.generatedAtTime):
+        assert [value(one, predicate) for one in graphs] == made
 
 
 def test_a_record_arrives_whole_with_its_description(
