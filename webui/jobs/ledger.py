@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS problem (
     PRIMARY KEY (job, number)
 ) WITHOUT ROWID
 """
+_LEDGER = "CREATE TABLE IF NOT EXISTS ledger (id TEXT NOT NULL)"
 _COLUMNS = (
     "id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,"
     " done, total, step, counts, text, report, sentence, problems, mark, revision"
@@ -112,6 +113,16 @@ class JobLedger:
             return [(number, Problem(identifier, reason)) for number, identifier, reason in rows]
 
     # ------------------------------------------------------------------ writing
+
+    def ledger_id(self) -> str:
+        """A text that no other ledger has, of 32 hexadecimal digits; made once."""
+        with self._write() as connection:
+            connection.execute(
+                "INSERT INTO ledger SELECT ? WHERE NOT EXISTS (SELECT 1 FROM ledger)",
+                (secrets.token_hex(16),),
+            )
+            (found,) = connection.execute("SELECT id FROM ledger").fetchone()
+            return str(found)
 
     def add(
         self,
@@ -304,6 +315,7 @@ _GAVE_UP = "the job's process ended {times} times without a word, and was not be
 def _make_tables(connection: sqlite3.Connection) -> None:
     connection.execute(_JOB)
     connection.execute(_PROBLEM)
+    connection.execute(_LEDGER)
 
 
 def _holds_something(path: str) -> bool:

@@ -2,9 +2,10 @@
 
 Without a broker's address the messages are files in ``.silo/queue`` of the Silo. They are
 hints: a message that is lost, or comes twice, changes nothing, since the ledger says what
-there is to do.
+there is to do. Each Silo has a queue of its own, so that several share a broker.
 """
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from webui.jobs.errors import QueueUnreachable
+from webui.jobs.ledger import JobLedger
 
 if TYPE_CHECKING:
     from celery import Celery
 
-QUEUE = "silo"
 TASK = "silo.job"
 WORKER_LOCK = "worker"
 """Held by the worker of a Silo on this machine."""
@@ -47,8 +48,24 @@ class Broker:
         """Where the files of the embedded queue lie."""
         return os.path.join(self.silo_path, ".silo", "queue")
 
-    def app(self) -> "Celery":
+    def queue(self) -> str:
+        """The name of the Silo's own queue, the same for everyone who works on its jobs.
+
+        The ledger tells apart Silos that two machines keep in directories of one name, the
+        directory tells a Silo from its copy.
+
+        Raises:
+            LedgerUnreadable: The ledger cannot be read, or be made where there is none.
+        """
+        place = os.path.realpath(self.silo_path).encode("utf-8", "surrogateescape")
+        identity = JobLedger(self.silo_path).ledger_id().encode() + place
+        return f"silo-{hashlib.sha256(identity).hexdigest()[:32]}"
+
+    def app(self, queue: str = "") -> "Celery":
         """The Celery application that speaks to it; nothing is opened yet.
+
+        Args:
+            queue: Where it sends to and takes from; empty where it does neither.
 
         Cost: the first call loads Celery; so nobody pays who has no jobs.
         """
@@ -59,7 +76,7 @@ class Broker:
             accept_content=["json"],
             task_serializer="json",
             task_ignore_result=True,
-            task_default_queue=QUEUE,
+            task_default_queue=queue,
             task_create_missing_queues=True,
             broker_connection_retry_on_startup=True,
             broker_transport_options=self._options(),
@@ -100,10 +117,10 @@ class Sender:
 
         Raises:
             QueueUnreachable: Nobody could be told.
+            LedgerUnreadable: See `Broker.queue`.
         """
-        with self._connected() as (app, connection):
-            arguments = (self._broker.silo_path, job_id)
-            app.send_task(TASK, arguments, connection=connection, retry=False)
+        with self._connected(self._broker.queue()) as (app, connection):
+            app.send_task(TASK, (job_id,), connection=connection, retry=False)
 
     def reach(self) -> None:
         """Look whether the queue can be reached.
@@ -115,11 +132,11 @@ class Sender:
             pass
 
     @contextmanager
-    def _connected(self) -> Iterator[tuple["Celery", Any]]:
+    def _connected(self, queue: str = "") -> Iterator[tuple["Celery", Any]]:
         from kombu.exceptions import KombuError  # noqa: PLC0415  # see `Broker.app`
 
         try:
-            app = self._broker.app()
+            app = self._broker.app(queue)
             with app.connection_for_write() as connection:
                 connection.ensure_connection(
                     max_retries=1, interval_start=0, timeout=_SECONDS_TO_REACH

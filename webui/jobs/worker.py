@@ -21,7 +21,7 @@ from recordsilo.locks import Locks
 from webui.jobs.errors import JobsError, QueueUnreachable
 from webui.jobs.kinds import kind_of
 from webui.jobs.ledger import JobLedger
-from webui.jobs.queue import QUEUE, TASK, WORKER_LOCK, Broker, Sender
+from webui.jobs.queue import TASK, WORKER_LOCK, Broker, Sender
 from webui.jobs.running import SECONDS_TO_END
 from webui.jobs.values import ACTIVE
 
@@ -51,14 +51,15 @@ class Worker:
     def run(self) -> None:
         """Work until SIGTERM or SIGINT. Another worker of this machine is waited for."""
         with self._locks.hold_name(WORKER_LOCK):
-            app = self._broker.app()
+            queue = self._broker.queue()
+            app = self._broker.app(queue)
             self._add_task(app)
-            self._send_again(app)
+            self._send_again(app, queue)
             looking = threading.Thread(target=self._look, daemon=True)
             looking.start()
             signals.worker_shutting_down.connect(self._end, weak=False)
             try:
-                _celery_worker(app, self._slots).start()
+                _celery_worker(app, queue, self._slots).start()
             finally:
                 signals.worker_shutting_down.disconnect(self._end)
                 self._ending.set()
@@ -66,8 +67,8 @@ class Worker:
 
     def _add_task(self, app: Celery) -> None:
         @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped
-        def job(task: Any, silo_path: str, job_id: str) -> None:
-            if silo_path == self._silo_path and not self._work_on(job_id):
+        def job(task: Any, job_id: str) -> None:
+            if not self._work_on(job_id):
                 raise task.retry(countdown=SECONDS_UNTIL_LANE)
 
     def _end(self, **_unused: object) -> None:
@@ -75,12 +76,12 @@ class Worker:
 
     # ------------------------------------------------------------------ what there is to do
 
-    def _send_again(self, app: Celery) -> None:
+    def _send_again(self, app: Celery, queue: str) -> None:
         """Messages of before are forgotten; every unfinished job gets a new one."""
         if not self._broker.url:
             with app.connection_for_write() as connection:
-                connection.default_channel.queue_declare(QUEUE)
-                connection.default_channel.queue_purge(QUEUE)
+                connection.default_channel.queue_declare(queue)
+                connection.default_channel.queue_purge(queue)
         for job in self._ledger.active():
             self._ledger.note_sent(job.job_id, sent=False)
 
@@ -136,11 +137,11 @@ class Worker:
             self._ledger.note_sent(job_id, sent=False)
 
 
-def _celery_worker(app: Celery, slots: int) -> Any:
+def _celery_worker(app: Celery, queue: str, slots: int) -> Any:
     return app.Worker(
         pool="threads",
         concurrency=slots,
-        queues=[QUEUE],
+        queues=[queue],
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,

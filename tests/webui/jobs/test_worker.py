@@ -23,6 +23,7 @@ from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
 from webui.jobs.embedded import EmbeddedWorker
+from webui.jobs.ledger import LEDGER
 from webui.jobs.queue import Broker
 from webui.jobs.running import run_job
 from webui.jobs.service import Jobs
@@ -285,35 +286,91 @@ def test_a_harvest_of_a_silo_that_has_no_repository_fails_in_a_sentence(
     assert silo_path in jobs.ledger.job(job.job_id).sentence
 
 
-@pytest.mark.skipif(not shutil.which("redis-server"), reason="redis-server is not installed")
+@contextmanager
+def redis_server(directory: Any, port: int) -> Iterator[None]:
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+    redis = subprocess.Popen([*command, "--dir", str(directory)], stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        redis.terminate()
+        redis.wait(30)
+
+
+@contextmanager
+def worker_command(silo_path: str, url: str) -> Iterator[None]:
+    process = subprocess.Popen(
+        [*PYTHON, "worker", silo_path, "--broker", url], stderr=subprocess.DEVNULL
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+needs_redis = pytest.mark.skipif(
+    not shutil.which("redis-server"), reason="redis-server is not installed"
+)
+
+
+@needs_redis
 def test_jobs_go_through_redis_and_wait_while_it_is_away(
     tmp_path: Any, silo_path: str, change: str, until: Until
 ) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     jobs = Jobs.of(silo_path, f"redis://127.0.0.1:{port}/0")
     assert not jobs.begin_change(change, RULES.title, "ada").sent
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
-    redis = subprocess.Popen([*command, "--dir", str(tmp_path)], stdout=subprocess.DEVNULL)
-    try:
+    with redis_server(tmp_path, port):
         until(lambda: not jobs.problem())
-        process = subprocess.Popen(
-            [*PYTHON, "worker", silo_path, "--broker", f"redis://127.0.0.1:{port}/0"],
-            stderr=subprocess.DEVNULL,
-        )
-        try:
+        with worker_command(silo_path, jobs.broker.url):
             until(is_over(jobs, change))
             other = jobs.begin("reindex", "Index anew", {}, "ada")
             assert other.sent
             until(is_over(jobs, other.job_id))
-        finally:
-            process.terminate()
-            assert process.wait(30) == 0
-    finally:
-        redis.terminate()
-        redis.wait(30)
     assert jobs.ledger.job(change).state is State.DONE
+
+
+@needs_redis
+def test_silos_that_share_a_broker_leave_each_others_jobs_alone(
+    tmp_path: Any, silo_path: str, until: Until
+) -> None:
+    port = free_port()
+    url = f"redis://127.0.0.1:{port}/0"
+    Jobs.of(silo_path).ledger.ledger_id()
+    copy = str(tmp_path / "copy")
+    shutil.copytree(silo_path, copy)  # a Silo and its copy are the hardest to tell apart
+    both = [Jobs.of(path, url) for path in (silo_path, copy)]
+    with (
+        redis_server(tmp_path, port),
+        worker_command(silo_path, url),
+        worker_command(copy, url),
+    ):
+        until(lambda: not any(jobs.problem() for jobs in both))
+        first = [jobs.begin("reindex", "Index anew", {}, "ada") for jobs in both]
+        for jobs, job in zip(both, first, strict=True):
+            until(is_over(jobs, job.job_id))  # so both workers take messages now
+        for _ in range(4):
+            made = [jobs.begin("reindex", "Index anew", {}, "ada") for jobs in both]
+            assert all(job.sent for job in made)
+            for jobs, job in zip(both, made, strict=True):
+                until(is_over(jobs, job.job_id), 20.0)
+
+
+def test_a_queue_is_named_by_its_silo_alone(tmp_path: Any, silo_path: str) -> None:
+    name = Broker(silo_path).queue()
+    link = str(tmp_path / "link")
+    os.symlink(silo_path, link)
+    assert Broker(link, "redis://elsewhere/0").queue() == name
+    ledger = os.path.join(silo_path, *LEDGER)
+    os.rename(ledger, ledger + ".old")  # as a Silo in a directory of that name elsewhere
+    assert Broker(silo_path).queue() != name
 
 
 def test_a_worker_that_cannot_be_started_is_tried_again(
