@@ -4,7 +4,7 @@ Source: docs/fedora.md, "Status codes"; Fedora API specification, Memento (RFC 7
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -88,18 +88,68 @@ class Busy(FedoraError):
         self.after = after
 
 
+class NotFedora(Busy):
+    """The answer is not Fedora's: a login page, a firewall, a maintenance page, a redirection.
+
+    It says nothing about what was asked, which may have been done or not.
+    """
+
+
 _BY_STATUS: dict[int, type[FedoraError]] = {
     401: Denied, 403: Denied, 404: NotThere, 412: ChangedMeanwhile,
     428: MatchWanted, 507: NoRoom,
 }  # fmt: skip
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
+_READS = frozenset({"GET", "HEAD"})
+_WRITTEN = frozenset({201, 204})
+_DONE = {
+    "GET": frozenset({200}), "HEAD": frozenset({200}), "DELETE": frozenset({204}),
+    "PUT": _WRITTEN, "POST": _WRITTEN,
+}  # fmt: skip
+"""Method → the statuses with which Fedora says that it is done."""
+_LDP = "http://www.w3.org/ns/ldp#"
+
+
+def check(
+    method: str, url: str, status: int, headers: Mapping[str, str], body: Callable[[], str]
+) -> None:
+    """Accept only an answer with which Fedora says that the request was carried out.
+
+    Whatever Fedora lets one read names its LDP type in a Link header (6.0.0 to 7.0.0);
+    Fedora's own 404 and 410 are never HTML, unless HTML was asked for.
+
+    Args:
+        body: Reads the body; not called where the answer is accepted.
+
+    Raises:
+        FedoraError: The subclass for the answer's cause; `NotFedora` for one that is not
+            Fedora's.
+    """
+    is_html = "text/html" in headers.get("Content-Type", "").lower()
+    if status >= 400 and not (is_html and status in {404, 410} and method != "DELETE"):
+        raise cause(status, url, headers, body())
+    is_done = status in _DONE[method]
+    if method in _READS:
+        types = linked(headers.get("Link", ""), "type")
+        is_done = is_done and any(one.startswith(_LDP) for one in types)
+    if not is_done:
+        raise NotFedora(status, url, _of_others(headers, body()))
+
+
+def _of_others(headers: Mapping[str, str], body: str) -> str:
+    """What it was that answered in Fedora's place."""
+    if where := headers.get("Location"):
+        return f"is not Fedora's answer: it redirects to {where}; is the address right?"
+    kind = headers.get("Content-Type", "").partition(";")[0] or "an empty page"
+    said = _line(body)
+    return f"is not Fedora's answer: {kind}" + (f' "{said}"' if said else "")
 
 
 def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> FedoraError:
     """The error that an answer is; ``status`` is 400 or more."""
     reason = _line(body)
     if status in _BUSY:
-        return Busy(status, url, reason, _seconds(headers.get("Retry-After", "")))
+        return Busy(status, url, reason, _seconds(headers))
     if status == 410:
         tombstones = linked(headers.get("Link", ""), TOMBSTONE)
         return Departed(status, url, reason, tombstones[0] if tombstones else "")
@@ -130,8 +180,13 @@ def _line(body: str) -> str:
     return " ".join(body.split())[:200]
 
 
-def _seconds(text: str) -> float | None:
-    return float(text) if text.isascii() and text.isdigit() else None
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """How long ``Retry-After`` says to wait: a number, or a date by the server's own clock."""
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    until, now = moment(text), moment(headers.get("Date", "")) or datetime.now(UTC)
+    return None if until is None else max(0.0, (until - now).total_seconds())
 
 
 _LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w-]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)')

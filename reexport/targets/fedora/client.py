@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 import requests
 from requests.auth import HTTPBasicAuth
 
-from reexport.targets.fedora.answers import Busy, Departed, FedoraError, NotThere, cause
+from reexport.targets.fedora.answers import Busy, Departed, NotThere, check
 
 NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
@@ -84,7 +84,8 @@ class FedoraClient:
         """Send one request and read the answer.
 
         Raises:
-            FedoraError: The subclass for the answer's cause; `Busy` for no answer.
+            FedoraError: The subclass for the answer's cause; `Busy` for no answer,
+                `NotFedora` for one that is not Fedora's.
         """
         try:
             answer = self._session().request(
@@ -97,11 +98,7 @@ class FedoraClient:
             )
         except (requests.RequestException, UnicodeError) as error:
             raise Busy(0, url, _why(error)) from error
-        if answer.status_code >= 400:
-            raise cause(answer.status_code, url, answer.headers, answer.text)
-        if answer.is_redirect and "Accept-Datetime" not in (headers or {}):
-            where = answer.headers.get("Location", "")
-            raise FedoraError(answer.status_code, url, f"it leads to {where}; name that address")
+        check(method, url, answer.status_code, answer.headers, lambda: answer.text)
         return answer
 
     def get_if_there(

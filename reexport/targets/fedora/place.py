@@ -7,6 +7,7 @@ from reexport.targets.fedora.answers import (
     ChangedMeanwhile,
     Departed,
     FedoraError,
+    NotFedora,
     NotThere,
     Refused,
     linked,
@@ -30,14 +31,18 @@ def find_root(client: FedoraClient, url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise FedoraError(0, url, "it is no http or https address")
+    answered = ""
     for candidate in candidates(url):
         try:
             answer = client.send("HEAD", f"{candidate}/")
+        except NotFedora as error:
+            answered = answered or f"; {error}"
+            continue
         except (NotThere, Departed, Refused):
             continue
         if linked(answer.headers.get("Link", ""), TRANSACTIONS):
             return candidate
-    raise FedoraError(0, url, "there is no Fedora 6 or later at this address")
+    raise FedoraError(0, url, f"there is no Fedora 6 or later at this address{answered}")
 
 
 def check_container(client: FedoraClient, root: str, url: str) -> None:
@@ -72,6 +77,7 @@ def make_containers(client: FedoraClient, root: str, url: str) -> None:
                 client.send("PUT", above, headers)
             except ChangedMeanwhile:
                 continue  # made by another run, this moment
+            client.send("HEAD", above)  # it is there, or it was not Fedora that answered
 
 
 def _from_the_top(root: str, url: str) -> list[str]:

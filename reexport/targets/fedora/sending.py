@@ -9,7 +9,7 @@ from urllib.parse import quote
 import requests
 
 from reexport.errors import SourceChanged
-from reexport.targets.fedora.answers import Departed, MatchWanted
+from reexport.targets.fedora.answers import Departed, MatchWanted, NotFedora
 from reexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, Body, joined
 from reexport.targets.fedora.names import file_path
 from reexport.targets.fedora.transaction import Transaction
@@ -180,6 +180,7 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
 
     Raises:
         ChangedMeanwhile: It has another.
+        NotFedora: The answer has no token.
     """
     headers = {"Content-Type": NT}
     if state:
@@ -187,4 +188,6 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
     answer = _matched(
         transaction, uri, lambda matching: transaction.send("PUT", uri, headers | matching, body)
     )
-    return answer.headers.get("X-State-Token", "")
+    if not (found := answer.headers.get("X-State-Token", "")):
+        raise NotFedora(answer.status_code, uri, "does not name the description's new state")
+    return found

@@ -10,7 +10,14 @@ from reexport.crosswalk import Crosswalk
 from reexport.errors import CannotTakeBack, Conflict, DepositFailed
 from reexport.targets import DepositJournal
 from reexport.targets.fedora import place, sending, verifying
-from reexport.targets.fedora.answers import Busy, ChangedMeanwhile, Departed, Memento, NotThere
+from reexport.targets.fedora.answers import (
+    Busy,
+    ChangedMeanwhile,
+    Departed,
+    Memento,
+    NotFedora,
+    NotThere,
+)
 from reexport.targets.fedora.client import NT, FedoraClient, joined
 from reexport.targets.fedora.description import (
     KEY,
@@ -263,11 +270,18 @@ class FedoraTarget:
             hidden: Whether a commit of ours may be among them that was not to be seen: a
                 6.0.0 killed after it had lost the object and showed its version again
                 when it was made anew.
+
+        Raises:
+            NotFedora: There is no new version: it was not Fedora that answered the commit.
         """
         versions = read_versions(self._client, uri)
+        count = len(before.versions) if before else 0
+        if len(versions) <= count:
+            raise NotFedora(204, uri, "was committed, as was said, but lists no new version")
         if not hidden and (before is None or not before.tombstone):
-            versions = versions[: len(before.versions if before else ()) + 1]
-        memento = versions[-1].uri if versions else ""
+            versions = versions[: count + 1]
+        memento = versions[-1].uri
+        self._client.send("HEAD", memento)
         return Deposited(uri, memento, token(state, versions), created, deposits=len(versions))
 
     @contextlib.contextmanager
@@ -307,6 +321,7 @@ class FedoraTarget:
             transaction.send("DELETE", uri, {})
             journal.committing(state=_DELETED)
             transaction.commit()
+        self._check_deleted(uri)
         return Deposited(uri, token=deleted_token(), deposits=0)
 
     def _mark(
@@ -377,6 +392,13 @@ class FedoraTarget:
                 self._client.send("DELETE", created.uri)
             if purge:
                 self._purge(there.tombstone or f"{created.uri}/fcr:tombstone")
+            self._check_deleted(created.uri)
+
+    def _check_deleted(self, uri: str) -> None:
+        """Make sure that it was Fedora that answered a deletion."""
+        there = read_object(self._client, uri)
+        if there is not None and not there.tombstone:
+            raise NotFedora(204, uri, "was deleted, as was said, but is still there")
 
     def _purge(self, tombstone: str) -> None:
         with contextlib.suppress(NotThere):

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping
 
 import requests
 
-from reexport.targets.fedora.answers import Departed, FedoraError, NotThere, TransactionLost, moment
+from reexport.targets.fedora.answers import (
+    Departed,
+    FedoraError,
+    NotFedora,
+    NotThere,
+    TransactionLost,
+    moment,
+)
 from reexport.targets.fedora.client import Body, FedoraClient
 
 _LIFE = 180.0
@@ -31,15 +38,32 @@ class Transaction:
 
     @classmethod
     def begin(cls, client: FedoraClient, root: str) -> "Transaction":
-        """Open one at the repository's root."""
+        """Open one at the repository's root.
+
+        Raises:
+            NotFedora: The answer names no transaction.
+        """
         answer = client.send("POST", f"{root}/fcr:tx")
-        return cls(client, answer.headers["Location"], _life_in(answer.headers))
+        uri = answer.headers.get("Location", "")
+        if "/fcr:tx/" not in uri:
+            raise NotFedora(answer.status_code, f"{root}/fcr:tx", "names no transaction")
+        return cls(client, uri, _life_in(answer.headers))
 
     def send(
         self, method: str, url: str, headers: Mapping[str, str], body: Body = None
     ) -> requests.Response:
-        """Send a request within the transaction."""
-        return self._client.send(method, url, {**headers, "Atomic-ID": self.uri}, body)
+        """Send a request within the transaction.
+
+        Raises:
+            NotFedora: The answer does not name the transaction, so the request may have
+                been carried out without one; all but those to DELETE do (6.0.0 to 7.0.0).
+        """
+        answer = self._client.send(method, url, {**headers, "Atomic-ID": self.uri}, body)
+        number = answer.headers.get("Atomic-ID", "").rpartition("/")[2]
+        if method != "DELETE" and number != self.uri.rpartition("/")[2]:
+            why = "does not name the transaction; a proxy has to pass on the header Atomic-ID"
+            raise NotFedora(answer.status_code, url, why)
+        return answer
 
     def commit(self) -> None:
         """Make it visible: one version of each object in it."""

@@ -64,12 +64,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Answer:
+    """``after``: of `Simulator.interfere`, whether the request is served before it is given."""
+
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    after: bool = False
 
 
-DROP, DROP_AFTER = Answer(-1), Answer(-2)
+DROP, DROP_AFTER = Answer(-1), Answer(-1, after=True)
 """Instead of an answer: the connection is cut, before the request is served or after."""
 Interference = Callable[[Request], Answer | None]
 
@@ -154,13 +157,13 @@ class Simulator:
     def answer(self, request: Request) -> Answer:
         with self._lock:
             self.requests.append((request.method, request.path))
-            if (instead := self.interfere(request)) is not None and instead is not DROP_AFTER:
+            if (instead := self.interfere(request)) is not None and not instead.after:
                 return instead
             try:
                 given = self._served(request)
             except Trouble as trouble:
                 given = trouble.answer
-            return DROP_AFTER if instead is DROP_AFTER else given
+            return instead or given
 
     def _served(self, request: Request) -> Answer:
         if self.starting:
@@ -178,6 +181,9 @@ class Simulator:
             raise
         if transaction is None:
             self._apply(own)
+        if transaction is not None and request.method != "DELETE":
+            named = {"Atomic-ID": f"{self.base}/fcr:tx/{transaction.number}"}
+            given = replace(given, headers={**given.headers, **named})
         return self._wanted(request, given)
 
     def _wanted(self, request: Request, given: Answer) -> Answer:
@@ -615,7 +621,11 @@ class Simulator:
         ]
         lines.append(f'<{uri}/fcr:versions>; rel="self"; type="application/link-format"')
         body = ",\n".join(lines).encode()
-        return Answer(200, {"Content-Type": "application/link-format"}, body)
+        headers = {
+            "Content-Type": "application/link-format",
+            "Link": f'<{LDP}Resource>; rel="type"',
+        }
+        return Answer(200, headers, body)
 
 
 def _http_date(stamp: str) -> str:

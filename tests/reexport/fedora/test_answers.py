@@ -83,6 +83,43 @@ def test_a_page_of_html_is_shortened_to_its_title() -> None:
     assert found.reason == "Error 500 no luck"
 
 
+WHEN = "Sun, 22 Nov 2026 10:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7.0),
+        ("Sun, 22 Nov 2026 10:02:00 GMT", 120.0),
+        ("Sun, 22 Nov 2026 09:00:00 GMT", 0.0),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
+    found = cause(503, "u", {"Retry-After": value, "Date": WHEN}, "")
+    assert isinstance(found, answers.Busy)
+    assert found.after == seconds
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "headers", "said"),
+    [
+        ("PUT", 200, {"Content-Type": "text/html"}, 'text/html "Sign in"'),
+        ("GET", 200, {"Content-Type": "text/html"}, 'text/html "Sign in"'),
+        ("GET", 404, {"Content-Type": "text/html"}, 'text/html "Sign in"'),
+        ("POST", 302, {"Location": "https://sso.example.org"}, "redirects to https://sso"),
+        ("HEAD", 204, {}, "an empty page"),
+    ],
+)
+def test_an_answer_that_is_not_fedoras_is_told_by_what_it_is(
+    method: str, status: int, headers: dict[str, str], said: str
+) -> None:
+    page = "<html><title>Sign in</title></html>"
+    with pytest.raises(answers.NotFedora, match=said):
+        answers.check(method, "http://f/x", status, headers, lambda: page)
+
+
 def test_a_time_map_is_read_in_order() -> None:
     listed = (
         '<http://f/x>; rel="original",\n<http://f/x/fcr:versions/20260102000000>; rel="memento"; '

@@ -1,10 +1,12 @@
-"""An export killed at every request it makes, and one whose connections are cut there."""
+"""An export killed at every request it makes, cut off there, or answered by something else."""
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +16,11 @@ from fedora_support import ADMIN, QUICK, Harvest
 
 from recordsilo import Silo
 from reexport.engine import Export
+from reexport.exits import exit_of_run
 from reexport.targets.fedora import FedoraClient, FedoraTarget
 
 IDS = [f"oai:example.org:{number}" for number in range(2)]
-REQUESTS = 19
+REQUESTS = 22
 """An export of two records takes so many, `test_the_kills_reach_every_request` holds."""
 
 
@@ -106,13 +109,52 @@ def test_the_kills_reach_every_request(
     assert len(simulator.requests) == REQUESTS
 
 
-@pytest.mark.parametrize("cut", [DROP, DROP_AFTER], ids=["before", "after"])
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+PAGE = Answer(200, HTML, b"<html><head><title>Sign in</title></head><body>...</body></html>")
+OTHERS = {
+    "cut": DROP,
+    "page": PAGE,
+    "page of 404": replace(PAGE, status=404),
+    "empty page": Answer(200),
+    "redirection": Answer(302, {"Location": "https://sso.example.org/login"}),
+    "done": Answer(204),
+    "made": Answer(201, {"Location": "https://sso.example.org/login"}),
+}
+
+
+AFTER = {f"{name} after": replace(OTHERS[name], after=True) for name in ("cut", "page", "done")}
+
+
+@pytest.mark.parametrize(
+    "answer", [pytest.param(one, id=name) for name, one in {**OTHERS, **AFTER}.items()]
+)
 @pytest.mark.parametrize("number", range(6, REQUESTS + 1))
-def test_a_connection_cut_at_any_request_changes_nothing(
-    served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, cut: Answer
+def test_any_request_answered_by_something_else_changes_nothing(
+    served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, answer: Answer
 ) -> None:
     simulator, client, url = served
-    counting(simulator, number, lambda: cut)
+    counting(simulator, number, lambda: answer)
     export = Export(filled, FedoraTarget(url, client), POLICY, QUICK)
-    assert export.run().whole
+    report = export.run()
+    assert report.whole, report.problems
+    assert report.written + report.recovered >= len(IDS)
+    is_right(export, simulator)
+
+
+@pytest.mark.parametrize("answer", [DROP, PAGE, OTHERS["done"]], ids=["cut", "page", "done"])
+@pytest.mark.parametrize("number", range(6, REQUESTS + 1))
+def test_a_page_in_fedoras_place_is_named_and_nothing_counts_as_exported(
+    served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, answer: Answer
+) -> None:
+    simulator, client, url = served
+    seen = itertools.count(1)
+    simulator.interfere = lambda _request: answer if next(seen) >= number else None
+    export = Export(filled, FedoraTarget(url, client), POLICY, QUICK)
+    report = export.run()
+    simulator.interfere = lambda _request: None
+    there = sum(export.target.find(identifier) is not None for identifier in IDS)
+    assert report.written <= there
+    assert exit_of_run(report) not in {0, 5}
+    if answer is PAGE:
+        assert "is not Fedora's answer: text/html" in report.stopped
     is_right(export, simulator)
