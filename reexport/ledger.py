@@ -122,7 +122,8 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file, and let other runs in."""
-        self._connection.close()
+        with self._lock:
+            self._connection.close()
         if self._flock is not None:
             os.close(self._flock)
             self._flock = None

@@ -2,7 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from types import TracebackType
 from typing import Generic, ParamSpec, TypeVar
 
@@ -23,13 +26,21 @@ class SideBySide(Generic[R]):
         ...         print(found)
 
     What a piece of work raises is raised where its result is taken; what was not begun
-    by then is left undone.
+    by then is left undone. An exception waits for the work under way; an interruption
+    (`KeyboardInterrupt`) does not, as a target that hangs may hold it for minutes.
     """
 
     def __init__(self, jobs: int) -> None:
         self._waiting: deque[Future[R]] = deque()
         self._most = _AHEAD * jobs
-        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="export")
+        self._begun: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        # Daemons, so that the process can end beside one that hangs.
+        self._workers = [
+            Thread(target=_work, args=(self._begun,), name=f"export_{number}", daemon=True)
+            for number in range(jobs)
+        ]
+        for worker in self._workers:
+            worker.start()
 
     def __enter__(self) -> "SideBySide[R]":
         return self
@@ -40,11 +51,20 @@ class SideBySide(Generic[R]):
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        self._pool.shutdown(cancel_futures=kind is not None)
+        if kind is not None:
+            for future in self._waiting:
+                future.cancel()
+        for _ in self._workers:
+            self._begun.put(None)
+        if kind is None or issubclass(kind, Exception):
+            for worker in self._workers:
+                worker.join()
 
     def begin(self, work: Callable[P, R], *given: P.args, **named: P.kwargs) -> None:
         """Have a piece of work done by the next worker that is free."""
-        self._waiting.append(self._pool.submit(work, *given, **named))
+        future: Future[R] = Future()
+        self._waiting.append(future)
+        self._begun.put(partial(_do, future, partial(work, *given, **named)))
 
     def ready(self) -> Iterator[R]:
         """The results that are there; waits only while too much was begun."""
@@ -55,3 +75,17 @@ class SideBySide(Generic[R]):
         """All results that were not taken yet."""
         while self._waiting:
             yield self._waiting.popleft().result()
+
+
+def _work(begun: "SimpleQueue[Callable[[], None] | None]") -> None:
+    while (piece := begun.get()) is not None:
+        piece()
+
+
+def _do(future: Future[R], piece: Callable[[], R]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(piece())
+    except BaseException as error:  # noqa: BLE001 - raised where the result is taken
+        future.set_exception(error)

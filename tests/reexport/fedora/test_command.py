@@ -1,10 +1,17 @@
 """The commands `silo export fedora …` as a user calls them."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from fedora_simulator import Request
 from fedora_support import USER, Fedora, Harvest
 
 from recordsilo import Silo
@@ -98,3 +105,44 @@ def test_a_crosswalk_of_ones_own_is_used(simulated: Fedora, silo_dir: str, tmp_p
     assert json.loads(said_by_run)["actions"]["describe"] == 2
     mapping.write_text("nothing")
     assert call("run", silo_dir, *to, "--crosswalk", str(mapping))[0] == 2
+
+
+@pytest.mark.parametrize("command", ["run", "verify", "reconcile"])
+def test_an_interruption_ends_within_seconds_while_the_server_hangs(
+    simulated: Fedora, silo_dir: str, command: str
+) -> None:
+    simulator = simulated.simulator
+    assert simulator
+    to = ("--to", simulated.container())
+    if command != "run":
+        call("run", silo_dir, *to)
+    hanging, go_on = threading.Event(), threading.Event()
+
+    def hang(request: Request) -> None:
+        if "oai+example" in request.path:
+            hanging.set()
+            go_on.wait(60)
+
+    simulator.interfere = hang  # type: ignore[assignment]  # it never answers instead
+    code = "from recordsilo.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "export", "fedora", command, silo_dir, *to],
+        env={**os.environ, "FEDORA_USER": USER, "FEDORA_PASSWORD": USER},
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert hanging.wait(30)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        if command == "run":  # it first lets what is under way end
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+        assert time.monotonic() - began < 10
+    finally:
+        go_on.set()
+        process.kill()
+    assert (process.returncode, said.splitlines()[-1]) == (130, b"silo: interrupted")
+    simulator.interfere = lambda _request: None
+    assert call("run", silo_dir, *to)[0] == 0
+    assert call("verify", silo_dir, *to)[0] == 0
