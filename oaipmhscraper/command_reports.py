@@ -27,6 +27,7 @@ from oaipmhscraper.errors import (
     WarcUnreadable,
 )
 from oaipmhscraper.receipt import Receipt
+from oaipmhscraper.walk.listed_pages import ListBarren
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
 
@@ -113,6 +114,6 @@ def _fail_stopped(stop: HarvestStopped) -> NoReturn:
             f" ({stop.cause}); its formats: silo formats {stop.receipt.base_url}",
             ExitCode.USAGE,
         )
-    if stop.receipt.counts.listed or isinstance(stop.cause, RetryLater):
+    if stop.receipt.counts.listed or isinstance(stop.cause, (RetryLater, ListBarren)):
         fail(f"{stop}; what came before is stored, the same command goes on", ExitCode.STOPPED)
     fail(str(stop), ExitCode.USAGE if isinstance(stop.cause, BadArgument) else ExitCode.ENDPOINT)

@@ -147,6 +147,10 @@ class PageUnreadable(EndpointError):
         return type(self)(self.reason, url)
 
 
+class OtherAnswer(PageUnreadable):
+    """A well-formed answer to another verb than was asked."""
+
+
 class EntitiesRefused(PageUnreadable):
     """The answer wants entities resolved, as entity bombs and file thieves do."""
 

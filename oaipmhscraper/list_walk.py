@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn
 
 from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.errors import (
-    EndpointError,
-    RetryLater,
-    TokenLoopError,
-)
+from oaipmhscraper.errors import EndpointError, RetryLater
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Companions, Quirks
@@ -52,11 +48,11 @@ from oaipmhscraper.walk.page_facts import (
     digest_of,
     earliest_days,
     headers_of,
-    is_remembered,
+    names_on,
     remembering,
     safe_date,
 )
-from oaipmhscraper.walk.page_judgement import Expectation, judged
+from oaipmhscraper.walk.page_judgement import Barren, Expectation, judged
 from oaipmhscraper.walk.values import (
     Position,
     Remedy,
@@ -74,8 +70,6 @@ logger = logging.getLogger("OAIPMH Harvester")
 
 _MUTE = frozenset({Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED})
 """Failures after which the endpoint is asked whether it is there at all."""
-_REVISITS = 100
-"""Tokens sent before that are followed as long as they bring new identifiers."""
 
 
 def walk_window(
@@ -164,7 +158,7 @@ class _Walk(Generic[Item]):
         self._is_cut = (window.from_, window.until) != (job.from_, job.until)
         self._identifiers = IdentifierSet()
         self._kept: _Got[Item] | None = None
-        self._stalled = self._empty = self._revisits = 0
+        self._barren = Barren()
         self._last = self._shortest = 0  # items of the last page, and of the shortest before it
         self._days: tuple[str | None, str | None] = (None, None)
 
@@ -248,14 +242,15 @@ class _Walk(Generic[Item]):
             raise
         except (EndpointError, OAIError) as error:
             return _Got(request, failure=failure_of(error), cause=error)
-        failure, cause = judged(page, self._expectation)
+        has_news = any(name not in self._identifiers for name in names_on(page))
+        failure, cause = judged(page, self._expectation, has_news=has_news)
         return _Got(request, page, answer, failure, cause)
 
     @property
     def _expectation(self) -> Expectation:
         windows_count = self._is_cut and self._quirks.windows_work
         window = self._window if windows_count else Window()
-        return Expectation(self._at, window, self._stalled, self._empty, self._client.base_url)
+        return Expectation(self._at, window, self._barren, self._client.base_url)
 
     def _known_failure(self) -> _Got[Item] | None:
         """What fails before anything is sent."""
@@ -265,9 +260,6 @@ class _Walk(Generic[Item]):
         if at.token is None and at.pages:
             cause = ListCutShort(at.promised or 0, at.listed)
             return _Got(self._request(None), failure=Failure.EARLY_END, cause=cause)
-        if at.token is not None and self._revisits >= _REVISITS:
-            again = TokenLoopError(at.token)
-            return _Got(self._request(None), failure=Failure.TOKEN_AGAIN, cause=again)
         return None
 
     # ------------------------------------------------------------------ the ladder
@@ -347,24 +339,21 @@ class _Walk(Generic[Item]):
         page, headers = got.page, headers_of(got.page)
         if are_outside(headers, self._window):  # of the user's own dates: more than was asked for
             self._quirks.windows_work = False
-        new = sum(self._identifiers.add_all(one.identifier for one in headers))
-        self._count(len(headers) + len(page.set_aside), new)
+        new = sum(self._identifiers.add_all(names_on(page)))
+        self._barren = Barren() if new else self._barren.plus(page)
+        self._note_length(len(headers) + len(page.set_aside))
         steps = self._learned(tried, new)
         self._days = earliest_days(self._days, headers)
-        self._at = self._after(got, headers, new + len(page.set_aside))
+        unnamed = sum(not one.identifier for one in page.set_aside)
+        self._at = self._after(got, headers, new + unnamed)
         if page.errors:
             steps += ("error beside records",)
         return ListedPage(page, got.request, got.answer, self._at, steps)
 
-    def _count(self, listed: int, new: int) -> None:
+    def _note_length(self, listed: int) -> None:
         if listed and self._last:
             self._shortest = min(self._shortest or self._last, self._last)
         self._last = listed or self._last
-        self._empty = self._empty + 1 if not listed else 0
-        self._stalled = self._stalled + 1 if listed and not new else 0
-        token = self._at.token
-        if token is not None and is_remembered(self._at.sent, digest_of([token])):
-            self._revisits += 1
 
     def _learned(self, tried: list[Rung], new: int) -> tuple[str, ...]:
         """Keep what helped for the requests to come."""
@@ -413,15 +402,14 @@ class _Walk(Generic[Item]):
             listed,
             promised,
             safe,
-            self._with_page(headers),
+            self._with_page(page),
             at.sent if at.token is None else remembering(at.sent, digest_of([at.token])),
             ended=page.next_token is None and not is_short,
         )
 
-    def _with_page(self, headers: list[Header]) -> tuple[str, ...]:
-        if not headers:
-            return self._at.seen
-        return remembering(self._at.seen, digest_of([one.identifier for one in headers]))
+    def _with_page(self, page: ListPage[Item]) -> tuple[str, ...]:
+        names = names_on(page)
+        return remembering(self._at.seen, digest_of(names)) if names else self._at.seen
 
     def _end(self, got: _Got[Item], rung: Rung) -> ListedPage[Item]:
         """The page that ends the list, without records."""

@@ -50,7 +50,8 @@ class Failure(StrEnum):
     NO_ANSWER = "no answer"
     CUT = "an answer cut short"
     CIRCLE = "a circle"
-    TOKEN_AGAIN = "a token handed out again and again"  # noqa: S105 - as above
+    EMPTY_PAGES = "empty pages without end"
+    UNUSABLE_PAGES = "unusable records without end"
     EARLY_END = "an end before what was promised"
     ONE_IDENTIFIER = "one identifier for different records"
     OUTSIDE = "records outside the window"
@@ -114,7 +115,8 @@ FIRST_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
     Failure.OUTSIDE: (Rung.SINGLE_LIST, Rung.GIVE_UP),  # pod4lib#873, zvdd.org
     Failure.EARLY_END: (),  # the ladder of later pages serves
     Failure.CIRCLE: (),
-    Failure.TOKEN_AGAIN: (),
+    Failure.EMPTY_PAGES: (),
+    Failure.UNUSABLE_PAGES: (),
 }
 """What to do where the request that opens a list fails."""
 
@@ -147,7 +149,15 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
         Rung.UNBELIEVED,
         *_LAST,
     ),
-    Failure.TOKEN_AGAIN: (Rung.ALL_THERE, Rung.UNPROMISED, Rung.SHORT),
+    # Where nothing came so far, the next run goes on from the last token.
+    Failure.EMPTY_PAGES: (
+        Rung.ALL_THERE,
+        Rung.UNPROMISED,
+        Rung.RESTART,
+        Rung.BY_IDENTIFIER,
+        Rung.GIVE_UP,
+    ),
+    Failure.UNUSABLE_PAGES: (Rung.ALL_THERE, Rung.RESTART, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
     # OJS 3.3.0 loses the token (pkp-lib#7214), after a full page; combine#240 promises the
     # whole repository, DOAJ#235 a few more than there are.
     Failure.EARLY_END: (
@@ -320,6 +330,11 @@ def _is_unbelieved(now: Situation) -> bool:
     return now.position.promised is not None and not now.quirks.promises_kept
 
 
+def _is_bare(now: Situation) -> bool:
+    """Whether there were empty pages only so far."""
+    return now.failure is Failure.EMPTY_PAGES and not now.position.listed
+
+
 def _lacks_much(now: Situation) -> bool:
     """Whether so much is missing that a list of identifiers is not the cheaper way."""
     lacking = (now.position.promised or 0) - now.position.listed
@@ -371,7 +386,7 @@ _FITS: Mapping[Rung, Callable[[Situation], bool]] = {
     Rung.PROMISE_TESTED: lambda now: now.quirks.windows_usable and now.test_date is not None,
     Rung.EMPTY: _always,
     Rung.ALL_THERE: _is_all_there,
-    Rung.UNPROMISED: lambda now: now.position.promised is None,
+    Rung.UNPROMISED: lambda now: now.position.promised is None and not _is_bare(now),
     Rung.UNBELIEVED: _is_unbelieved,
     Rung.SHORT_PAGE: lambda now: now.has_short_page,
     Rung.SHORT: _always,
@@ -379,6 +394,6 @@ _FITS: Mapping[Rung, Callable[[Situation], bool]] = {
     Rung.RESTART_ALL: lambda now: now.is_late,
     Rung.SPLIT: _splits,
     Rung.SINGLE_LIST: _windows_are_in_vain,
-    Rung.BY_IDENTIFIER: lambda now: now.quirks.identifiers_work,
+    Rung.BY_IDENTIFIER: lambda now: now.quirks.identifiers_work and not _is_bare(now),
     Rung.GIVE_UP: _always,
 }

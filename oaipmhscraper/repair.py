@@ -18,7 +18,7 @@ from html import unescape
 from typing import Generic, TypeVar
 
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.errors import PageUnreadable
+from oaipmhscraper.errors import OtherAnswer, PageUnreadable
 from oaipmhscraper.mending.encodings import NotText, text_of, without_wrong_declaration
 from oaipmhscraper.mending.pieces import mend
 from oaipmhscraper.mending.prolog import Opened
@@ -142,6 +142,8 @@ def _read(body: bytes, read: Callable[[bytes], ListPage[Item]], grain: Grain) ->
     sound = without_wrong_declaration(body)
     try:
         page = read(body if sound is None else sound)
+    except OtherAnswer:
+        raise  # its parts are whole, and not what was asked for
     except PageUnreadable as error:
         return _salvaged(body, read, grain, error)
     repairs = Repairs()

@@ -16,7 +16,7 @@ from lxml import etree
 
 from oaipmhprotocol import DatestampError, OAIError, Verb, error_for_code
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.errors import EntitiesRefused, PageUnreadable
+from oaipmhscraper.errors import EntitiesRefused, OtherAnswer, PageUnreadable
 
 # Atomic groups: a body without DOCTYPE must not be searched to its end for another "?>".
 _DOCTYPE = re.compile(
@@ -192,7 +192,7 @@ def open_answer(body: bytes, verb: Verb) -> Envelope:
         else:
             found.setdefault(name, child)
     if verb.lower() not in found and not errors:
-        raise PageUnreadable(_other_answer(verb, found))
+        raise _other_answer(verb, found)
     return Envelope(
         namespace,
         verb,
@@ -203,11 +203,11 @@ def open_answer(body: bytes, verb: Verb) -> Envelope:
     )
 
 
-def _other_answer(verb: Verb, found: Mapping[str, object]) -> str:
+def _other_answer(verb: Verb, found: Mapping[str, object]) -> PageUnreadable:
     others = [other for other in Verb if other.lower() in found]
     if others:
-        return f"is one to {others[0]}, not to {verb}"
-    return f"holds neither {verb} nor an error"
+        return OtherAnswer(f"is one to {others[0]}, not to {verb}")
+    return PageUnreadable(f"holds neither {verb} nor an error")
 
 
 def _moment(text: str) -> datetime | None:

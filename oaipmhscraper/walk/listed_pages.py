@@ -23,6 +23,13 @@ class ListCutShort(ScraperError):
         )
 
 
+class ListBarren(ScraperError):
+    """A list hands out new tokens, and no records for them."""
+
+    def __init__(self, pages: int, lack: str) -> None:
+        super().__init__(f"the list gave {lack} on {pages:,} pages in a row")
+
+
 class OneIdentifier(ScraperError):
     """Different records of a page have all the same identifier."""
 

@@ -25,6 +25,12 @@ def headers_of(page: ListPage[Item]) -> list[Header]:
     return [one.header if isinstance(one, Record) else one for one in page.items]
 
 
+def names_on(page: ListPage[Item]) -> list[str]:
+    """The identifiers on a page, those of records that cannot be used among them."""
+    set_aside = (one.identifier for one in page.set_aside if one.identifier)
+    return [*(header.identifier for header in headers_of(page)), *set_aside]
+
+
 def digest_of(texts: Sequence[str]) -> str:
     """A short text that stands for a token, or for the identifiers of a page in order."""
     joined = "\0".join(texts).encode("utf-8", "surrogatepass")

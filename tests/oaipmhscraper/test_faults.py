@@ -23,9 +23,9 @@ from misbehaving import (
     repository_with,
 )
 from misbehaving import misbehaving as served_with
-from misbehaving.faults import POISONED
+from misbehaving.faults import POISONED, no_list_size
 from misbehaving.faults_of_http import closed_for_a_day
-from misbehaving.repository import NOW
+from misbehaving.repository import NOW, changed, many_items
 
 from oaipmhscraper.errors import HarvestStopped, RetryLater
 from oaipmhscraper.job import HarvestOptions
@@ -204,6 +204,52 @@ def test_a_repository_that_closes_for_a_day_is_left_alone_and_gone_on_with_later
 
 
 # --------------------------------------------------------------------------- the command
+
+
+# --------------------------------------------------------------------------- long lists
+
+
+def test_a_list_of_many_pages_whose_tokens_are_all_the_same_comes_home(tmp_path):
+    repository = repository_with("tokens_name_a_session")
+    repository.items, repository.page_size = many_items(600, apart=timedelta(hours=8)), 5
+    with MisbehavingServer(repository) as server:
+        found = harvest(server, str(tmp_path / "silo"))
+    assert (len(found.titles), found.receipt.whole) == (600, True)
+    assert found.requests <= 3 * 600 / 5
+
+
+def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run):
+    repository = repository_with("empty_pages_before_the_records")
+    no_list_size(repository)
+    with MisbehavingServer(repository) as server:
+        result, receipt = run(server)
+        assert (result.exit_code, receipt["whole"]) == (75, False)
+        assert "no record on 101 pages in a row" in result.stderr
+        assert len(repository.asked) < 110
+        result, receipt = run(server)
+    assert (result.exit_code, receipt["whole"], receipt["counts"]["listed"]) == (0, True, SIZE)
+
+
+@pytest.mark.parametrize("verb", ["ListRecords", "ListIdentifiers"])
+def test_what_never_ends_is_left(verb, run):
+    """New tokens, and nothing new: the same records in another order, and empty pages."""
+    repository = repository_with()
+    no_list_size(repository)
+
+    @changed(repository, "listing")
+    def listing(step, place):
+        if place.verb != verb or place.begin < 20:
+            return step(place)
+        serial = repository.next_serial()
+        items = [] if serial % 2 else [repository.items[i] for i in (serial % 20, serial % 7)]
+        entry = repository.record if verb == "ListRecords" else repository.header
+        token = repository.write_token(replace(place, mark=serial))
+        entries = "".join(map(entry, items))
+        return repository.element(verb, f"{entries}<resumptionToken>{token}</resumptionToken>")
+
+    with MisbehavingServer(repository) as server:
+        run(server)
+    assert len(repository.asked) < MOST_REQUESTS
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
-from misbehaving.faults import POISONED, fault, pages_with
+from misbehaving.faults import POISONED, fault, no_list_size, pages_with
 from misbehaving.repository import Condition, Repository, changed, identifier, sample_items
 
 
@@ -104,6 +104,46 @@ def a_record_without_identifier(repository: Repository) -> None:
     def header(step, item):
         text = step(item)
         return text.replace(item.identifier, "") if item.number == POISONED else text
+
+
+def _without_end(repository: Repository, verb: str, entries) -> None:
+    """Every page of a verb has these entries, and leads to another page."""
+
+    @changed(repository, "page")
+    def page(step, place):
+        return step(replace(place, begin=0) if place.verb == verb else place)
+
+    @changed(repository, "listing")
+    def listing(step, place):
+        if place.verb != verb:
+            return step(place)
+        following = replace(place, mark=repository.next_serial())
+        token = f"<resumptionToken>{repository.write_token(following)}</resumptionToken>"
+        return entries(place, token)
+
+
+@fault(55, unnamed=True)
+def pages_of_unusable_records(repository: Repository) -> None:
+    """55: ListRecords gives records without an identifier, and a new token, for ever."""
+    record = "<record><header><identifier/><datestamp>2010-01-01</datestamp></header>{}</record>"
+
+    def entries(place, token):
+        records = "".join(record.format(repository.next_serial()) for _ in range(5))
+        return repository.element("ListRecords", records + token)
+
+    _without_end(repository, "ListRecords", entries)
+
+
+@fault(48)
+def records_sent_for_identifiers(repository: Repository) -> None:
+    """48: ListIdentifiers is answered as ListRecords, for ever; ListRecords gives no size."""
+    no_list_size(repository)
+
+    def entries(place, token):
+        records = "".join(map(repository.record, repository.items[:10]))
+        return repository.element("ListRecords", records + token)
+
+    _without_end(repository, "ListIdentifiers", entries)
 
 
 AWKWARD = {

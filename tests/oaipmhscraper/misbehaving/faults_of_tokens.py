@@ -6,6 +6,29 @@ from urllib.parse import quote, unquote
 from misbehaving.faults import POISONED, fault, instead, no_list_size, pages_with
 from misbehaving.repository import Condition, Instead, Place, Repository, changed, html
 
+EMPTY_FIRST = 110
+"""Pages without records before the first one with some."""
+
+
+@fault(1)
+def empty_pages_before_the_records(repository: Repository) -> None:
+    """1: a list begins with 110 empty pages, each with a new token, and says how long it is."""
+
+    @changed(repository, "page")
+    def page(step, place):
+        found = step(place)
+        return found if place.mark == EMPTY_FIRST else replace(found, items=())
+
+    @changed(repository, "nothing")
+    def nothing(step, page):
+        return "" if page.total and page.place.mark < EMPTY_FIRST else step(page)
+
+    @changed(repository, "next_token")
+    def next_token(step, page):
+        if page.place.mark < EMPTY_FIRST:
+            return repository.write_token(replace(page.place, mark=page.place.mark + 1))
+        return step(page)
+
 
 def _token_at_the_end(repository: Repository) -> None:
     @changed(repository, "next_token")
@@ -135,6 +158,29 @@ def tokens_work_once(repository: Repository) -> None:
             lost.append(place)
             raise Instead(replace(html(), reset=True))
         return place
+
+
+@fault(8)
+def tokens_name_a_session(repository: Repository) -> None:
+    """8: all tokens of a list are the same text, the name of a session (kor#110)."""
+    following: dict[str, Place] = {}
+    no_list_size(repository)
+
+    @changed(repository, "place")
+    def place(step, asked):
+        found = step(asked)
+        return found if found.mark else replace(found, mark=repository.next_serial())
+
+    @changed(repository, "write_token")
+    def write_token(step, place):
+        following[f"session{place.mark}"] = place
+        return f"session{place.mark}"
+
+    @changed(repository, "read_token")
+    def read_token(step, text, asked):
+        if text not in following or following[text].verb != asked.verb:
+            raise Condition("badResumptionToken")
+        return following[text]
 
 
 @fault(8)

@@ -69,6 +69,16 @@ def sample_items() -> list[Item]:
     return [_item(number) for number in range(1, SIZE + 1)]
 
 
+def many_items(count: int, *, apart: timedelta) -> list[Item]:
+    """Records from 2010 on, one after the other at equal distances, none of them deleted."""
+    first = datetime(2010, 1, 1, 8, tzinfo=UTC)
+    moments = (first + place * apart for place in range(count))
+    return [
+        replace(_item(number), datestamp=moment, deleted=False)
+        for number, moment in enumerate(moments, 1)
+    ]
+
+
 @dataclass(frozen=True)
 class Asked:
     """A request as it came.
