@@ -24,6 +24,7 @@ from webui.gate import NotAllowed, SignInRequired, require
 from webui.http_values import (
     Request,
     Response,
+    conditional,
     from_environ,
     prefers_json,
     redirect,
@@ -180,8 +181,8 @@ def _handle(
         call = Call(site, request, found.params, form, as_json, found.is_twin, user)
         outcome = found.route.handler(call)
     if isinstance(outcome, View):
-        return answer(site, outcome, as_json=as_json, user=user)
-    return outcome
+        outcome = answer(site, outcome, as_json=as_json, user=user)
+    return conditional(request, outcome)
 
 
 def _asked(request: Request) -> str:

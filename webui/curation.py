@@ -10,18 +10,19 @@ from curation.activity import ValueChange, changes_of, log_activity, of_file
 from recordsilo import HarvestedRecord
 from recordsilo.manifest import now_text
 from webui.errors import PreconditionFailed, ReadOnly
-from webui.http_values import expected_revisions
+from webui.http_values import entity_tags, expected_revisions
 from webui.site import Call
 
 WORKING_COPY = "workingcopy"
 
 
-def expected_revision(call: Call, found: int) -> int | None:
+def expected_revision(call: Call, found: int, file_tag: str = "") -> int | None:
     """The revision a change is made for: from If-Match, or from the form's ``if_match``.
 
     Args:
         call: The change.
         found: The revision the record is at now.
+        file_tag: The ETag of the file that is changed, which If-Match may name too.
 
     Returns:
         `found`, to be handed to the store, which looks again under its lock; None where
@@ -36,7 +37,7 @@ def expected_revision(call: Call, found: int) -> int | None:
         allowed = expected_revisions(noted if noted.startswith(('"', "W/", "*")) else f'"{noted}"')
     if allowed is None:
         return None
-    if found not in allowed:
+    if found not in allowed and file_tag not in entity_tags(header, weak=False):
         raise PreconditionFailed(
             "Somebody changed this record after you opened it, and nothing was written; "
             "look at it again, then repeat the change."
@@ -66,13 +67,13 @@ class Curator:
     `ReadOnly`; all of them raise `RevisionConflict` where the record changed meanwhile.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, file_tag: str = "") -> None:
         self.record: HarvestedRecord = call.record
         self._silo = call.site.silo
         self._agent = call.user.name
         message = call.field("message") or call.request.query.get("message", "")
         self._message = " ".join(message.split())  # one line of a log
-        self._if_revision = expected_revision(call, self.record.revision)
+        self._if_revision = expected_revision(call, self.record.revision, file_tag)
 
     @property
     def _how(self) -> "_How":

@@ -3,13 +3,15 @@
 Source: RFC 9110; PEP 3333 for the environ.
 """
 
+import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, BinaryIO, Protocol
 from urllib.parse import parse_qsl
 
-from webui.errors import BadRequest
+from webui.errors import BadRequest, PreconditionFailed
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 JSON = "application/json"
@@ -146,21 +148,93 @@ def _accepted(accept: str) -> Iterable[tuple[str, float]]:
             continue
 
 
+_TAG = re.compile(r'(?P<weak>W/)?(?P<opaque>"[^"]*")')
+_REVISION = re.compile(r'"([0-9]{1,15})(?:-[0-9a-f]{16})?"')
+
+
+def entity_tags(header: str, *, weak: bool) -> frozenset[str]:
+    """The entity tags of If-Match or If-None-Match, without ``W/``.
+
+    Args:
+        header: A list of tags; a tag may hold commas.
+        weak: Whether weak tags count: they do for If-None-Match, never for If-Match.
+
+    Source: RFC 9110, sections 8.8.3.2, 13.1.1 and 13.1.2.
+    """
+    return frozenset(tag["opaque"] for tag in _TAG.finditer(header) if weak or not tag["weak"])
+
+
 def expected_revisions(if_match: str) -> frozenset[int] | None:
     """The revisions an If-Match header allows; None for ``*`` or no header.
 
-    Weak tags never match (RFC 9110, section 13.1.1), nor do tags that are no revision.
+    A tag is a revision alone, or as `tagged` gives it. Tags that are neither never match.
     """
-    tags = [tag.strip() for tag in if_match.split(",") if tag.strip()]
-    if not tags or tags == ["*"]:
+    if if_match.strip() in {"", "*"}:
         return None
-    quoted = (tag[1:-1] for tag in tags if len(tag) > 2 and tag[0] == tag[-1] == '"')
-    return frozenset(int(tag) for tag in quoted if tag.isascii() and tag.isdigit())
+    found = map(_REVISION.fullmatch, entity_tags(if_match, weak=False))
+    return frozenset(int(one[1]) for one in found if one)
 
 
 def revision_tag(revision: int) -> str:
-    """The ETag of a record: its revision."""
+    """A record's revision as an entity tag."""
     return f'"{revision}"'
+
+
+def tagged(headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
+    """Headers whose ETag, where it is a revision, has a digest of the body behind it.
+
+    A page says more than the record at that revision: who looks at it, names of sets,
+    files that were changed with other tools.
+    """
+    if not _REVISION.fullmatch(headers.get("ETag", "")):
+        return headers
+    digest = hashlib.sha256(body).hexdigest()[:16]
+    return {**headers, "ETag": f'{headers["ETag"][:-1]}-{digest}"'}
+
+
+def conditional(request: Request, response: Response) -> Response:
+    """What a client gets that has, or expects, a certain state of what it reads.
+
+    If-Modified-Since has no say, since no answer has a date of change (RFC 9110,
+    section 13.1.3).
+
+    Raises:
+        PreconditionFailed: It is not in the state that If-Match expects.
+
+    Source: RFC 9110, section 13.2.2.
+    """
+    tag = response.headers.get("ETag")
+    if tag is None or not request.is_safe or response.status != HTTPStatus.OK:
+        return response
+    expected = request.headers.get("if-match", "*").strip()
+    if expected != "*" and not _names(tag) & entity_tags(expected, weak=False):
+        _close(response)
+        raise PreconditionFailed("This is no longer as If-Match expects it; read it again.")
+    if not is_known(request, tag):
+        return response
+    _close(response)
+    kept = {name: response.headers[name] for name in _OF_304 if name in response.headers}
+    return Response(HTTPStatus.NOT_MODIFIED, headers=kept)
+
+
+_OF_304 = ("ETag", "Cache-Control")
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether If-None-Match names what is there; ``*`` names anything."""
+    known = request.headers.get("if-none-match", "").strip()
+    return known == "*" or tag in entity_tags(known, weak=True)
+
+
+def _names(tag: str) -> set[str]:
+    """A tag, and the revision alone where it begins with one."""
+    revision = _REVISION.fullmatch(tag)
+    return {tag, f'"{revision[1]}"'} if revision else {tag}
+
+
+def _close(response: Response) -> None:
+    if not isinstance(response.body, bytes):
+        response.body.close()
 
 
 def redirect(location: str, status: HTTPStatus = HTTPStatus.SEE_OTHER) -> Response:

@@ -17,7 +17,7 @@ from mako.lookup import TemplateLookup
 from webui import texts, urls
 from webui.bodies import human_size
 from webui.errors import WebError
-from webui.http_values import HTML, JSON, Response
+from webui.http_values import HTML, JSON, Response, tagged
 from webui.navigation import NAVIGATION
 from webui.roles import NOBODY, User
 from webui.site import Site
@@ -70,7 +70,7 @@ def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Res
         shelf_url=urls.SHELF if site.settings.on_shelf else "",
         **view.data,
     )
-    return Response(view.status, page, PAGE, view.headers)
+    return Response(view.status, page, PAGE, tagged(view.headers, page))
 
 
 def json_answer(
@@ -78,7 +78,7 @@ def json_answer(
 ) -> Response:
     """A JSON object, in UTF-8, indented for people who look at it."""
     body = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
-    return Response(status, body, JSON, headers or {})
+    return Response(status, body, JSON, tagged(headers or {}, body))
 
 
 def error_answer(

@@ -27,7 +27,7 @@ def test_cloning_makes_a_curated_copy_and_leads_to_it(client: Any, silo: Silo) -
     assert answer.status == 201
     assert answer.headers["Location"] == COPY
     record = silo[PLAIN]
-    assert answer.headers["ETag"] == f'"{record.revision}"'
+    assert answer.headers["ETag"] == client.get(URL + ".json").headers["ETag"]
     assert answer.json["current_version"] == record.currentversion == "workingcopy"
     origin = record.origin("workingcopy")
     assert (origin.kind, origin.of, origin.agent) == ("clone", "1", AGENT)
@@ -290,7 +290,8 @@ def test_every_change_honours_if_match(
         refused = client.ask(method, path, fields=fields, headers={"If-Match": stale})
         assert (refused.status, refused.error["code"]) == (412, "precondition_failed"), stale
         assert silo[working_copy].revision == revision
-    either = {"If-Match": f'"{revision - 1}", "{revision}"'}
+    whole = client.get(URL).headers["ETag"]
+    either = {"If-Match": f'"{revision - 1}", {whole}'}
     assert client.ask(method, path, fields=fields, headers=either).status in {200, 201}
     assert working_copy not in silo or silo[working_copy].revision > revision
 
@@ -325,6 +326,32 @@ def test_if_match_with_a_star_takes_any_revision(client: Any, working_copy: str)
     assert working_copy
     answer = client.ask("DELETE", COPY + "/files/oai_dc", headers={"If-Match": "*"})
     assert answer.status == 200
+
+
+def test_a_files_own_etag_is_taken_where_it_is_replaced_or_deleted(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    file = COPY + "/files/oai_dc"
+    first = {"If-Match": client.get(file).headers["ETag"]}
+    assert client.ask("PUT", file, b"<a/>", headers=first).status == 200
+    for method in ("PUT", "DELETE"):
+        stale = client.ask(method, file, b"", headers=first)
+        assert (stale.status, stale.error["code"]) == (412, "precondition_failed")
+    assert content(silo, "oai_dc", "workingcopy") == b"<a/>"
+    second = {"If-Match": client.get(file).headers["ETag"]}
+    assert client.ask("DELETE", file, headers=second).status == 200
+    assert client.ask("PUT", file, b"x", headers=second).status == 412
+
+
+def test_a_file_may_be_put_only_where_there_is_none(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    for known in ("*", client.get(COPY + "/files/oai_dc").headers["ETag"]):
+        refused = client.ask("PUT", COPY + "/files/oai_dc", b"x", headers={"If-None-Match": known})
+        assert (refused.status, refused.error["code"]) == (412, "precondition_failed")
+    new = client.ask("PUT", COPY + "/files/new.txt", b"x", headers={"If-None-Match": "*"})
+    assert new.status == 201
+    assert silo[working_copy].paths("workingcopy") == ["oai_dc", "new.txt"]
 
 
 def test_a_change_made_between_looking_and_writing_is_noticed_by_the_store(

@@ -25,7 +25,9 @@ def test_a_record_is_found_by_its_encoded_identifier(
     assert (page.status, page.headers["Location"]) == (302, "/records/" + url_segment(identifier))
     manifest = client.get(url, accept=JSON)
     assert manifest.json == silo[identifier].manifest
-    assert manifest.headers["ETag"] == f'"{silo[identifier].revision}"'
+    tag = manifest.headers["ETag"]
+    assert tag.startswith(f'"{silo[identifier].revision}-')
+    assert client.get(url, accept=JSON, headers={"If-None-Match": tag}).status == 304
 
 
 def test_a_version_and_a_file_are_found_below_it(client: Any, silo: Silo) -> None:

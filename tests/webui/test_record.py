@@ -14,6 +14,8 @@ from recordsilo.identifier import url_segment
 PLAIN = "oai:example.org:1"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
 URL = "/records/oai+example,org+1"
+COPY = URL + "/versions/workingcopy"
+JSON = "application/json"
 
 
 def test_the_description_is_shown_in_order_with_links_and_languages(client: Any) -> None:
@@ -80,9 +82,56 @@ def test_a_version_has_its_own_page_and_twin(client: Any, working_copy: str) -> 
     assert (missing.status, missing.error["code"]) == (404, "version_not_found")
 
 
-def test_the_etag_is_the_revision(client: Any, silo: Silo) -> None:
+TAGGED = [URL, URL + ".json", URL + "/versions/1", URL + "/delete", URL + "/differences",
+          URL + "/versions/1/files/oai_dc", "/static/silo.css", COPY + "/edit",
+          COPY + "/edit-xml?path=oai_dc"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", TAGGED)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_what_a_client_has_is_not_sent_again(
+    client: Any, working_copy: str, path: str, method: str
+) -> None:
+    before = client.ask(method, path)
+    tag = before.headers["ETag"]
+    for known in (tag, f"W/{tag}", f'"other, tag", {tag}', f'{tag},W/"x"', "*", " * "):
+        answer = client.ask(method, path, headers={"If-None-Match": known})
+        assert (answer.status, answer.body) == (304, b""), known
+        assert answer.headers["ETag"] == tag
+        assert answer.headers["Cache-Control"] == before.headers["Cache-Control"]
+    for other in ('"other"', tag.strip('"'), tag[:-2] + '"', 'W/"other"', "", f'"{tag}"'):
+        answer = client.ask(method, path, headers={"If-None-Match": other})
+        assert answer.status == 200, other
+
+
+@pytest.mark.parametrize("path", TAGGED)
+def test_reading_may_be_bound_to_a_state(client: Any, working_copy: str, path: str) -> None:
+    tag = client.get(path).headers["ETag"]
+    for expected, status in ((tag, 200), ("*", 200), (f'"x", {tag}', 200), (f"W/{tag}", 412),
+                             ('"99"', 412), ("nonsense", 412)):  # fmt: skip
+        assert client.get(path, headers={"If-Match": expected}).status == status, expected
+    both = client.get(path, headers={"If-Match": '"99"', "If-None-Match": tag}, accept=JSON)
+    assert both.error["code"] == "precondition_failed"
+    since = {"If-Modified-Since": "Fri, 31 Dec 2100 23:59:59 GMT"}
+    assert client.get(path, headers=since).status == 200  # nothing is dated
+
+
+def test_the_etag_begins_with_the_revision_and_tells_what_is_shown(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    revision = silo[PLAIN].revision
     for path in (URL, URL + ".json", URL + "/versions/1", URL + "/delete"):
-        assert client.get(path).headers["ETag"] == f'"{silo[PLAIN].revision}"'
+        assert re.fullmatch(f'"{revision}-[0-9a-f]{{16}}"', client.get(path).headers["ETag"])
+    assert client.get(URL, headers={"If-Match": f'"{revision}"'}).status == 200
+    tags = {client.get(URL + "/versions/1", accept=kind).headers["ETag"] for kind in (JSON, "")}
+    assert len(tags) == 2
+    before = client.get(URL)
+    with open(silo[PLAIN].to_dirpath("oai_dc", "workingcopy"), "r+b") as file:
+        content = file.read().replace(b"keeping", b"tending")
+        file.seek(0)
+        file.write(content)
+    after = client.get(URL, headers={"If-None-Match": before.headers["ETag"]})
+    assert (after.status, "tending" in after.text) == (200, True)
 
 
 def test_a_deleted_record_says_so_and_keeps_its_page(client: Any) -> None:
@@ -160,8 +209,6 @@ def test_a_file_changed_behind_the_back_is_served_as_it_is(
 ) -> None:
     url = URL + "/versions/workingcopy/files/oai_dc"
     before = client.get(url)
-    kept = client.get(url, headers={"If-None-Match": before.headers["ETag"]})
-    assert (kept.status, kept.body) == (304, b"")
     with open(silo[working_copy].to_dirpath("oai_dc", "workingcopy"), "a") as file:
         file.write("<!-- by hand -->")
     after = client.get(url, headers={"If-None-Match": before.headers["ETag"]})

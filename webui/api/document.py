@@ -38,9 +38,9 @@ def document() -> Mapping[str, Any]:
             "title": "Silo",
             "version": version("recordsilo"),
             "description": "Records that were harvested, and what was made of them. A list is "
-            "walked by `next`, which is null at its end; an ETag of a record is its revision, "
-            "and If-Match makes a change at that revision only. Fields of a change are sent "
-            "urlencoded, as multipart/form-data or as a JSON object of texts.",
+            "walked by `next`, which is null at its end; an ETag of a record begins with "
+            "its revision, and If-Match makes a change at that revision only. Fields of a "
+            "change are sent urlencoded, as multipart/form-data or as a JSON object of texts.",
         },
         "servers": [{"url": "/"}],
         "paths": _paths(routes.documented()),
@@ -75,7 +75,7 @@ def _operation(route: Route, operation: Operation) -> dict[str, Any]:
         "parameters": [*_path_parameters(route), *map(_query, operation.query), *_if_match(route)],
         "responses": {
             **{status: _answer(operation) for status in _statuses(route, operation)},
-            **({"304": {"description": "Unchanged."}} if operation.answer == "*/*" else {}),
+            **({"304": {"description": "Unchanged."}} if route.method == "GET" else {}),
             **({"303": {"description": "Leads to the page."}} if not operation.answer else {}),
             **{status: {"description": text} for status, text in operation.leads.items()},
             "4XX": {"$ref": "#/components/responses/Error"},
@@ -121,7 +121,7 @@ def _if_match(route: Route) -> list[dict[str, Any]]:
     if route.method == "GET" or "{record}" not in route.pattern:
         return []
     told = "The revision the change is made for, in quotation marks."
-    text = {"type": "string", "pattern": r'^("[0-9]{1,9}"|\*)$'}
+    text = {"type": "string", "pattern": r'^("[0-9]{1,9}(-[0-9a-f]{16})?"|\*)$'}
     return [{"name": "If-Match", "in": "header", "schema": text, "description": told}]
 
 

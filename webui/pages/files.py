@@ -11,9 +11,9 @@ from recordsilo.errors import FileNotInVersion, PathNameError
 from webui import downloads, urls
 from webui.bodies import human_size, open_body
 from webui.curation import Curator, require_curated
-from webui.errors import BadRequest, Conflict, NotFound
+from webui.errors import BadRequest, Conflict, NotFound, PreconditionFailed
 from webui.forms import Field, Question, message_field, question_view
-from webui.http_values import Response
+from webui.http_values import Response, is_known
 from webui.multipart import UploadedFile
 from webui.pages.record import changed
 from webui.rendering import View
@@ -51,26 +51,33 @@ def download(call: Call) -> Response:
         stream = record.get_stream(path, call.version)
     except PathNameError as error:
         raise NotFound("There is no such file: {reason}.", reason=error) from None
-    return _sent(
-        stream, path, call, is_metadata=path in record.metadata_files.get(call.version, ())
-    )
+    return _sent(stream, path, is_metadata=path in record.metadata_files.get(call.version, ()))
 
 
-def _sent(stream: BinaryIO, path: str, call: Call, *, is_metadata: bool) -> Response:
+def _tag(status: os.stat_result) -> str:
+    """The ETag of a file. It goes by the disk, not by the digest noted when the file was put:
+    people change files of a working copy with their own tools."""
+    return f'"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"'
+
+
+def _tag_of(record: HarvestedRecord, version: str, path: str) -> str:
+    """The ETag of a file; empty where there is none."""
+    try:
+        with record.get_stream(path, version) as stream:
+            return _tag(os.fstat(stream.fileno()))
+    except (FileNotInVersion, PathNameError):
+        return ""
+
+
+def _sent(stream: BinaryIO, path: str, *, is_metadata: bool) -> Response:
     try:
         status = os.fstat(stream.fileno())
-        # People change files of a working copy with their own tools: the tag goes by
-        # the disk, not by the digest noted when the file was put.
-        tag = f'"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"'
-        if tag in call.request.headers.get("if-none-match", ""):
-            stream.close()
-            return Response(304, headers={"ETag": tag})
         beginning = stream.read(downloads.SNIFFED)
     except BaseException:
         stream.close()
         raise
     kind = downloads.content_type(path, beginning, metadata=is_metadata)
-    headers = downloads.headers(path, kind) | {"ETag": tag}
+    headers = downloads.headers(path, kind) | {"ETag": _tag(status)}
     return Response(200, FileBody(beginning, stream), kind, headers, status.st_size)
 
 
@@ -155,10 +162,14 @@ def put(call: Call) -> Response:
     """Store the body as a file, streamed; one of that path is replaced.
 
     The query may say why (``message``) and that it is metadata (``metadata=yes``).
+    ``If-None-Match: *`` replaces no file.
     """
     body = open_body(call.request, call.site.settings.max_upload)
-    curator = Curator(call)
     path = call.params["path"]
+    tag = _tag_of(call.record, call.version, path)
+    if tag and is_known(call.request, tag):
+        raise PreconditionFailed("There is such a file already, and nothing was written.")
+    curator = Curator(call, tag)
     is_new = path not in curator.record.paths(call.version)
     metadata = True if call.request.query.get("metadata") else None
     curator.put(call.version, path, body, metadata=metadata)  # type: ignore[arg-type]  # only read
@@ -220,7 +231,7 @@ def delete(call: Call) -> Response:
     path = call.params.get("path") or call.field("path")
     if not path:
         raise BadRequest("Say which file (field path).")
-    curator = Curator(call)
+    curator = Curator(call, _tag_of(call.record, call.version, path))
     curator.delete_file(call.version, path)
     return changed(call, curator.record, _done(call, curator.record, "file-deleted"))
 
