@@ -1,5 +1,6 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    the whole test suite
+# make fuzz    mutated inputs for everything that takes bytes from outside (ARGS="--seconds 3600 pages")
 # make slow    what takes longer than a test suite should: two hours or so
 # make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
@@ -18,13 +19,16 @@ CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
 
-.PHONY: demo test slow torture power-cuts faults fedora bench check format clean
+.PHONY: demo test fuzz slow torture power-cuts faults fedora bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
+
+fuzz: $(VENV)/.installed-dev
+	PYTHONPATH=tests/fuzz:tests/oaipmhscraper $(BIN)/python -m fuzzing $(ARGS)
 
 slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow --timeout 7200 $(ARGS)

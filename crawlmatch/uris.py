@@ -50,7 +50,10 @@ _TRIMMED = "".join(map(chr, range(33)))
 
 
 def heritrix_form(address: str) -> str:
-    """The form in which Heritrix fetches and logs an address; idempotent.
+    """The form in which Heritrix fetches and logs an address.
+
+    The form of a form is itself, except where a dot stood beside a port
+    (``http://a.example:80.``): Heritrix drops one of them at a time.
 
     Args:
         address: As found in a description or a page; blanks around it do not matter.

@@ -121,6 +121,7 @@ def _number(value: object) -> int:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
+    value.encode()  # half of a surrogate pair cannot be sent back
     return value
 
 

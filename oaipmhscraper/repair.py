@@ -205,6 +205,7 @@ class _Salvage(Generic[Item]):
         self._repairs[Repair.RECORD_BY_RECORD] += bool(parts.slices)
         self._repairs[Repair.TOKEN_BY_PATTERN] += frame.token is not None
         self._repairs[Repair.CUT_SHORT] += parts.is_cut
+        self._repairs[Repair.ENVELOPE] += not self._repairs.total()
         return replace(
             frame,
             items=tuple(self._items),
