@@ -271,8 +271,8 @@ class DirectoryTarget:
             return Found(place, there)
         return Found(place, there, (FoundVersion(note.version, note.key),))
 
-    def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:  # noqa: ARG002 - one deposit is all there is
-        """See `Target`."""
+    def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
+        """See `Target`; beside the Silo, what is there is held against the ledger's digest."""
         identifier, version = deposit.identifier, deposit.version.name
         place = self._place(identifier)
         if not os.path.lexists(place):
@@ -280,8 +280,12 @@ class DirectoryTarget:
             yield Difference(identifier, version, "missing", place, why)
             return
         with self._failing_as(identifier):
-            for what, where, why in self._form.differences(place, deposit):
-                yield Difference(identifier, version, what, where, why)
+            found = list(self._form.differences(place, deposit))
+            if not found and is_head and self._form.digest(place) != held.token:
+                why = f"{self._name(identifier)} is not the one exported: its digest is another"
+                found.append(("file", place, why))
+        for what, where, why in found:
+            yield Difference(identifier, version, what, where, why)
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> None:  # noqa: ARG002 - nothing is left here anyway
         """See `Target`."""

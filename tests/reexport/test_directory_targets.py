@@ -1,16 +1,35 @@
 """Plain files and bags pass the suite of all targets; bags are read by the bagit package."""
 
+import hashlib
 import json
+import shutil
 import tarfile
 from pathlib import Path
 
 import bagit
 import pytest
 from conformance import Content, TargetContract
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from recordsilo import Silo
+from recordsilo.errors import PathNameError
+from recordsilo.names import check_path
 from reexport import BagTarget, Export, FilesTarget, Policy, Selection, Target, Versions
 from reexport.targets.directory import directory_name
+
+
+def _can_be_named(name: str) -> bool:
+    try:
+        check_path(f"named/{name}")
+    except PathNameError:
+        return False
+    return "/" not in name
+
+
+names = st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z"]), min_size=1, max_size=9)
+names = st.one_of(names, st.text("%^~ \u2028\u0085\xa0a0e\u0301$\\*", min_size=1, max_size=9))
+names = names.filter(_can_be_named)
 
 
 class FilesRig:
@@ -151,13 +170,70 @@ class TestBags(TargetContract):
         for path in (tmp_path / "bags").glob("*.tar"):
             assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
 
-    def test_names_that_a_manifest_has_to_encode_are_read_back(
-        self, silo: Silo, rig: BagRig
+    @settings(
+        suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=12
+    )
+    @given(st.sets(names, min_size=1, max_size=4))
+    @example({"100%0A really.txt", "100%25.txt", "100^25.txt", "a ", "a\u2028b", "$HOME", "~"})
+    @example({"e\u0301", "\u00e9", "e^cc^81", "%" * 250, "^25" * 75 + "~" + "0" * 24})
+    def test_whatever_files_are_named_bagit_takes_the_bag(
+        self, silo: Silo, rig: BagRig, found: set[str]
     ) -> None:
-        silo["2"].put_stream("100%0A really.txt", "x")
+        record = silo["2"]
+        for path in record.paths("workingcopy"):
+            if path.startswith("named/"):
+                record.del_stream(path)
+        for name in found:
+            record.put_stream(f"named/{name}", name)
+        shutil.rmtree(rig.unpacked, ignore_errors=True)
         only = Selection(items=("oai:example.org:2",))
         assert Export(silo, rig.target(), Policy(Versions.ALL)).run(only).whole
-        assert Export(silo, rig.target(), Policy(Versions.ALL)).verify().differences == 0
+        bag = rig.bag("oai:example.org:2")
+        bag.validate()
+        about = json.loads(Path(bag.path, "silo.json").read_text("utf-8"))
+        told = {one["path"]: one.get("in_bag", f"data/workingcopy/{one['path']}")
+                for one in about["versions"][1]["files"]}  # fmt: skip
+        for name in found:
+            assert Path(bag.path, told[f"named/{name}"]).read_text("utf-8") == name
+        assert Export(silo, rig.target(), Policy(Versions.ALL)).verify(only).differences == 0
+
+    @pytest.mark.parametrize("seal", [False, True])
+    @pytest.mark.parametrize("tag", ["silo.json", "bag-info.txt"])
+    @pytest.mark.parametrize("name", ["plain.txt", "100% sure.txt"])
+    def test_changed_tag_file_is_a_difference(
+        self, silo: Silo, rig: BagRig, tag: str, name: str, seal: bool
+    ) -> None:
+        identifier = "oai:example.org:2"
+        silo[identifier].put_stream(name, "x")
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        below = Path(rig.bag(identifier).path)
+        content = (below / tag).read_bytes() + b"\n"
+        (below / tag).write_bytes(content)
+        if seal:  # as whoever knows BagIt would
+            manifest = below / "tagmanifest-sha512.txt"
+            sums = [line.split("  ") for line in manifest.read_text().splitlines()]
+            manifest.write_text("".join(
+                f"{hashlib.sha512(content).hexdigest() if path == tag else digest}  {path}\n"
+                for digest, path in sums
+            ))  # fmt: skip
+            bagit.Bag(str(below)).validate()
+        with tarfile.open(rig.path(identifier), "w") as tar:
+            tar.add(below, below.name)
+        report = Export(silo, rig.target(), Policy(Versions.ALL)).verify()
+        assert {one.identifier for one in report.first} == {identifier}
+
+    def test_text_that_no_file_can_hold_is_told_in_a_sentence(
+        self, silo: Silo, rig: BagRig
+    ) -> None:
+        silo["2"].create_new_version("odd", message="half a pair: \ud800")
+        silo["2"].put_stream("a.txt", "x")
+        report = Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        (problem,) = report.problems
+        assert problem.identifier == "oai:example.org:2"
+        assert "half a surrogate pair" in problem.reason
+        assert sorted(path.stem for path in rig.directory.glob("*.tar")) == [
+            "oai+example,org+1", "oai+example,org+3",
+        ]  # fmt: skip
 
     def test_sound_bag_of_something_else_is_a_difference(self, silo: Silo, rig: BagRig) -> None:
         Export(silo, rig.target(), Policy(Versions.ALL)).run()
