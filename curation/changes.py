@@ -99,7 +99,10 @@ def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> Record
         after = apply(rule_set.rules, document.fields)
     except TooMuch as error:
         raise CannotChange(str(error)) from None
-    changed = document.with_fields(after)
+    try:
+        changed = document.with_fields(after)
+    except NoFields as error:
+        raise CannotChange(str(error)) from None
     files = (FileChange(path, document.content, changed),) if changed != document.content else ()
     if not files and (state is None or source != target):
         return None

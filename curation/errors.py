@@ -17,6 +17,14 @@ class NoFields(CurationError):
         super().__init__(f"the metadata file {reason}; edit it as XML")
 
 
+class UnknownField(NoFields):
+    """A metadata format has no field of a name, and a value was to be written into it."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        CurationError.__init__(self, reason)
+
+
 class RuleRefused(CurationError, ValueError):
     """A rule that means nothing; nothing was changed."""
 

@@ -12,17 +12,20 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from lxml import etree
 
-from curation.errors import NoFields
+from curation.errors import NoFields, UnknownField
+from recordsilo.formats import Format, format_of
+from recordsilo.formats.collect import namespace_of
 from recordsilo.formats.documents import NoDocument, parsed_whole, unwrapped
+from recordsilo.formats.known.dublin_core import DC, ELEMENTS, NAMES, TERMS
 
-DC = "http://purl.org/dc/elements/1.1/"
 _IN_DC = f"{{{DC}}}"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _KNOWN_PREFIXES = {
-    "http://purl.org/dc/terms/": "dcterms",
+    TERMS: "dcterms",
     "http://naca.central.cranfield.ac.uk/ethos-oai/terms/": "uketdterms",
 }
 _NAME = re.compile(r"(?:(?P<prefix>[\w.-]+):)?(?P<local>[^\W\d][\w.-]*)")
@@ -124,6 +127,26 @@ def sound_text(text: str) -> str:
     return _NOT_XML.sub("", text).strip()
 
 
+def field_names(one: Format) -> tuple[str, ...]:
+    """The fields that a format has, as `Field.name` has them; none where they are not known."""
+    return tuple(
+        f"{_KNOWN_PREFIXES[namespace]}:{name}" if namespace in _KNOWN_PREFIXES else name
+        for namespace, names in (one.names or {}).items()
+        for name in names
+    )
+
+
+def unknown_field(name: str, known: Iterable[str], what: str) -> UnknownField:
+    """The refusal of a name, with the nearest that are known.
+
+    Args:
+        what: What has no field of that name.
+    """
+    near = " or ".join(map(repr, get_close_matches(name, list(dict.fromkeys(known)), 2)))
+    meant = f"; did you mean {near}?" if near else ""
+    return UnknownField(f"{what} has no field {name!r}{meant}")
+
+
 class Document:
     """A metadata file that was read: what fields it has, and what it is with others.
 
@@ -155,6 +178,7 @@ class Document:
 
         Raises:
             NoFields: A name with a prefix that the document does not declare.
+            UnknownField: A new value of a field that the document's format does not have.
         """
         if fields == self.fields:
             return self.content
@@ -245,7 +269,9 @@ class _Writer:
     ) -> None:
         self._record, self._elements = record, elements
         self._before = {field.place: field for field in before}
-        self._names = {field.name: self._elements[field.place or 0].tag for field in before}
+        self._names = {field.name: str(elements[field.place or 0].tag) for field in before}
+        self._format = format_of(record)
+        self._plain = self._plain_namespace()
 
     def write(self, fields: Fields) -> None:
         """Remove, change, add, and put into order."""
@@ -260,6 +286,8 @@ class _Writer:
         self._arrange(wanted)
 
     def _element(self, field: Field) -> etree._Element:
+        if _NOT_XML.search(field.text + field.lang):
+            raise NoFields(f"cannot hold a control character, as a value of {field.name} has")
         if field.place is None:
             element = etree.Element(self._tag(field.name))
             element.text = field.text
@@ -279,15 +307,44 @@ class _Writer:
                 element.attrib.pop(_LANG, "")
         return element
 
+    def _plain_namespace(self) -> str:
+        """The namespace of a new element whose name has no prefix: that of those there are."""
+        known = self._format.names
+        names = ELEMENTS if known is None else next(iter(known.values()), ())
+        there = [tag for name, tag in self._names.items() if name in names]
+        if there:
+            return there[0].rpartition("}")[0].removeprefix("{")
+        if known is None:
+            return DC if DC in self._record.nsmap.values() else namespace_of(self._record)
+        return next(iter(known), "") or namespace_of(self._record)
+
     def _tag(self, name: str) -> str:
-        if name in self._names:
-            return str(self._names[name])
+        """The tag of a new element.
+
+        Raises:
+            UnknownField: The format has none of that name.
+        """
+        tag = self._names.get(name) or self._new_tag(name)
+        namespace, _, local = tag.removeprefix("{").rpartition("}")
+        known = self._format.names
+        if known is None:  # what is not Dublin Core may be anything
+            has_it = local in NAMES.get(namespace, (local,))
+        else:
+            own = known.get("", ()) if namespace == namespace_of(self._record) else ()
+            plain = next(iter(known.values()), ()) if namespace == self._plain else ()
+            has_it = local in (*known.get(namespace, ()), *own, *plain)
+        if not has_it:
+            names = ELEMENTS if known is None else field_names(self._format)
+            raise unknown_field(name, names, self._format.name)
+        return tag
+
+    def _new_tag(self, name: str) -> str:
         match = _NAME.fullmatch(name)
         if match is None:
             raise NoFields(f"cannot have a field named {name!r}")
         prefix = match["prefix"]
         if prefix is None:
-            return f"{{{DC}}}{name}"
+            return f"{{{self._plain}}}{name}" if self._plain else name
         namespaces = {known: uri for uri, known in _KNOWN_PREFIXES.items()}
         namespaces |= {known: uri for known, uri in self._record.nsmap.items() if known}
         if prefix not in namespaces:

@@ -11,11 +11,13 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from dataclasses import field as member
+from reprlib import repr as shortened
 from typing import Any
 
 import tomli_w
 
-from curation.errors import RuleRefused
+from curation.errors import RuleRefused, UnknownField
+from curation.fields import field_names, unknown_field
 from curation.rules import (
     Add,
     Case,
@@ -34,9 +36,12 @@ from curation.rules import (
 )
 from curation.selection import Selection, selection_from, selection_table
 from recordsilo.atomic_file import replace_file
+from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.manifest import STATES
 
 RULES = "curation/rules"
+MAIN = "oai_dc"
+"""The file that is changed where a rule names none, if a version has it."""
 SUFFIX = ".toml"
 MAX_BYTES = 16 << 20
 """Of a rule file: a table that maps a hundred thousand values fits."""
@@ -98,18 +103,16 @@ def rule_from(table: Mapping[str, Any]) -> Rule:
         RuleRefused: It means nothing.
     """
     given = dict(table)
-    kind = _KINDS.get(given.pop("do", ""))
+    do = given.pop("do", None)
+    kind = _KINDS.get(do) if isinstance(do, str) else None
     if kind is None:
-        raise RuleRefused(
-            f"a change begins with one of do = {', '.join(map(repr, _KINDS))};"
-            f" {table.get('do')!r} is none of them"
-        )
+        raise RuleRefused(f"do is one of {', '.join(map(repr, _KINDS))}, not {shortened(do)}")
     known = {one.name: one for one in fields(kind)}
     if unknown := given.keys() - known:
-        raise RuleRefused(f"{table['do']!r} takes no {', '.join(sorted(unknown))}")
+        raise RuleRefused(f"{do!r} takes no {', '.join(sorted(unknown))}")
     needed = {name for name, one in known.items() if one.default is MISSING}
     if missing := needed - given.keys():
-        raise RuleRefused(f"{table['do']!r} needs {', '.join(sorted(missing))}")
+        raise RuleRefused(f"{do!r} needs {', '.join(sorted(missing))}")
     return check(kind(**{name: _READ[name](name, value) for name, value in given.items()}))
 
 
@@ -134,9 +137,9 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
     known = {"title", "keep", "file", "state", "select", "change"}
     if unknown := table.keys() - known:
         raise RuleRefused(f"a rule file has no {', '.join(sorted(unknown))}")
-    state = table.get("state")
+    state, file = table.get("state"), _text("file", table.get("file", ""))
     if state is not None and state not in STATES:
-        raise RuleRefused(f"a state is one of {', '.join(STATES)}, not {state!r}")
+        raise RuleRefused(f"state is one of {', '.join(STATES)}, not {shortened(state)}")
     changes = table.get("change", [])
     if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
         raise RuleRefused("changes are written as [[change]]")
@@ -144,16 +147,40 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
     for number, one in enumerate(changes, 1):
         try:
             rules.append(rule_from(one))
-        except RuleRefused as error:
+            _check_written(rules[-1], file)
+        except (RuleRefused, UnknownField) as error:
             raise RuleRefused(f"change {number}: {error}") from None
     return RuleSet(
         _text("title", table.get("title", "")),
         selection_from(table.get("select", {})),
         tuple(rules),
         state,
-        _text("file", table.get("file", "")),
+        file,
         _truth("keep", table.get("keep", False)),
     )
+
+
+def _check_written(rule: Rule, file: str) -> None:
+    """Make sure that the field a rule writes new values into can be in the file.
+
+    What cannot be known before the documents are read (a format that this library does
+    not know, a prefix that a document declares) is refused when a document is written.
+
+    Raises:
+        UnknownField: It cannot.
+    """
+    written = rule.to if isinstance(rule, Move) else rule.field
+    prefix = written.rpartition(":")[0]
+    one = format_of_file(file or MAIN)
+    known = field_names(one) if file else [name for each in FORMATS for name in field_names(each)]
+    if (
+        isinstance(rule, SetValues | Add | Move)
+        and written not in known
+        and one.names is not None
+        and (not prefix or any(name.startswith(f"{prefix}:") for name in known))
+    ):
+        what = one.name if file else f"{one.name} (name the file for another format)"
+        raise unknown_field(written, known, what)
 
 
 # --------------------------------------------------------------------------- files
@@ -186,14 +213,30 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
     except FileNotFoundError:
         there = ", ".join(rule_names(silo_path)) or "none"
         raise RuleRefused(f"there is no rule {name!r}; those here: {there}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or error
+        raise RuleRefused(f"{path!r} cannot be read: {reason}") from None
     if len(content) > MAX_BYTES:
         raise RuleRefused(f"{path} is larger than {MAX_BYTES >> 20} MiB")
     try:
-        return from_table(tomllib.loads(content.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RuleRefused(f"{path} is no TOML: {error}") from None
+        return read_rules(content)
     except RuleRefused as error:
         raise RuleRefused(f"{path}: {error}") from None
+
+
+def read_rules(content: bytes) -> RuleSet:
+    """Read the content of a rule file.
+
+    Raises:
+        RuleRefused: It is not TOML, or a key or a value in it is wrong.
+    """
+    try:
+        table = tomllib.loads(content.decode())
+    except RecursionError:
+        raise RuleRefused("it is not a rule file: its values are nested too deeply") from None
+    except ValueError as error:  # TOML, UTF-8, a number of thousands of digits
+        raise RuleRefused(f"it is not valid TOML: {error}") from None
+    return from_table(table)
 
 
 def rules_text(silo_path: str, name: str) -> str | None:
@@ -281,25 +324,25 @@ def _plain(value: Any) -> Any:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise RuleRefused(f"{name} is a text, not {value!r}")
+        raise RuleRefused(f"{name} is a text, not {shortened(value)}")
     return value
 
 
 def _truth(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise RuleRefused(f"{name} is true or false, not {value!r}")
+        raise RuleRefused(f"{name} is true or false, not {shortened(value)}")
     return value
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise RuleRefused(f"{name} is a list of texts, not {value!r}")
+        raise RuleRefused(f"{name} is a list of texts, not {shortened(value)}")
     return tuple(_text(name, one) for one in value)
 
 
 def _table(name: str, value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        raise RuleRefused(f"{name} is a table of texts, not {value!r}")
+        raise RuleRefused(f"{name} is a table of texts, not {shortened(value)}")
     return {str(old): _text(name, new) for old, new in value.items()}
 
 
@@ -307,7 +350,7 @@ def _case(name: str, value: Any) -> Case:
     try:
         return Case(value)
     except ValueError:
-        raise RuleRefused(f"{name} is one of {', '.join(Case)}, not {value!r}") from None
+        raise RuleRefused(f"{name} is one of {', '.join(Case)}, not {shortened(value)}") from None
 
 
 _READ: Mapping[str, Callable[[str, Any], Any]] = {

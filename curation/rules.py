@@ -27,6 +27,9 @@ RECORD_SECONDS = 2.0
 """Of computing, for each rule on one record, and for all of them: sound ones take
 milliseconds."""
 
+_LANGUAGE = regex.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
+"""What ``xml:lang`` may be: XML Schema Part 2, section 3.3.3, "language", or empty."""
+
 
 class Case(StrEnum):
     """How letters are to be written."""
@@ -216,6 +219,8 @@ def check(rule: Rule) -> Rule:
         )
     if isinstance(rule, Remove | Move) and rule.pattern is not None:
         compiled(rule.pattern)
+    if isinstance(rule, SetValues | Add | SetLanguage) and not _LANGUAGE.fullmatch(rule.lang):
+        raise RuleRefused(f"{rule.lang!r} is not a language tag; write one such as en or zh-Hant")
     if isinstance(rule, Remove | Move) and None not in {rule.value, rule.pattern}:
         raise RuleRefused("a rule takes a value or a pattern, not both")
     if isinstance(rule, Split) and not rule.separator.strip(" "):

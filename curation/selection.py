@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as member
+from reprlib import repr as shortened
 from typing import Any
 
 from curation.errors import RuleRefused
@@ -96,11 +97,11 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     texts = {name: given.pop(name, None) for name in ("query", "since", "until")}
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
-            raise RuleRefused(f"{name} is a text, not {value!r}")
+            raise RuleRefused(f"{name} is a text, not {shortened(value)}")
     identifiers = _texts("identifiers", given.pop("identifiers", []))
     flags = {name: given.pop(name) for name in FLAGS if name in given}
     if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
-        raise RuleRefused(f"{wrong[0]} is true or false, not {flags[wrong[0]]!r}")
+        raise RuleRefused(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
     if unknown := given.keys() - set(FACETS):
         known = ", ".join(["query", "identifiers", "since", "until", *FLAGS, *FACETS])
         raise RuleRefused(f"{', '.join(sorted(unknown))} selects nothing; what does: {known}")
@@ -124,5 +125,5 @@ def check_selection(silo: Silo, selection: Selection) -> None:
 def _texts(name: str, value: Any) -> tuple[str, ...]:
     listed: Sequence[Any] = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
-        raise RuleRefused(f"{name} is a text or a list of texts, not {value!r}")
+        raise RuleRefused(f"{name} is a text or a list of texts, not {shortened(value)}")
     return tuple(listed)

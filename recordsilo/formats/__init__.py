@@ -16,6 +16,7 @@ from recordsilo.formats.links import Link, links
 from recordsilo.formats.table import (
     described_part,
     format_of,
+    format_of_file,
     is_metadata,
     main_first,
     signature,
@@ -29,8 +30,8 @@ from recordsilo.formats.values import (
 
 __all__ = [
     "FORMATS", "MAX_BYTES", "Description", "Format", "Link", "Value", "canonical_identifier",
-    "describe", "describe_main", "format_of", "is_metadata", "links_of", "main_first",
-    "persistent_identifier", "signature",
+    "describe", "describe_main", "format_of", "format_of_file", "is_metadata", "links_of",
+    "main_first", "persistent_identifier", "signature",
 ]  # fmt: skip
 
 

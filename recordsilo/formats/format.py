@@ -53,6 +53,10 @@ class Format:
         link_prefixes: Namespace → the prefix by which links name its elements.
         fields: The fields that a form offers, in their order; none for a format whose
             elements nest, which is edited as XML.
+        names: Namespace → the names of the text-only elements that its schema allows
+            directly in the root and that need no attributes; ``""`` stands for the
+            root's own namespace. The namespace that comes first is that of names
+            without a prefix. None where the schema is not known.
     """
 
     name: str
@@ -64,3 +68,4 @@ class Format:
     within: Within | None = None
     link_prefixes: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
+    names: Mapping[str, tuple[str, ...]] | None = None

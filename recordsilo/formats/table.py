@@ -33,6 +33,11 @@ def _format_of(tag: str) -> Format:
     return generic.OTHER
 
 
+def format_of_file(path: str) -> Format:
+    """The format that a metadata file is named for, by its prefix; `generic.OTHER` else."""
+    return _BY_PREFIX.get(path.removesuffix(".xml"), generic.OTHER)
+
+
 def described_part(root: etree._Element) -> tuple[etree._Element, Format]:
     """The document that describes a record, out of any wrappers, and its format.
 
@@ -69,7 +74,7 @@ def is_metadata(path: str) -> bool:
 def _place(path: str) -> int:
     if not is_metadata(path):
         return generic.OTHER.preference + 1
-    return _BY_PREFIX.get(path.removesuffix(".xml"), generic.OTHER).preference
+    return format_of_file(path).preference
 
 
 def signature() -> int:

@@ -172,14 +172,27 @@ def test_what_means_nothing_is_a_sentence(
     assert not Path("o.csv").exists()
 
 
+def test_broken_rules_are_named_and_the_sound_ones_listed(run: Run, myrepo: str) -> None:
+    directory = Path(myrepo, "curation", "rules")
+    (directory / "broken.toml").write_text("[[change]]\ndo = []")
+    (directory / "caf\udce9.toml").write_text("title = " + "[" * 3000)
+    (directory / "directory.toml").mkdir()
+    for arguments in ((), ("--json",)):
+        result = run("rules", "list", myrepo, *arguments)
+        assert result.code == 1
+        assert "one spelling" in result.out
+        assert len(result.err.splitlines()) == 3
+        assert "broken.toml: change 1: do is one of" in result.err
+
+
 def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) -> None:
     path = Path(myrepo, "curation", "rules", "bad.toml")
     for text, sentence in (
-        ("[[change", "is no TOML"),
-        ('[[change]]\ndo = "shake"', "change 1: a change begins with one of"),
+        ("[[change", "is not valid TOML"),
+        ('[[change]]\ndo = "shake"', "change 1: do is one of"),
         ('[[change]]\ndo = "add"\nfield = "type"', "'add' needs value"),
         ('[select]\nshoe = "42"', "selects nothing"),
-        ('state = "fine"', "a state is one of"),
+        ('state = "fine"', "state is one of"),
     ):
         path.write_text(text)
         refused(run("rules", "test", myrepo, "bad"), sentence)

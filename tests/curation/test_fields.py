@@ -1,6 +1,8 @@
 """Fields are read from a metadata file, and written back without touching the rest."""
 
+import re
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from curation.errors import NoFields
+from curation.errors import NoFields, UnknownField
 from curation.fields import (
     Document,
     Field,
@@ -148,6 +150,77 @@ def test_what_has_no_fields_is_said(content: bytes, reason: str) -> None:
 def test_a_name_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(NoFields):
         write_fields(OAI_DC, (Field(name, "x"),))
+
+
+ETD = "http://www.ndltd.org/standards/metadata/etdms/1.1/"
+UKETD = "http://naca.central.cranfield.ac.uk/ethos-oai/2.0/"
+TERMS = "http://purl.org/dc/terms/"
+DATACITE = "http://datacite.org/schema/kernel-4"
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "sentence"),
+    [
+        (OAI_DC.decode(), "rigths", "Dublin Core has no field 'rigths'; did you mean 'rights'?"),
+        (OAI_DC.decode(), "quux", "Dublin Core has no field 'quux'"),
+        (f'<thesis xmlns="{ETD}"><title>a</title></thesis>', "source",
+         "ETD-MS has no field 'source'"),
+        (f'<d:uketddc xmlns:d="{UKETD}" xmlns:dcterms="{TERMS}"/>', "dcterms:isued",
+         "UKETD_DC has no field 'dcterms:isued'; did you mean 'dcterms:issued'"),
+        (f'<resource xmlns="{DATACITE}"><version>1</version></resource>', "title",
+         "DataCite has no field 'title'"),
+        (f'<qdc xmlns="urn:x" xmlns:t="{TERMS}"/>', "t:isued", "another format has no field"),
+    ],
+)  # fmt: skip
+def test_a_field_that_the_format_does_not_have_is_refused_with_the_nearest(
+    document: str, name: str, sentence: str
+) -> None:
+    content = document.encode()
+    before = read_fields(content)
+    with pytest.raises(UnknownField, match=re.escape(sentence)):
+        write_fields(content, (*before, Field(name, "x")))
+    if before:
+        renamed = replace(before[0], name=name)
+        with pytest.raises(UnknownField, match=re.escape(sentence)):
+            write_fields(content, (renamed, *before[1:]))
+
+
+def test_a_field_that_the_format_does_not_have_can_be_changed_and_taken_away() -> None:
+    document = OAI_DC.replace(b"dc:date>", b"dc:dtae>")
+    *others, wrong = read_fields(document)
+    assert wrong.name == "dtae"
+    changed = write_fields(document, (*others, replace(wrong, text="1843")))
+    assert b"<dc:dtae>1843</dc:dtae>" in changed
+    assert write_fields(document, (*others, replace(wrong, name="date"))) == OAI_DC
+    with pytest.raises(UnknownField):
+        write_fields(document, (*others, wrong, Field("dtae", "1844")))
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "tag"),
+    [
+        (f'<thesis xmlns="{ETD}"><title>a</title></thesis>', "subject", f"{{{ETD}}}subject"),
+        ("<dc><title>a</title></dc>", "subject", "subject"),
+        (f'<uketddc xmlns="{UKETD}"/>', "subject", "{http://purl.org/dc/elements/1.1/}subject"),
+        (f'<uketddc xmlns="{UKETD}"/>', "dcterms:issued", f"{{{TERMS}}}issued"),
+        ('<item xmlns="urn:x"><title>a</title></item>', "subject", "{urn:x}subject"),
+        ('<item xmlns="urn:x"><title>a</title></item>', "colour", "{urn:x}colour"),
+        ('<item xmlns="urn:x" xmlns:dc="http://purl.org/dc/elements/1.1/"/>', "title",
+         "{http://purl.org/dc/elements/1.1/}title"),
+        ('<m:mods xmlns:m="http://www.loc.gov/mods/v3"/>', "m:genre",
+         "{http://www.loc.gov/mods/v3}genre"),
+    ],
+)  # fmt: skip
+def test_a_new_value_is_in_the_namespace_of_its_format(document: str, name: str, tag: str) -> None:
+    content = document.encode()
+    written = write_fields(content, (*read_fields(content), Field(name, "x")))
+    assert etree.fromstring(written)[-1].tag == tag
+
+
+@pytest.mark.parametrize("value", [Field("title", "a\0b"), Field("title", "a", "\0")])
+def test_a_control_character_is_refused(value: Field) -> None:
+    with pytest.raises(NoFields, match="cannot hold a control character"):
+        write_fields(OAI_DC, (value,))
 
 
 def test_characters_that_xml_cannot_hold_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,6 +136,43 @@ def test_a_pattern_of_gigabytes_is_a_sentence(client: Any) -> None:
     error = client.post("/bulk", fields | {"do": "preview"}).error
     assert error["code"] == "bad_rule"
     assert "use smaller counts" in error["message"]
+
+
+def test_a_field_that_no_format_has_is_refused_with_the_nearest(client: Any, silo: Silo) -> None:
+    fields = {
+        "search": "q=Record", "changes": "1", "change-0-do": "set", "change-0-field": "rigths",
+        "change-0-values": "open",
+    }  # fmt: skip
+    for action in ("preview", "apply", "keep"):
+        error = client.post("/bulk", fields | {"do": action, "name": "rights"}).error
+        assert error["code"] == "bad_rule", action
+        assert "did you mean 'rights'?" in error["message"]
+    assert silo.count(curated=True) == 0
+
+
+def test_broken_rules_are_named_beside_the_sound_ones(client: Any, silo: Silo) -> None:
+    directory = Path(silo.path, "curation", "rules")
+    directory.mkdir(parents=True)
+    broken = {
+        "list": "[[change]]\ndo = []", "deep": "title = " + "[" * 3000,
+        "language": '[[change]]\ndo = "language"\nfield = "title"\nlang = "\\u0000"',
+        "caf\udce9": "title = 1", "-": "",
+    }  # fmt: skip
+    for name, text in broken.items():
+        (directory / f"{name}.toml").write_text(text)
+    (directory / "directory.toml").mkdir()
+    client.post("/bulk", RULE | {"do": "keep", "name": "items"})
+    lines = {line["name"]: line for line in client.json("/rules")["rules"]}
+    assert len(lines) == len(broken) + 2
+    assert lines.pop("items")["changes"] == 1
+    assert all(line["fault"] for line in lines.values())
+    page = client.get("/rules")
+    assert page.status == 200
+    assert 'href="/rules/items"' in page.text
+    assert "nested too deeply" in page.text
+    assert "directory.toml" in page.text
+    assert silo.path not in page.text
+    assert client.get("/rules/list", accept="application/json").error["code"] == "bad_rule"
 
 
 def test_a_catastrophic_pattern_times_out(client: Any, silo: Silo) -> None:

@@ -113,10 +113,7 @@ def save(call: Call) -> View | Response:
             raise PreconditionFailed(STALE)
         return _view(call, record, path, form.against(now), status=412)
     curator = Curator(call)
-    try:
-        content = write_fields(read_small(record, call.version, path), form.wanted)
-    except NoFields as error:
-        raise Conflict("This file {reason}; edit it as XML.", reason=error.reason) from None
+    content = write_fields(read_small(record, call.version, path), form.wanted)
     curator.write(call.version, path, content, chosen_state(call), record.revision)
     return changed(call, curator.record, urls.version(record.item_id, call.version, done="edited"))
 

@@ -126,6 +126,7 @@ DATACITE = Format(
         f"http://datacite.org/schema/kernel-{version}": "datacite"
         for version in ("2.1", "2.2", "3", "4")
     },
+    names={"": ("publisher", "publicationYear", "language", "version")},
 )
 OAI_DATACITE = Format(
     name="OAI DataCite",
@@ -135,5 +136,6 @@ OAI_DATACITE = Format(
     preference=2,
     read=generic.read,
     within=_payload,
+    names={"": ("schemaVersion", "datacentreSymbol")},
 )
 FORMATS = (DATACITE, OAI_DATACITE)

@@ -1,7 +1,8 @@
 """Dublin Core: ``oai_dc``, and the qualified form that theses have, ``uketd_dc``.
 
-Source: OAI-PMH 2.0 guidelines, "oai_dc"; UKETD_DC application profile (EThOS),
-whose elements are Dublin Core terms and refinements of them.
+Source: OAI-PMH 2.0 guidelines, "oai_dc"; DCMI Metadata Terms, "Properties in the /terms/
+namespace"; UKETD_DC application profile (EThOS), whose elements are Dublin Core terms and
+refinements of them.
 """
 
 from lxml import etree
@@ -42,6 +43,29 @@ FIELD_OF_REFINEMENT = {
     "embargodate": "rights",
     "embargotype": "rights",
 }
+ELEMENTS = (
+    "title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
+    "format", "identifier", "source", "language", "relation", "coverage", "rights",
+)  # fmt: skip
+"""The fifteen, in the order of the specification."""
+DC = "http://purl.org/dc/elements/1.1/"
+TERMS = "http://purl.org/dc/terms/"
+_TERM_NAMES = (
+    *ELEMENTS, "abstract", "accessRights", "accrualMethod", "accrualPeriodicity",
+    "accrualPolicy", "alternative", "audience", "available", "bibliographicCitation",
+    "conformsTo", "created", "dateAccepted", "dateCopyrighted", "dateSubmitted",
+    "educationLevel", "extent", "hasFormat", "hasPart", "hasVersion", "instructionalMethod",
+    "isFormatOf", "isPartOf", "isReferencedBy", "isReplacedBy", "isRequiredBy", "isVersionOf",
+    "issued", "license", "mediator", "medium", "modified", "provenance", "references",
+    "replaces", "requires", "rightsHolder", "spatial", "tableOfContents", "temporal", "valid",
+)  # fmt: skip
+_THESIS_NAMES = (
+    "advisor", "checksum", "commercial", "department", "embargodate", "embargoreason",
+    "embargotype", "grantnumber", "institution", "qualificationlevel", "qualificationname",
+    "sponsor",
+)  # fmt: skip
+NAMES = {DC: ELEMENTS, TERMS: _TERM_NAMES}
+"""Namespace → names: what any format means that uses these namespaces."""
 _FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
 
 
@@ -57,21 +81,14 @@ def read(root: etree._Element) -> Description:
 OAI_DC = Format(
     name="Dublin Core",
     version=1,
-    roots=(
-        Root("dc", ("", OAI_NAMESPACES, "http://purl.org/dc/", "info:srw/schema/1/dc-schema")),
-    ),
+    roots=(Root("dc", ("", OAI_NAMESPACES, "http://purl.org/dc/", "info:srw/schema/1/dc-schema")),),
     prefixes=("oai_dc",),
     preference=0,
     read=read,
-    link_prefixes={
-        "http://purl.org/dc/elements/1.1/": "dc",
-        "http://purl.org/dc/terms/": "dcterms",
-    },
-    fields=(
-        "title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
-        "format", "identifier", "source", "language", "relation", "coverage", "rights",
-    ),
-)  # fmt: skip
+    link_prefixes={DC: "dc", TERMS: "dcterms"},
+    fields=ELEMENTS,
+    names={DC: ELEMENTS},
+)
 UKETD_DC = Format(
     name="UKETD_DC",
     version=1,
@@ -81,6 +98,7 @@ UKETD_DC = Format(
     prefixes=("uketd_dc",),
     preference=1,
     read=read,
-    fields=OAI_DC.fields,
+    fields=ELEMENTS,
+    names={**NAMES, "http://naca.central.cranfield.ac.uk/ethos-oai/terms/": _THESIS_NAMES},
 )
 FORMATS = (OAI_DC, UKETD_DC)

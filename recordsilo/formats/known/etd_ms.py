@@ -37,5 +37,12 @@ ETD_MS = Format(
         f"http://www.ndltd.org/standards/metadata/etdms/{version}/": "etdms"
         for version in ("1.0", "1.1")
     },
-)
+    names={
+        "": (
+            "title", "alternativeTitle", "creator", "subject", "description", "publisher",
+            "contributor", "date", "type", "format", "identifier", "language", "coverage",
+            "rights",
+        ),
+    },
+)  # fmt: skip
 FORMATS = (ETD_MS,)

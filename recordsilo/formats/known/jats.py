@@ -104,5 +104,6 @@ JATS = Format(
     preference=5,
     read=read,
     link_prefixes={"": "jats"},
+    names={},
 )  # fmt: skip
 FORMATS = (JATS,)

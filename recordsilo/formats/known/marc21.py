@@ -145,5 +145,6 @@ MARC21 = Format(
     preference=3,
     read=read,
     link_prefixes={_NAMESPACE: "marc"},
+    names={"": ("leader",)},
 )
 FORMATS = (MARC21,)

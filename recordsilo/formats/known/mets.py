@@ -40,5 +40,6 @@ METS = Format(
     read=generic.read,
     within=documents,
     link_prefixes={"http://www.loc.gov/METS/": "mets"},
+    names={},
 )
 FORMATS = (METS,)

@@ -188,5 +188,11 @@ MODS = Format(
     preference=2,
     read=read,
     link_prefixes={"http://www.loc.gov/mods/v3": "mods"},
-)
+    names={
+        "": (
+            "abstract", "accessCondition", "classification", "genre", "identifier", "note",
+            "tableOfContents", "targetAudience", "typeOfResource",
+        ),
+    },
+)  # fmt: skip
 FORMATS = (MODS,)
