@@ -50,19 +50,22 @@ class IdentifierError(RecordSiloError, ValueError):
 class RecordNotFound(RecordSiloError, KeyError):
     """The Silo has no such record."""
 
-    def __init__(self, identifier: str, silo: str, *, removed: bool = False) -> None:
-        self.identifier, self.silo, self.removed = identifier, silo, removed
-        super().__init__(
-            f"the Silo {silo} has no record {identifier!r}"
-            + (
-                "; it was removed here (a harvest with --restore-removed may bring it back)"
-                if removed
-                else ""
-            )
-        )
+    def __init__(self, identifier: str, silo: str) -> None:
+        self.identifier, self.silo = identifier, silo
+        super().__init__(f"the Silo {silo} has no record {identifier!r}")
 
     def __str__(self) -> str:  # KeyError would show the repr
         return str(self.args[0])
+
+
+class RecordRemoved(RecordNotFound):
+    """The Silo had the record, and it was deleted here for good."""
+
+    def __init__(self, identifier: str, silo: str) -> None:
+        super().__init__(identifier, silo)
+        self.args = (
+            f"{self}; it was removed here (a harvest with --restore-removed may bring it back)",
+        )
 
 
 class RecordGone(RecordNotFound):

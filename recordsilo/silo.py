@@ -27,6 +27,7 @@ from recordsilo.errors import (
     NotASilo,
     RecordGone,
     RecordNotFound,
+    RecordRemoved,
     RecordSiloError,
     RevisionConflict,
     SiloNotFound,
@@ -238,20 +239,23 @@ class Silo:
         """The full identifier of a record named in full, short, or in its URL form.
 
         Raises:
-            RecordNotFound: The Silo has no record of that name in any form.
+            RecordNotFound: The Silo has no record of that name in any form;
+                RecordRemoved where one was deleted here.
         """
         with contextlib.suppress(IdentifierError):
             if found := self._find(text):
                 return found
             if found := self._find(unclean(text)):
                 return found
-        raise RecordNotFound(text, self.storage_dir, removed=self._was_removed(text))
+        kind = RecordRemoved if self._was_removed(text) else RecordNotFound
+        raise kind(text, self.storage_dir)
 
     def _was_removed(self, text: str) -> bool:
-        with contextlib.suppress(IdentifierError):
-            forms = [*self._candidates(text), *self._candidates(unclean(text))]
-            return not self.removed().isdisjoint(forms)
-        return False
+        forms: set[str] = set()
+        for read in (str, unclean):
+            with contextlib.suppress(IdentifierError):
+                forms.update(self._candidates(read(text)))
+        return not self.removed().isdisjoint(forms)
 
     def __getitem__(self, identifier: str) -> HarvestedRecord:
         if (found := self._read(identifier)) is not None:

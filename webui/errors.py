@@ -122,6 +122,7 @@ class UnsupportedMediaType(WebError):
 
 STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = (
     (store.RevisionConflict, HTTPStatus.PRECONDITION_FAILED, "precondition_failed"),
+    (store.RecordRemoved, HTTPStatus.GONE, "record_removed"),
     (store.RecordNotFound, HTTPStatus.NOT_FOUND, "record_not_found"),
     (store.VersionNotFound, HTTPStatus.NOT_FOUND, "version_not_found"),
     (store.DanglingLink, HTTPStatus.NOT_FOUND, "dangling_link"),
@@ -195,6 +196,11 @@ def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
 
 def _words(error: store.RecordSiloError, silo_path: str) -> str:
     """Operators' messages begin in lower case and without a stop; a page's do not."""
+    if isinstance(error, store.RecordRemoved):
+        return _(
+            "Record {identifier} was deleted from this Silo, and no version of it is kept.",
+            identifier=error.identifier,
+        )
     if isinstance(error, store.RecordNotFound):
         return _("There is no record {identifier} in this Silo.", identifier=error.identifier)
     return _as_sentence(str(error), silo_path)

@@ -145,6 +145,7 @@ class RecordView:
     deleted: bool
     deleted_at: str
     upstream_newer: bool
+    is_held: bool
 
     @property
     def title(self) -> str:
@@ -194,6 +195,7 @@ def record_view(site: Site, record: HarvestedRecord, version: str | None = None)
         deleted="deleted_at_version" in metadata,
         deleted_at=str(metadata.get("deleted_at_date", "")),
         upstream_newer=record.upstream_newer(),
+        is_held=any(record.paths(name) for name in record.versions),
     )
 
 

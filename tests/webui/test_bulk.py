@@ -234,6 +234,8 @@ def test_a_spreadsheet_is_exported_edited_previewed_and_applied(client: Any, sil
     url = answer.headers["Location"]
     page = client.get(url)
     assert "Leaf 100" in page.text
+    assert '<h1 dir="auto">Edited in a spreadsheet</h1>' in page.text
+    assert "<title>Edited in a spreadsheet" in page.text
     assert client.json(url)["preview"]["changed"] == 1
     assert silo.count(curated=True) == 0
     applied = client.post(url, {"message": "By hand"})

@@ -232,7 +232,7 @@ def test_deleting_a_record_asks_first_and_is_remembered(client: Any, silo: Silo)
     assert PLAIN not in silo
     assert PLAIN in silo.removed()
     assert "The record is deleted" in client.get("/records?done=record-deleted").text
-    assert client.get(URL).status == 404
+    assert client.get(URL).status == 410
 
 
 def test_a_record_is_deleted_by_its_address(client: Any, silo: Silo) -> None:

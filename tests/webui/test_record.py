@@ -10,6 +10,7 @@ import pytest
 
 from recordsilo import Silo, place
 from recordsilo.identifier import url_segment
+from recordsilo.manifest import Origin
 
 PLAIN = "oai:example.org:1"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
@@ -175,6 +176,37 @@ def test_a_damaged_record_is_an_error_that_names_no_path(client: Any, silo: Silo
     assert page.status == 500
     assert "Traceback" not in page.text
     assert silo.path not in page.text
+
+
+def test_of_a_record_deleted_before_it_was_harvested_nothing_is_said_to_be_kept(
+    client: Any, silo: Silo
+) -> None:
+    page = client.get("/records/oai+example,org+2").text
+    assert "The repository deleted this record on 24 Jun 2004." in page
+    assert "no earlier version is kept here" in page
+    assert "Its earlier versions are kept here" not in page
+    with silo.editing(PLAIN) as edit:
+        edit.add_version("2", date="2005-01-01T00:00:00", origin=Origin("harvest"))
+        edit.set_metadata("deleted_at_version", "2")
+    held = client.get(URL).text
+    assert "The repository deleted this record." in held
+    assert "Its earlier versions are kept here." in held
+    assert "no earlier version" not in held
+
+
+def test_a_record_deleted_here_is_gone_and_one_never_held_is_not_found(
+    client: Any, silo: Silo
+) -> None:
+    silo.del_item(PLAIN, remember=True)
+    for url in (URL, "/" + quote(PLAIN, safe=""), URL + "/versions/1/files/oai_dc"):
+        gone = client.get(url, accept=JSON)
+        assert (gone.status, gone.error["code"]) == (410, "record_removed"), url
+    assert "was deleted from this Silo" in client.get(URL).text
+    never = client.get("/records/oai+example,org+9999", accept=JSON)
+    assert (never.status, never.error["code"]) == (404, "record_not_found")
+    assert "deleted" not in never.text
+    assert client.post("/records", {"id": PLAIN}).status == 201
+    assert client.get(URL).status == 200
 
 
 # -- files -------------------------------------------------------------------------------

@@ -48,6 +48,15 @@ def test_no_template_says_a_text_that_translators_do_not_see(template: Path) -> 
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_prints_a_function_of_its_own(template: Path) -> None:
+    """A value of that name, given to the template, is hidden by the function."""
+    source = template.read_text(encoding="utf-8")
+    functions = set(re.findall(r'<%def name="(\w+)\(', source))
+    printed = set(re.findall(r"\$\{\s*(\w+)\s*[}|]", source))
+    assert functions & printed == set()
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
 def test_no_template_has_words_of_its_own(template: Path) -> None:
     source = _without_expressions(Lexer(template.read_text(encoding="utf-8")).parse().nodes)
     assert _words(source) == []

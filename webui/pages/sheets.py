@@ -108,7 +108,7 @@ def show_staged(call: Call) -> View:
     url = urls.staged(token)
     data = {
         "found": found,
-        "title": spec.title,
+        "heading": spec.title,
         "url": url,
         "back": back,
     }

@@ -31,9 +31,14 @@ ${parts.badges(view.deleted, current.curated, view.upstream_newer)}
 % if view.deleted:
 <p class="note">\
 % if view.deleted_at:
-${_("The repository deleted this record on {date}; its earlier versions are kept here.", date=dates.for_people(view.deleted_at))}\
+${_("The repository deleted this record on {date}.", date=dates.for_people(view.deleted_at))}
 % else:
-${_("The repository deleted this record; its earlier versions are kept here.")}\
+${_("The repository deleted this record.")}
+% endif
+% if view.is_held:
+${_("Its earlier versions are kept here.")}
+% else:
+${_("It was deleted before it was first harvested, so no earlier version is kept here.")}
 % endif
 </p>
 % endif

@@ -1,8 +1,8 @@
 <%inherit file="base.mako"/>
 <%namespace name="previews" file="preview.mako"/>
-<%def name="title()">${title}</%def>
+<%def name="title()">${heading}</%def>
 <p class="crumbs"><a href="${back}">← ${_("Back")}</a></p>
-<div class="heading"><h1 dir="auto">${title}</h1></div>
+<div class="heading"><h1 dir="auto">${heading}</h1></div>
 ${previews.preview(found)}
 % if found.changed or not found.whole:
 <form action="${url}" method="post">
