@@ -1,6 +1,7 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
 # make test    the whole test suite
 # make fuzz    mutated inputs for everything that takes bytes from outside (ARGS="--seconds 3600 pages")
+# make lock    requirements.lock anew: the newest versions within the bounds, with hashes
 # make slow    what takes longer than a test suite should: two hours or so
 # make torture       of it, 2,000 writers killed at work          (KILLS=10000: so many)
 # make power-cuts    of it, the power cut 100 times for each grade and mode (CUTS=500; needs root)
@@ -19,7 +20,7 @@ CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
 
-.PHONY: demo test fuzz slow torture power-cuts faults fedora bench check format clean
+.PHONY: demo test fuzz lock slow torture power-cuts faults fedora bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
@@ -29,6 +30,11 @@ test: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests/fuzz:tests/oaipmhscraper $(BIN)/python -m fuzzing $(ARGS)
+
+lock: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.9,<1"
+	$(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	  --extra crawl --extra rdf --extra usage --output-file requirements.lock pyproject.toml
 
 slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow --timeout 7200 $(ARGS)
