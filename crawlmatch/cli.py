@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.options import as_json, directory
+from recordsilo.options import as_json, directory, selecting
+from recordsilo.selection import Selection
 from silosteps.errors import StepsError, WorkerDied
 
 if TYPE_CHECKING:
@@ -106,15 +107,7 @@ def crawl() -> None:
 
 @crawl.command(epilog=example("silo crawl seeds myrepo > seeds.tsv"))
 @directory
-@click.option("--search", "query", default="", metavar="QUERY", help="Only what a search finds.")
-@click.option(
-    "--filter",
-    "filters",
-    metavar="FIELD=VALUE",
-    multiple=True,
-    help="Only records with this value; repeatable.",
-)
-@click.option("--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable.")
+@selecting
 @click.option(
     "--kind",
     "kinds",
@@ -124,16 +117,14 @@ def crawl() -> None:
 )
 def seeds(
     silo_dir: str,
-    query: str,
-    filters: tuple[str, ...],
-    items: tuple[str, ...],
+    select: Selection,
     kinds: tuple[str, ...],
 ) -> None:
     """Print the links of records: address, identifier, kind, with tabs between them."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.record_links import links_of_records
 
-        for link in links_of_records(silo, query, filters, items):
+        for link in links_of_records(silo, select):
             if not kinds or link.kind in kinds:
                 click.echo(link.line(), nl=False)
 
@@ -237,7 +228,9 @@ def match(
         from crawlmatch.record_links import links_of_records
 
         rows = (
-            () if seed_files else tuple((one.url, one.identifier) for one in links_of_records(silo))
+            ()
+            if seed_files
+            else tuple((one.url, one.identifier) for one in links_of_records(silo, Selection()))
         )
         given["earlier"] = tuple(named_earlier(silo.path, one) for one in given["earlier"])
         request = _request(given, seeds=seed_files, seed_rows=rows)

@@ -6,7 +6,6 @@ input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
 
 import getpass
 import json
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -28,32 +27,19 @@ from curation.job_journal import Doing
 from curation.job_specs import JobSpec, attach_job, rules_job, sheet_job
 from curation.premis import PATH as PREMIS_PATH
 from curation.rule_files import load_rules, rule_names
-from curation.selection import Selection, check_selection, selection_from
 from curation.spreadsheet import Column, read_csv, write_csv
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.index.search_values import FLAGS
-from recordsilo.options import as_json, directory, why
+from recordsilo.options import as_json, directory, selecting, why
 from recordsilo.progress import counting
+from recordsilo.selection import Selection
 from recordsilo.whole_file import as_text, whole_file
 
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; say only what failed.")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 
 
-def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which records are meant, as `silo search` has them."""
-    for option in reversed((
-        click.option("--search", "query", default="", metavar="QUERY",
-                     help="Only records that this finds (docs/search.md)."),
-        click.option("--filter", "filters", multiple=True, metavar="FIELD=VALUE",
-                     help="Only records with this value; repeatable."),
-        click.option("--item", "items", multiple=True, metavar="ID",
-                     help="Only this record; repeatable."),
-        click.option("--all", "everything", is_flag=True, help="All records of the Silo."),
-    )):  # fmt: skip
-        command = option(command)
-    return command
+everything = click.option("--all", "everything", is_flag=True, help="All records of the Silo.")
 
 
 # -- rules ------------------------------------------------------------------------------
@@ -133,7 +119,7 @@ def apply_rules(
 
 def _rules(silo: Silo, name: str) -> JobSpec:
     rule_set = load_rules(silo.path, name)
-    check_selection(silo, rule_set.select)
+    rule_set.select.check(silo)
     return rules_job(rule_set, name)
 
 
@@ -152,12 +138,13 @@ def sheet() -> None:
 @directory
 @click.argument("file", type=click.Path(dir_okay=False, writable=True))
 @selecting
+@everything
 @click.option("--column", "columns", multiple=True, metavar="FIELD",
               help="Only this field, as title or title[en]; repeatable.")  # fmt: skip
 @quiet
 def export_sheet(
-    *, silo_dir: str, file: str, query: str, filters: tuple[str, ...], items: tuple[str, ...],
-    everything: bool, columns: tuple[str, ...], quiet: bool,
+    *, silo_dir: str, file: str, select: Selection, everything: bool, columns: tuple[str, ...],
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Write records into a CSV file: a row each, a column for each field and language.
 
@@ -165,7 +152,8 @@ def export_sheet(
     as they are; a row or a column that is taken out is left alone by the import.
     """
     with sentences(), open_silo(silo_dir) as silo:
-        identifiers = _selected(silo, query, filters, items, everything=everything).find(silo)
+        _check_selected(silo, select, everything=everything)
+        identifiers = select.find(silo)
         wanted = [Column.parse(one) for one in columns] or None
         with (
             counting("exporting", len(identifiers), quiet=quiet) as progress,
@@ -215,13 +203,14 @@ def import_sheet(
 @click.option("--as", "path", metavar="PATH", help="Its path in the version.")
 @click.option("--premis", is_flag=True, help="PREMIS 3 made from each record's own history.")
 @selecting
+@everything
 @why
 @dry_run
 @as_json
 @quiet
 def attach(
-    *, silo_dir: str, file: Any, path: str | None, premis: bool, query: str,
-    filters: tuple[str, ...], items: tuple[str, ...], everything: bool, agent: str, message: str,
+    *, silo_dir: str, file: Any, path: str | None, premis: bool, select: Selection,
+    everything: bool, agent: str, message: str,
     dry_run: bool, as_json: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Put a file into the working copy of each record selected; can be undone."""
@@ -230,7 +219,7 @@ def attach(
     content = None if file is None else file.read(MAX_BYTES + 1)
     name = path or (PREMIS_PATH if file is None else str(file.name).rpartition("/")[2])
     with sentences(), open_silo(silo_dir) as silo:
-        select = _selected(silo, query, filters, items, everything=everything)
+        _check_selected(silo, select, everything=everything)
         spec = attach_job(select, Attachment(name, content))
         if dry_run:
             _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
@@ -300,28 +289,15 @@ def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> 
 # -- shared -----------------------------------------------------------------------------
 
 
-def _selected(
-    silo: Silo, query: str, filters: tuple[str, ...], items: tuple[str, ...], *, everything: bool
-) -> Selection:
-    table: dict[str, Any] = {"query": query, "identifiers": list(items)}
-    for one in filters:
-        name, equals, value = one.partition("=")
-        if not equals:
-            fail(f"{one!r} is no filter; write FIELD=VALUE, e.g. year=2019")
-        if name in FLAGS:
-            if value not in {"true", "false"}:
-                fail(f"{name} is true or false, not {value!r}")
-            table[name] = value == "true"
-        else:
-            table.setdefault(name, []).append(value)
-    found = selection_from(table)
-    if found.is_everything != everything:
+def _check_selected(silo: Silo, select: Selection, *, everything: bool) -> None:
+    """End the command unless it says which records, or that all are meant."""
+    if select.is_everything != everything:
         fail(
             "--all takes no other selection" if everything
-            else "say which records: --search, --filter, --item, or --all"
+            else "say which records: --search, --filter, --set, --state, --since, --until, --item,"
+            " --ids, or --all"
         )  # fmt: skip
-    check_selection(silo, found)
-    return found
+    select.check(silo)
 
 
 def _begin(

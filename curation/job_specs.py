@@ -12,10 +12,10 @@ from typing import Any
 from curation.attach import Attachment, plan_attachment
 from curation.changes import ReadFile, RecordChange, plan_record
 from curation.rule_files import RuleSet, from_table, to_table
-from curation.selection import Selection
 from curation.spreadsheet import SheetRow, plan_row
 from recordsilo import Silo
 from recordsilo.manifest import Manifest
+from recordsilo.selection import Selection
 
 Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
 """(manifest, read, what the job was given for the record) → what to do."""

@@ -34,10 +34,11 @@ from curation.rules import (
     Trim,
     check,
 )
-from curation.selection import Selection, selection_from, selection_table
 from recordsilo.atomic_file import replace_file
+from recordsilo.errors import SearchError
 from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.manifest import STATES
+from recordsilo.selection import Selection, selection_from, selection_table
 
 RULES = "curation/rules"
 MAIN = "oai_dc"
@@ -150,9 +151,13 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
             _check_written(rules[-1], file)
         except (RuleRefused, UnknownField) as error:
             raise RuleRefused(f"change {number}: {error}") from None
+    try:
+        select = selection_from(table.get("select", {}))
+    except SearchError as error:
+        raise RuleRefused(f"select: {error}") from None
     return RuleSet(
         _text("title", table.get("title", "")),
-        selection_from(table.get("select", {})),
+        select,
         tuple(rules),
         state,
         file,

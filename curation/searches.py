@@ -14,8 +14,9 @@ from typing import Any
 import tomli_w
 
 from curation.errors import CurationError, RuleRefused
-from curation.selection import Selection, selection_from, selection_table
 from recordsilo.atomic_file import flush_directory, replace_file
+from recordsilo.errors import SearchError
+from recordsilo.selection import Selection, selection_from, selection_table
 
 SEARCHES = "curation/searches"
 SUFFIX = ".toml"
@@ -108,7 +109,7 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
         select = selection_from(table.get("select", {}))
     except FileNotFoundError:
         raise SearchNotFound(name) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RuleRefused) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, SearchError) as error:
         raise SearchUnreadable(name, str(error)) from None
     said = {key: str(table.get(key, "")) for key in ("title", "agent", "date")}
     return SavedSearch(name, said["title"] or name, select, said["agent"], said["date"])

@@ -4,6 +4,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,10 +14,11 @@ from recordsilo.errors import FileNotInVersion, FileUnreadable
 from recordsilo.granary_list import print_silos, silos_in
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
-from recordsilo.index.search_values import FLAGS, SORTS
-from recordsilo.options import as_json, directory, identifier, in_state, why
+from recordsilo.index.search_values import SORTS
+from recordsilo.options import as_json, directory, filtering, identifier, selecting, why
 from recordsilo.progress import counting
 from recordsilo.record import HarvestedRecord
+from recordsilo.selection import Selection
 from recordsilo.silo import Silo
 from recordsilo.version_commands import version_as_json, version_line
 
@@ -30,35 +32,36 @@ CHUNK = 1 << 20
     epilog=example("silo ls myrepo", "silo ls myrepo --curated --json | head", "silo ls .")
 )
 @directory
-@click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it.")
+@selecting
 @click.option("--deleted/--live", default=None, help="Only deleted, or only live records.")
 @click.option("--curated/--not-curated", default=None, help="Whether the current version is.")
 @click.option("--upstream-newer", is_flag=True, default=None,
               help="Only curated records of which something newer was harvested.")  # fmt: skip
-@in_state
 @click.option("--from", "start", metavar="ID", help="Begin at this identifier.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
 @as_json
 def ls(
-    *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, state: str | None,
-    **filters: Any,
+    *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, select: Selection,
+    **flags: bool | None,
 ) -> int:  # fmt: skip
     """List the records of a Silo: identifier, datestamp, marks and title, one a line.
 
-    The order is that of the identifiers. Marks: D deleted at the source, C curated,
-    U something newer than what was curated has been harvested.
+    The order is that of the identifiers, or of --item and --ids. Marks: D deleted at the
+    source, C curated, U something newer than what was curated has been harvested.
 
     Of a directory of Silos, it lists the Silos: name, how many records, what it is.
     """
     silos = silos_in(silo_dir)
     if silos:
-        given = (start, limit, state, *filters.values())
-        if any(value is not None for value in given):
+        given = (start, limit, *flags.values())
+        if any(value is not None for value in given) or not select.is_everything:
             fail(f"{silo_dir} is a directory of Silos; name one of them to list its records")
         return print_silos(silos, as_json=as_json)
     with open_silo(silo_dir) as silo:
         found = (
-            _rows_in(silo, state, start, filters) if state else _rows(silo, start, limit, filters)
+            _rows(silo, start, limit, flags)
+            if select.is_everything
+            else _selected(silo, start, select, flags)
         )
         for row in itertools.islice(found, limit and min(limit, sys.maxsize)):
             click.echo(json.dumps(row_as_json(row), ensure_ascii=False) if as_json else _line(row))
@@ -77,14 +80,18 @@ def _rows(
         page = silo.page(limit=size, after=page.rows[-1].identifier, **filters)
 
 
-def _rows_in(silo: Silo, state: str, start: str | None, filters: dict[str, Any]) -> Iterator[Row]:
-    """The rows in a state: a list has no such filter, a search has."""
-    spec = filters.pop("set_spec")
-    flags = {name: value for name, value in filters.items() if value is not None}
-    wanted = SearchFilters(flags, {"state": [state], **({"set": [spec]} if spec else {})})
-    for row in silo.found(wanted):
-        if start is None or row.identifier >= start:
-            yield row
+def _selected(
+    silo: Silo, start: str | None, select: Selection, flags: dict[str, Any]
+) -> Iterator[Row]:
+    given = {name: value for name, value in flags.items() if value is not None}
+    filters = replace(select.filters, flags={**select.filters.flags, **given})
+    select = replace(select, filters=filters)
+    rows = (
+        map(silo.row, select.iterate(silo))
+        if select.identifiers
+        else silo.found(filters, select.query)
+    )
+    return (row for row in rows if start is None or row.identifier >= start)
 
 
 def row_as_json(row: Row) -> dict[str, Any]:
@@ -120,13 +127,7 @@ def _line(row: Row) -> str:
 )
 @directory
 @click.argument("words", nargs=-1)
-@click.option(
-    "--filter",
-    "filters",
-    metavar="FIELD=VALUE",
-    multiple=True,
-    help="Only records with this value; repeatable (one field twice: either value).",
-)
+@filtering
 @click.option(
     "--facet",
     "facets",
@@ -134,8 +135,6 @@ def _line(row: Row) -> str:
     multiple=True,
     help="Count the values of a field; repeatable.",
 )
-@click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD.")
-@click.option("--until", metavar="DATE", help="Latest datestamp, inclusive.")
 @click.option("--sort", type=click.Choice(SORTS), help="Default: relevance, or identifier.")
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
 @click.option("--after", metavar="CURSOR", help="Go on from a page: the `next` that --json gave.")
@@ -144,10 +143,8 @@ def search(
     *,
     silo_dir: str,
     words: tuple[str, ...],
-    filters: tuple[str, ...],
+    filters: SearchFilters,
     facets: tuple[str, ...],
-    since: str | None,
-    until: str | None,
     sort: str | None,
     limit: int,
     after: str | None,
@@ -159,10 +156,9 @@ def search(
     publisher, format, state, finding, subject, creator, deleted, curated, upstream_newer,
     has_file.
     """
-    wanted = _search_filters(filters, since, until)
     with open_silo(silo_dir) as silo:
         page = PageRequest(limit=limit, after=after, sort=sort)
-        result = silo.search(" ".join(words), wanted, facets, page)
+        result = silo.search(" ".join(words), filters, facets, page)
         if as_json:
             click.echo(json.dumps(_result_as_json(result), ensure_ascii=False, indent=1))
             return
@@ -173,24 +169,6 @@ def search(
             click.echo(f"\n{name}")
             for value in values:
                 click.echo(f"  {value.count:>9,}  {value.value}")
-
-
-def _search_filters(
-    filters: tuple[str, ...], since: str | None, until: str | None
-) -> SearchFilters:
-    flags: dict[str, bool] = {}
-    values: dict[str, list[str]] = {}
-    for one in filters:
-        name, equals, value = one.partition("=")
-        if not equals:
-            fail(f"{one!r} is no filter; write FIELD=VALUE, e.g. year=2019")
-        if name not in FLAGS:
-            values.setdefault(name, []).append(value)
-        elif value in {"true", "false"}:
-            flags[name] = value == "true"
-        else:
-            fail(f"{name} is true or false, not {value!r}")
-    return SearchFilters(flags, values, since, until)
 
 
 def _result_as_json(result: SearchResult) -> dict[str, Any]:

@@ -1,23 +1,83 @@
 """Arguments and options that several commands of `silo` have."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
+from recordsilo.cli import fail
+from recordsilo.errors import SearchError
 from recordsilo.manifest import STATES
+from recordsilo.selection import Selection, filters_from
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 directory = click.argument("silo_dir", metavar="DIR")
 identifier = click.argument("item", metavar="ID")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-in_state = click.option(
-    "--state",
-    type=click.Choice(STATES),
-    help="Only records whose current version is in this state.",
-)
+in_state = click.option("--state", type=click.Choice(STATES),
+                        help="Only records whose current version is in this state.")  # fmt: skip
+_FILTERS = (
+    click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
+                 help="Only records with this value; repeatable (one field twice: either value)."),
+    click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it."),
+    in_state,
+    click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD."),
+    click.option("--until", metavar="DATE", help="Latest datestamp, inclusive."),
+)  # fmt: skip
+_NAMES = (
+    click.option("--search", "query", default="", metavar="QUERY",
+                 help="Only records that this finds (docs/search.md)."),
+    *_FILTERS,
+    click.option("--item", "items", multiple=True, metavar="ID",
+                 help="Only this record; repeatable."),
+    click.option("--ids", "ids_file", type=click.File(encoding="utf-8-sig"), metavar="FILE",
+                 help="Only the records of this file, one identifier a line; - is standard input."),
+)  # fmt: skip
+
+
+def filtering(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that filter records; the command takes them as ``filters: SearchFilters``."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> Any:
+        return command(filters=_filters(given), **given)
+
+    return _with(_FILTERS, call)
+
+
+def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which records; the command takes them as ``select: Selection``."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> Any:
+        filters, query = _filters(given), given.pop("query")
+        named, file = given.pop("items"), given.pop("ids_file")
+        if file is not None:
+            lines = (line.strip() for line in file)
+            named = (*named, *filter(None, lines))
+            if not named:
+                fail("the list of --ids is empty; write one identifier a line")
+        return command(select=Selection(query, filters, tuple(dict.fromkeys(named))), **given)
+
+    return _with(_NAMES, call)
+
+
+def _filters(given: dict[str, Any]) -> Any:
+    """Take the options of `_FILTERS` out of those given, as filters."""
+    names = ("set_spec", "state", "since", "until")
+    try:
+        return filters_from(given.pop("texts"), **{name: given.pop(name) for name in names})
+    except SearchError as error:
+        fail(str(error))
+
+
+def _with(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 class Number(click.FloatRange):

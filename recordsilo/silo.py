@@ -426,15 +426,18 @@ class Silo:
 
     def __iter__(self) -> Iterator[str]:
         """Identifiers, by code point; what is added meanwhile may or may not be among them."""
+        return (row.identifier for row in self._listed())
+
+    list_items = __iter__
+
+    def _listed(self) -> Iterator[Row]:
         after = None
         while True:
             found = self.page(limit=_LIST_CHUNK, after=after)
-            yield from (listed.identifier for listed in found.rows)
+            yield from found.rows
             if not found.has_next:
                 return
             after = found.rows[-1].identifier
-
-    list_items = __iter__
 
     def keys(self) -> list[str]:
         """All identifiers, by code point."""
@@ -500,15 +503,20 @@ class Silo:
             query, filters or SearchFilters(), facets, page or PageRequest()
         )
 
-    def found(self, filters: SearchFilters) -> Iterator[Row]:
-        """All records that pass the filters, by identifier; of what is added meanwhile, some.
+    def found(self, filters: SearchFilters | None = None, query: str = "") -> Iterator[Row]:
+        """All records that pass the filters and the query, by identifier, page by page.
+
+        Of records that are added meanwhile, some may be among them.
 
         Raises:
             SearchError, IndexProblem: See `search`.
         """
+        if not query.strip() and (filters is None or filters == SearchFilters()):
+            yield from self._listed()
+            return
         page = PageRequest(limit=_LIST_CHUNK, sort="identifier")
         while True:
-            result = self.search(filters=filters, page=page)
+            result = self.search(query, filters, page=page)
             yield from result.rows
             if result.next_page is None:
                 return

@@ -28,7 +28,6 @@ from curation.job_specs import attach_job, rules_job, sheet_job
 from curation.planned import discard, preview_planned
 from curation.rule_files import RuleSet
 from curation.rules import Add, ReplacePattern, Rule, SetValues
-from curation.selection import Selection
 from curation.spreadsheet import columns_of, read_csv, write_csv
 from curation.upstream import Kind, accept, follow, keep, propose_all, resolve, reviews
 from oaipmhprotocol import Granularity, IdDoesNotExist
@@ -45,6 +44,7 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.identifier import clean
 from recordsilo.index import PageRequest
 from recordsilo.index.search_values import FACETS, FLAGS
+from recordsilo.selection import Selection
 from webui.app import create_app
 from webui.site import Settings
 

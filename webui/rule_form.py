@@ -7,7 +7,7 @@ from typing import Any, Literal
 from curation.fields import sound_text
 from curation.rule_files import RuleSet, from_table, to_table
 from curation.rules import Case
-from curation.selection import Selection, selection_table
+from recordsilo.selection import Selection, selection_table
 from webui.errors import BadRequest
 
 MAX_CHANGES = 100

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 
-from curation.selection import Selection
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
+from recordsilo.selection import Selection
 from webui import urls
 from webui.errors import BadRequest
 

@@ -11,8 +11,8 @@ from curation.errors import RuleRefused
 from curation.job_journal import Doing
 from curation.job_specs import attach_job
 from curation.premis import NAMESPACE, premis_of
-from curation.selection import Selection
 from recordsilo import Silo
+from recordsilo.selection import Selection
 
 Fill = Callable[..., list[str]]
 P = {"p": NAMESPACE}

@@ -14,11 +14,11 @@ from curation.job_journal import Doing
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
 from curation.rules import Add, Remove, Replace, ReplacePattern, Rule
-from curation.selection import Selection
 from recordsilo import RecordEdit, Silo
 from recordsilo.audit.check import Audit
 from recordsilo.errors import FileInTheWay
 from recordsilo.index import SearchFilters
+from recordsilo.selection import Selection
 
 Fill = Callable[..., list[str]]
 

@@ -11,7 +11,6 @@ from curation.fields import Field, Fields, read_fields, said, values_of, write_f
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet, save_rules
 from curation.rules import Replace
-from curation.selection import Selection
 from curation.upstream import (
     Kind,
     accept,
@@ -26,6 +25,7 @@ from recordsilo import Silo
 from recordsilo.audit.check import Audit
 from recordsilo.errors import RevisionConflict
 from recordsilo.index import SearchFilters
+from recordsilo.selection import Selection
 
 Fill = Callable[..., list[str]]
 Harvest = Callable[..., None]

@@ -11,8 +11,8 @@ from curation.bulk import create_job, run_job, undo_job
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
 from curation.rules import SetValues
-from curation.selection import Selection
 from recordsilo import Silo
+from recordsilo.selection import Selection
 
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"

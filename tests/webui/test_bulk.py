@@ -12,8 +12,8 @@ from curation.errors import JobBusy
 from curation.job_specs import rules_job
 from curation.rule_files import RuleSet, load_rules
 from curation.rules import Add
-from curation.selection import Selection
 from recordsilo import Silo
+from recordsilo.selection import Selection
 from webui.pages import bulk, bulk_report
 
 PLAIN = "oai:example.org:1"

@@ -18,9 +18,9 @@ from curation.searches import (
     save_search,
     search_names,
 )
-from curation.selection import Selection, check_selection, selection_table
 from recordsilo import Row
 from recordsilo.errors import RecordNotFound
+from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.activity import note
 from webui.errors import BadRequest, NotFound, WebError
@@ -83,7 +83,7 @@ def create(call: Call) -> Response:
     select = _selection(call)
     title = call.field("title") or _default_title(select, now)
     with _told():
-        check_selection(call.site.silo, select)
+        select.check(call.site.silo)
         search = SavedSearch(
             name_of(title), title, select, call.user.name, f"{now:%Y-%m-%dT%H:%M:%SZ}"
         )

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from curation.searches import load_search
-from curation.selection import Selection
 from recordsilo.index import PageRequest
+from recordsilo.selection import Selection
 from webui import urls
 from webui.http_values import parse_pairs
 from webui.search_request import Pair, SearchRequest

@@ -1,0 +1,169 @@
+"""Which records are meant: by words, by filters, or by name.
+
+One value for every command, job, rule and page; what it means is what `Silo.search` finds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as member
+from reprlib import repr as shortened
+from typing import Any
+
+from recordsilo.errors import RecordNotFound, SearchError
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.search_values import FACETS, FLAGS
+from recordsilo.silo import Silo
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Records of a Silo.
+
+    Attributes:
+        query: Words, as `Silo.search` takes them.
+        filters: What else a record needs.
+        identifiers: Only these; empty: all that the query and the filters find.
+    """
+
+    query: str = ""
+    filters: SearchFilters = member(default_factory=SearchFilters)
+    identifiers: tuple[str, ...] = ()
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is asked of a record."""
+        return self == Selection()
+
+    def iterate(self, silo: Silo) -> Iterator[str]:
+        """The identifiers found, each once, read from the index page by page.
+
+        Those named are in the order named, others by identifier. Of records that change
+        meanwhile, some may be left out or found.
+
+        Raises:
+            RecordNotFound: One that is named is not there; nothing was yielded.
+            SearchError, IndexProblem: See `Silo.search`.
+
+        Cost: memory for one page; where records are both named and searched, for all found.
+        """
+        if not self.identifiers:
+            yield from (row.identifier for row in silo.found(self.filters, self.query))
+            return
+        allowed = None
+        if self._asks:
+            allowed = {row.identifier for row in silo.found(self.filters, self.query)}
+        named = dict.fromkeys(silo.resolve(one) for one in self.identifiers)
+        for identifier in named:
+            if identifier not in silo:
+                raise RecordNotFound(identifier, silo.storage_dir)
+        yield from (one for one in named if allowed is None or one in allowed)
+
+    def find(self, silo: Silo) -> tuple[str, ...]:
+        """What `iterate` yields, taken whole before anything is changed.
+
+        A change may move a record out of what the query finds.
+
+        Cost: some 100 bytes a record in memory.
+        """
+        return tuple(self.iterate(silo))
+
+    def total(self, silo: Silo) -> int:
+        """How many records are found; of those only named, how many names there are."""
+        if not self.identifiers:
+            return silo.search(self.query, self.filters, page=PageRequest(limit=1)).total
+        return len(self.find(silo)) if self._asks else len(dict.fromkeys(self.identifiers))
+
+    def check(self, silo: Silo) -> None:
+        """Ask the index whether it understands the selection.
+
+        Raises:
+            SearchError: It does not; the message says why.
+        """
+        silo.search(self.query, self.filters, page=PageRequest(limit=1))
+
+    @property
+    def _asks(self) -> bool:
+        return bool(self.query.strip()) or self.filters != SearchFilters()
+
+
+def selection_table(selection: Selection) -> dict[str, Any]:
+    """A selection as a table of TOML or an object of JSON; what asks nothing is left out."""
+    filters = selection.filters
+    table: dict[str, Any] = {
+        "query": selection.query,
+        **filters.flags,
+        **{name: list(values) for name, values in filters.values.items()},
+        "since": filters.since,
+        "until": filters.until,
+        "identifiers": list(selection.identifiers),
+    }
+    return {name: value for name, value in table.items() if value not in ("", None, [])}
+
+
+def selection_from(table: Mapping[str, Any]) -> Selection:
+    """Read a selection.
+
+    Raises:
+        SearchError: An unknown key, or a value of the wrong kind.
+    """
+    if not isinstance(table, Mapping):
+        raise SearchError("records are selected in a table: [select]")
+    given = dict(table)
+    texts = {name: given.pop(name, None) for name in ("query", "since", "until")}
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise SearchError(f"{name} is a text, not {shortened(value)}")
+    identifiers = _texts("identifiers", given.pop("identifiers", []))
+    flags = {name: given.pop(name) for name in FLAGS if name in given}
+    if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
+        raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
+    if unknown := given.keys() - set(FACETS):
+        known = ", ".join(["query", "identifiers", "since", "until", *FLAGS, *FACETS])
+        raise SearchError(f"{', '.join(sorted(unknown))} selects nothing; what does: {known}")
+    values = {name: _texts(name, value) for name, value in given.items()}
+    filters = SearchFilters(flags, values, texts["since"], texts["until"])
+    return Selection(texts["query"] or "", filters, identifiers)
+
+
+def filters_from(
+    texts: Sequence[str],
+    *,
+    set_spec: str | None = None,
+    state: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+) -> SearchFilters:
+    """Filters as the command line gives them.
+
+    Args:
+        texts: Each ``FIELD=VALUE``; one field several times means any of the values.
+        set_spec, state: The same as ``set=SPEC`` and ``state=STATE``.
+
+    Raises:
+        SearchError: A text without ``=``, or a flag that is neither true nor false.
+        UnicodeEncodeError: A text that is not Unicode.
+    """
+    "".join((*texts, set_spec or "", since or "", until or "")).encode()
+    flags: dict[str, bool] = {}
+    values: dict[str, list[str]] = {}
+    for name, given in (("set", set_spec), ("state", state)):
+        if given is not None:
+            values[name] = [given]
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise SearchError(f"{text!r} is not a filter; write FIELD=VALUE, such as year=2019")
+        if name not in FLAGS:
+            values.setdefault(name, []).append(value)
+        elif value in {"true", "false"}:
+            flags[name] = value == "true"
+        else:
+            raise SearchError(f"{name} is true or false, not {shortened(value)}")
+    return SearchFilters(flags, values, since, until)
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    listed: Sequence[Any] = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
+        raise SearchError(f"{name} is a text or a list of texts, not {shortened(value)}")
+    return tuple(listed)

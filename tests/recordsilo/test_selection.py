@@ -1,0 +1,139 @@
+"""Which records are meant: the same by a Selection, and by the options of a command."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recordsilo import Silo
+from recordsilo.cli import silo_command
+from recordsilo.errors import RecordNotFound, SearchError
+from recordsilo.index import SearchFilters
+from recordsilo.index.search_values import FACETS, FLAGS
+from recordsilo.options import selecting
+from recordsilo.selection import Selection, filters_from, selection_from, selection_table
+
+Harvest = Callable[..., str]
+
+
+@pytest.fixture
+def terns(silo: Silo, harvest: Harvest) -> Silo:
+    for number in range(5):
+        harvest(silo, f"r{number}", title="Tern" if number % 2 else "Auk", sets=(f"s:{number}",))
+    return silo
+
+
+def test_nothing_asked_is_everything(terns: Silo) -> None:
+    assert Selection().is_everything
+    assert Selection().find(terns) == ("r0", "r1", "r2", "r3", "r4")
+    assert Selection().total(terns) == 5
+
+
+def test_words_filters_and_names_all_have_to_hold(terns: Silo) -> None:
+    words = Selection("tern")
+    assert words.find(terns) == ("r1", "r3")
+    in_set = Selection("", SearchFilters(values={"set": ["s:3", "s:4"]}))
+    assert in_set.find(terns) == ("r3", "r4")
+    both = Selection("tern", in_set.filters, ("r4", "r3", "r3"))
+    assert both.find(terns) == ("r3",)
+    assert (words.total(terns), both.total(terns)) == (2, 1)
+
+
+def test_names_keep_their_order_and_a_missing_one_yields_nothing(terns: Silo) -> None:
+    assert Selection(identifiers=("r4", "r1", "r4")).find(terns) == ("r4", "r1")
+    with pytest.raises(RecordNotFound):
+        next(Selection(identifiers=("r1", "nope")).iterate(terns))
+
+
+names = st.sampled_from([name for name in FACETS if name not in FLAGS])
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+selections = st.builds(
+    Selection,
+    texts | st.just(""),
+    st.builds(
+        SearchFilters,
+        st.dictionaries(st.sampled_from(FLAGS), st.booleans()),
+        st.dictionaries(names, st.lists(texts, min_size=1).map(tuple)),
+        texts | st.none(),
+        texts | st.none(),
+    ),
+    st.lists(texts).map(tuple),
+)
+
+
+@given(selections)
+def test_a_table_says_the_same(selection: Selection) -> None:
+    assert selection_from(json.loads(json.dumps(selection_table(selection)))) == selection
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"shoe": "x"}, {"query": 1}, {"curated": "yes"}, {"identifiers": 7}, {"year": [2016]}, []],
+)
+def test_a_table_that_means_nothing_is_refused(table: object) -> None:
+    with pytest.raises(SearchError):
+        selection_from(table)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["year", "curated=yes"])
+def test_a_malformed_filter_is_refused(text: str) -> None:
+    with pytest.raises(SearchError):
+        filters_from([text])
+
+
+# -- options ------------------------------------------------------------------------------
+
+
+def selected(*arguments: str, stdin: str = "") -> tuple[Selection | None, str]:
+    """What a command with the options takes, and what it prints."""
+    got: list[Selection] = []
+
+    @click.command()
+    @selecting
+    def command(*, select: Selection) -> None:
+        got.append(select)
+
+    result = CliRunner().invoke(command, arguments, input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return (got[0] if got else None), result.output
+
+
+def test_the_options_are_one_selection(tmp_path: Path) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("\ufeffr2\n\n  r3 \nr1\n", encoding="utf-8")
+    found, _ = selected(
+        "--search", "tern", "--filter", "year=2016", "--filter", "year=2017", "--filter",
+        "curated=true", "--set", "a:b", "--state", "ready", "--since", "2020-01-01", "--until",
+        "2021-01-01", "--item", "r1", "--ids", str(file),
+    )  # fmt: skip
+    values = {"set": ["a:b"], "state": ["ready"], "year": ["2016", "2017"]}
+    filters = SearchFilters({"curated": True}, values, "2020-01-01", "2021-01-01")
+    assert found == Selection("tern", filters, ("r1", "r2", "r3"))
+    assert selected("--ids", "-", stdin="r9\n")[0] == Selection(identifiers=("r9",))
+
+
+def test_a_list_without_identifiers_does_not_mean_all_records() -> None:
+    found, said = selected("--ids", "-", stdin="\n \n")
+    assert found is None
+    assert "the list of --ids is empty" in said
+
+
+def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
+    terns["r3"].clone_version("1", "wc")
+
+    def ls(*options: str) -> list[str]:
+        context = ["ls", terns.storage_dir, *options]
+        said = CliRunner().invoke(silo_command, context).stdout
+        return [line.partition("\t")[0] for line in said.splitlines()]
+
+    assert ls("--search", "tern") == ["r1", "r3"]
+    assert ls("--search", "tern", "--curated") == ["r3"]
+    assert ls("--item", "r4", "--item", "r1") == ["r4", "r1"]
+    assert ls("--item", "r4", "--item", "r1", "--from", "r2") == ["r4"]
+    assert ls("--set", "s", "-n", "2") == ["r0", "r1"]
+    assert ls("--item", "r1", "--deleted") == []
