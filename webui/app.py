@@ -6,6 +6,7 @@ engine, no signals, no autoreload, no sessions, so several applications live in 
 """
 
 import logging
+import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -18,7 +19,7 @@ from curation.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
 from webui import routes, security, urls
-from webui.bodies import FORM_LIMIT, LIST_LIMIT, read_form
+from webui.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
 from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
 from webui.gate import NotAllowed, SignInRequired, require
 from webui.http_values import (
@@ -177,6 +178,8 @@ def _handle(
         if as_json or not request.is_safe:
             raise
         return redirect(urls.sign_in(_asked(request)))
+    if _awaits_body(site, request, found.route.body):
+        return Response(HTTPStatus.CONTINUE)
     with _form(site, request, found.route.body) as form:
         call = Call(site, request, found.params, form, as_json, found.is_twin, user)
         outcome = found.route.handler(call)
@@ -189,6 +192,20 @@ def _asked(request: Request) -> str:
     """The address that was asked for, with its query."""
     query = urlencode(request.pairs)
     return request.raw_path + (f"?{query}" if query else "")
+
+
+def _awaits_body(site: Site, request: Request, body: routes.Body) -> bool:
+    """Have a body received that has not come, unless it will be refused anyway."""
+    largest = {
+        routes.Body.LIST: LIST_LIMIT,
+        routes.Body.FILE: site.settings.max_upload + FORM_LIMIT,
+        routes.Body.RAW: site.settings.max_upload,
+    }.get(body, 0)
+    if request.await_body is None or content_length(request.headers) > largest:
+        return False
+    os.makedirs(site.spool_dir, exist_ok=True)
+    request.await_body(site.spool_dir)
+    return True
 
 
 def _form(site: Site, request: Request, body: routes.Body) -> Form:

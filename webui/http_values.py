@@ -5,7 +5,7 @@ Source: RFC 9110; PEP 3333 for the environ.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, BinaryIO, Protocol
@@ -16,6 +16,9 @@ from webui.errors import BadRequest, PreconditionFailed
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 JSON = "application/json"
 HTML = "text/html"
+AWAIT_BODY = "webui.await_body"
+"""In an environ whose body has not come: ``Callable[[str], None]``, which takes the
+directory in which the body may be kept until the request is handled again."""
 
 
 class Streamed(Protocol):
@@ -39,6 +42,7 @@ class Request:
         body: Not read yet; nobody has looked at its length.
         remote_addr: Where the client is; behind a trusted proxy as that says.
         by_proxy: Whether a trusted proxy sent it.
+        await_body: See `AWAIT_BODY`; None where the body has come.
     """
 
     method: str
@@ -50,6 +54,7 @@ class Request:
     remote_addr: str = ""
     scheme: str = "http"
     by_proxy: bool = False
+    await_body: Callable[[str], None] | None = None
 
     @property
     def is_safe(self) -> bool:
@@ -84,6 +89,7 @@ def from_environ(environ: Mapping[str, Any]) -> Request:
         pairs=pairs,
         remote_addr=str(environ.get("REMOTE_ADDR", "")),
         scheme=str(environ.get("wsgi.url_scheme", "http")),
+        await_body=environ.get(AWAIT_BODY),
     )
 
 

@@ -1,7 +1,7 @@
 """The HTTP server: cheroot in a thread, started and stopped by whoever holds it.
 
-TLS and the open network belong to a reverse proxy: a handshake that never ends would
-hold cheroot's one accepting thread.
+`webui.intake` receives the requests. TLS and the open network belong to a reverse proxy: a
+handshake that never ends would hold cheroot's one accepting thread.
 """
 
 import contextlib
@@ -17,10 +17,13 @@ from typing import Any, Self
 from cheroot.wsgi import Gateway_10, Server
 
 from webui.app import WsgiApp
+from webui.http_values import AWAIT_BODY
+from webui.intake import SECONDS, Connection, Intake
 
 logger = logging.getLogger("webui")
-DRAINED = 16 * 1024 * 1024
-"""Bytes of a refused body still taken, so that the client gets to read the refusal."""
+MOST_UNFINISHED, MOST_UPLOADS = 256, 32
+"""Connections that are sending a request or are at rest, and those that are sending a
+large body which the application asked for."""
 
 
 class PortTaken(Exception):
@@ -51,27 +54,31 @@ def long_lived() -> Iterator[None]:
 
 
 class _Gateway(Gateway_10):
-    """cheroot's gateway, which never reads an unwanted body into memory.
+    """cheroot's gateway over requests that `webui.intake` received."""
 
-    cheroot 11.1 reads what a handler left of a body with one ``read(remaining)``, and of
-    a chunked body nothing, so that its rest is taken for the next request.
-    """
+    def get_environ(self) -> Any:
+        """The environ; see `http_values.AWAIT_BODY`."""
+        environ: Any = super().get_environ()  # type: ignore[no-untyped-call]  # cheroot is untyped
+        inbox = self.req.conn.rfile
+        if inbox.is_short:
+            environ[AWAIT_BODY] = inbox.ask_for_body
+        return environ
 
     def start_response(self, status: str, headers: Any, exc_info: Any = None) -> Any:
-        if self.req.chunked_read or not _drained(self.req.rfile):
+        """Begin an answer, or, where the application asked for the body, put it off.
+
+        What a handler left of a body is passed over: cheroot 11.1 would read it into
+        memory, and would take the rest of a chunked one for the next request.
+        """
+        inbox = self.req.conn.rfile
+        written = super().start_response(status, headers, exc_info)
+        if inbox.is_asked_for:
+            self.req.sent_headers, self.req.close_connection = True, False
+        elif self.req.chunked_read or not inbox.pass_over_body():
             self.req.close_connection = True
-        return super().start_response(status, headers, exc_info)
-
-
-def _drained(body: Any) -> bool:
-    """Take the rest of a body block by block; False where it is too much for that."""
-    left = getattr(body, "remaining", 0)
-    if left > DRAINED or left < 0:
-        return False
-    with contextlib.suppress(OSError):
-        while getattr(body, "remaining", 0) > 0 and body.read(64 * 1024):
-            pass
-    return getattr(body, "remaining", 0) == 0
+        else:
+            self.req.rfile.remaining = 0
+        return written
 
 
 def probe(host: str, port: int) -> None:
@@ -95,7 +102,32 @@ def probe(host: str, port: int) -> None:
 
 
 class _Server(Server):
-    """cheroot's server; its log goes to ours, not to standard error."""
+    """cheroot's server, whose worker threads get complete requests; its log goes to ours.
+
+    Large bodies have a thread of their own, since writing to a disk may take time.
+    """
+
+    ConnectionClass = Connection
+
+    def prepare(self) -> None:
+        """Listen, and start the threads."""
+        super().prepare()
+        self._heads = Intake("requests", MOST_UNFINISHED, self.requests)
+        self._uploads = Intake("uploads", MOST_UPLOADS, self.requests)
+
+    def process_conn(self, conn: Connection) -> None:
+        """Receive the first request of a connection."""
+        self._heads.put(conn)
+
+    def put_conn(self, conn: Connection) -> None:
+        """Receive the next request, or the body that the application asked for."""
+        (self._uploads if conn.rfile.is_asked_for else self._heads).put(conn)
+
+    def stop(self) -> None:
+        """Let go of whoever has not finished sending, and finish what is being answered."""
+        self._heads.close()
+        self._uploads.close()
+        super().stop()
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         logger.log(level, msg, exc_info=traceback)
@@ -118,7 +150,9 @@ class PageServer:
         """
         probe(host, port)
         self.host = host
-        self._server = _Server((host, port), app, numthreads=8, request_queue_size=64, timeout=30)
+        self._server = _Server(
+            (host, port), app, numthreads=8, request_queue_size=64, timeout=SECONDS
+        )
         self._server.gateway = _Gateway
         self._server.server_name = "silo"  # sent as Server; the default names a version
         try:
