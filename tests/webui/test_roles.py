@@ -1,0 +1,232 @@
+"""Who may do what: every line of the route table, asked by everybody in every way."""
+
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo
+from webui import app, routes
+from webui.accounts import add_account
+from webui.http_values import Response
+from webui.roles import Role
+from webui.security import Policy
+from webui.site import Settings, Site
+
+EVERYBODY: Mapping[str, Role] = {
+    "nobody": Role.ANYONE, "vera": Role.VIEWER, "cara": Role.CURATOR, "mona": Role.MANAGER
+}  # fmt: skip
+# Of a page, for nobody, a viewer, a curator and a manager: `-` where they are kept out, else
+# the status. Changes come without fields, with If-Match of a revision that no record has.
+EXPECTED = """
+GET    /                                                        - 302 302 302
+GET    /records                                                 - 200 200 200
+POST   /records                                                 -   - 400 400
+GET    /sets                                                    - 200 200 200
+GET    /search                                                  - 200 200 200
+GET    /search/values                                           - 200 200 200
+GET    /search/results.csv                                      - 200 200 200
+GET    /search/results.jsonl                                    - 200 200 200
+GET    /searches                                                - 200 200 200
+POST   /searches                                                -   - 400 400
+GET    /searches/{name}                                         - 404 404 404
+DELETE /searches/{name}                                         -   - 404 404
+POST   /searches/{name}/delete                                  -   - 404 404
+GET    /clusters                                                - 200 200 200
+POST   /clusters                                                -   - 400 400
+GET    /upstream                                                - 200 200 200
+POST   /upstream                                                -   - 303 303
+GET    /upstream/{record}                                       - 409 409 409
+POST   /upstream/{record}                                       -   - 400 400
+GET    /quality                                                 - 200 200 200
+GET    /quality/duplicates                                      - 200 200 200
+POST   /quality/duplicates                                      -   - 400 400
+GET    /bulk                                                    - 200 200 200
+POST   /bulk                                                    -   - 200 200
+GET    /bulk/jobs                                               - 200 200 200
+GET    /bulk/jobs/{job}                                         - 404 404 404
+POST   /bulk/jobs/{job}/resume                                  -   - 404 404
+POST   /bulk/jobs/{job}/undo                                    -   - 404 404
+POST   /bulk/jobs/{job}/discard                                 -   - 404 404
+GET    /bulk/sheet                                              - 200 200 200
+GET    /bulk/sheet.csv                                          - 200 200 200
+POST   /bulk/sheet                                              -   - 400 400
+GET    /bulk/attach                                             - 200 200 200
+POST   /bulk/attach                                             -   - 400 400
+GET    /bulk/staged/{token}                                     - 404 404 404
+POST   /bulk/staged/{token}                                     -   - 404 404
+GET    /rules                                                   - 200 200 200
+GET    /rules/{name}                                            - 400 400 400
+POST   /rules/{name}                                            -   - 400 400
+POST   /rules/{name}/delete                                     -   - 400 400
+GET    /jobs                                                    - 200 200 200
+POST   /jobs                                                    -   -   - 400
+GET    /jobs/new                                                -   -   - 200
+GET    /jobs/{job}                                              - 200 200 200
+GET    /jobs/{job}/events                                       - 200 200 200
+GET    /jobs/{job}/file                                         - 404 404 404
+POST   /jobs/{job}/{action}                                     -   -   - 409
+GET    /records/{record}                                        - 200 200 200
+DELETE /records/{record}                                        -   -   - 412
+GET    /records/{record}/delete                                 -   -   - 200
+POST   /records/{record}/delete                                 -   -   - 412
+GET    /records/{record}/differences                            - 200 200 200
+GET    /records/{record}/versions                               - 200 200 200
+POST   /records/{record}/versions                               -   - 400 400
+GET    /records/{record}/versions/{version}                     - 200 200 200
+DELETE /records/{record}/versions/{version}                     -   - 412 412
+GET    /records/{record}/versions/{version}/delete              - 200 200 200
+POST   /records/{record}/versions/{version}/delete              -   - 412 412
+GET    /records/{record}/versions/{version}/rename              - 200 200 200
+POST   /records/{record}/versions/{version}/rename              -   - 400 400
+POST   /records/{record}/curate                                 -   - 303 303
+GET    /records/{record}/versions/{version}/edit                - 200 200 200
+POST   /records/{record}/versions/{version}/edit                -   - 400 400
+GET    /records/{record}/versions/{version}/edit-xml            - 200 200 200
+POST   /records/{record}/versions/{version}/edit-xml            -   - 409 409
+GET    /records/{record}/versions/{version}/source              - 404 404 404
+GET    /records/{record}/versions/{version}/files               - 200 200 200
+POST   /records/{record}/versions/{version}/files               -   - 400 400
+GET    /records/{record}/versions/{version}/files/{path...}     - 200 200 200
+PUT    /records/{record}/versions/{version}/files/{path...}     -   - 412 412
+DELETE /records/{record}/versions/{version}/files/{path...}     -   - 412 412
+GET    /records/{record}/versions/{version}/rename-file         - 200 200 200
+POST   /records/{record}/versions/{version}/rename-file         -   - 400 400
+GET    /records/{record}/versions/{version}/delete-file         - 200 200 200
+POST   /records/{record}/versions/{version}/delete-file         -   - 400 400
+GET    /openapi.json                                            - 200 200 200
+GET    /sign-in                                               200 303 303 303
+POST   /sign-in                                               403 403 403 403
+POST   /sign-out                                              303 303 303 303
+GET    /activity                                                -   - 200 200
+GET    /activity/log.csv                                        -   - 200 200
+GET    /activity/log.jsonl                                      -   - 200 200
+GET    /account                                                 - 200 200 200
+POST   /account/password                                        - 400 400 400
+GET    /static/{path...}                                      200 200 200 200
+GET    /favicon.ico                                           303 303 303 303
+GET    /robots.txt                                            200 200 200 200
+POST   /                                                        -   - 400 400
+GET    /{record}                                                - 302 302 302
+POST   /{record}                                                -   - 400 400
+DELETE /{record}                                                -   -   - 412
+GET    /{record}/{version}                                      - 302 302 302
+POST   /{record}/{version}                                      -   - 400 400
+DELETE /{record}/{version}                                      -   - 412 412
+GET    /{record}/{version}/{path...}                            - 200 200 200
+DELETE /{record}/{version}/{path...}                            -   - 412 412
+"""
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
+           "PROPFIND", "get")  # fmt: skip
+QUERIES = {
+    "/search/values": "field=creator",
+    "/records/{record}/versions/{version}/rename-file": "path=oai_dc",
+    "/records/{record}/versions/{version}/delete-file": "path=oai_dc",
+    "/records/{record}/versions/{version}/edit-xml": "path=oai_dc",
+}
+TABLE = {
+    (method, pattern): dict(zip(EVERYBODY, cells, strict=True))
+    for method, pattern, *cells in map(str.split, EXPECTED.strip().splitlines())
+}
+PATTERNS = tuple(dict.fromkeys(pattern for _method, pattern in TABLE))
+Ask = Callable[..., Response]
+
+
+@pytest.fixture
+def ask(silo: Silo, working_copy: str) -> Ask:
+    """Ask for an address as somebody; no server is between."""
+    for name, role in EVERYBODY.items():
+        if role is not Role.ANYONE:
+            add_account(silo.path, name, role, None)
+    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+    site = Site.of(silo, Settings(by_worker=True, policy=policy))
+    job = site.jobs.begin("harvest", "Harvest oai_dc", {"prefixes": ["oai_dc"]}, "mona")
+    named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
+             "job": job.job_id, "action": "retry", "name": "none", "token": "0" * 32}  # fmt: skip
+
+    def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
+        path = pattern.replace("static/{path...}", "static/silo.css")
+        path = re.sub(r"\{(\w+)(?:\.\.\.)?\}", lambda found: named[found[1]], path) + end
+        environ = {
+            "REQUEST_METHOD": method,
+            "REQUEST_URI": path,
+            "PATH_INFO": path,
+            "QUERY_STRING": QUERIES.get(pattern, ""),
+            "REMOTE_ADDR": "127.0.0.1",
+            "CONTENT_LENGTH": "0",
+            "HTTP_HOST": "localhost",
+            "HTTP_ACCEPT": accept,
+            "wsgi.input": io.BytesIO(),
+        }
+        if method not in {"GET", "HEAD"}:
+            environ["HTTP_IF_MATCH"] = '"999999"'
+        if EVERYBODY[who] is not Role.ANYONE:
+            environ["HTTP_X_USER"] = who
+        response = app.respond(site, environ)
+        if not isinstance(response.body, bytes):
+            response.body.close()
+        assert response.status < 500, (who, method, path)
+        return response
+
+    return ask
+
+
+def is_kept_out(answer: Response) -> bool:
+    """Whether a JSON answer says that the role is not enough."""
+    if answer.status not in {401, 403} or not isinstance(answer.body, bytes):
+        return False
+    return json.loads(answer.body)["error"]["code"] in {"sign_in_required", "not_allowed"}
+
+
+def test_the_table_has_a_row_for_every_route() -> None:
+    assert list(TABLE) == [(route.method, route.pattern) for route in routes.ROUTES]
+
+
+def test_the_table_agrees_with_the_roles_of_the_routes() -> None:
+    """Where a handler keeps out more people than its route does, it is named here."""
+    by_handler = {("POST", "/jobs/{job}/{action}")}
+    for route in routes.ROUTES:
+        row = TABLE[route.method, route.pattern]
+        kept_out = {who for who, role in EVERYBODY.items() if role < route.needs}
+        if (route.method, route.pattern) not in by_handler:
+            assert {who for who, cell in row.items() if cell == "-"} == kept_out, route.pattern
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_every_route_lets_in_whom_the_table_says(ask: Ask, silo: Silo, who: str) -> None:
+    before = silo["oai:example.org:1"].revision
+    for (method, pattern), row in TABLE.items():
+        page = ask(who, method, pattern)
+        answer = ask(who, method, pattern, accept="application/json")
+        assert is_kept_out(answer) == (row[who] == "-"), (method, pattern)
+        if row[who] != "-":
+            assert page.status == int(row[who]), (method, pattern)
+            assert answer.status == page.status or page.status < 400 > answer.status
+        elif method == "GET" and who == "nobody":
+            is_twin = pattern.endswith(".json")
+            assert is_twin or page.headers["Location"].startswith("/sign-in"), pattern
+        else:
+            assert page.status == (401 if who == "nobody" else 403), (method, pattern)
+        if row[who] == "-":
+            assert b"On the keeping" not in bytes(page.body) + bytes(answer.body)
+    assert silo["oai:example.org:1"].revision == before
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_twins_and_other_methods_let_in_nobody_else(ask: Ask, who: str) -> None:
+    """``.json`` is the same page, or another file; what no row names is answered with 405."""
+    for pattern in PATTERNS:
+        if pattern == "/":
+            continue
+        for method in METHODS:
+            row = TABLE.get(("GET" if method == "HEAD" else method, pattern))
+            twin = ask(who, method, pattern, ".json")
+            if row is None:
+                assert twin.status == ask(who, method, pattern).status == 405, (method, pattern)
+            elif method == "HEAD":
+                assert ask(who, method, pattern).status == ask(who, "GET", pattern).status
+            else:
+                assert is_kept_out(twin) == (row[who] == "-"), (method, pattern)
