@@ -107,7 +107,7 @@ def crawl_named(silo_path: str, name: str) -> Crawl:
         )
     except FileNotFoundError:
         raise CrawlNotFound(f"the Silo {silo_path} keeps no crawl {name!r}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CrawlError(f"{path}/crawl.json cannot be read ({error})") from error
 
 

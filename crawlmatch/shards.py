@@ -172,7 +172,7 @@ def _told(path: str) -> dict[str, Any]:
             told: dict[str, Any] = json.load(file)
     except FileNotFoundError:
         raise ShardUnusable(path, f"it has no {RECEIPT}; silo crawl map makes a shard") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ShardUnusable(path, f"its {RECEIPT} cannot be read ({error})") from None
     if told.get("format") != FORMAT:
         raise ShardUnusable(path, f"it is in format {told.get('format')}, this release reads 1")

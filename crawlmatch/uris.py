@@ -53,7 +53,7 @@ def heritrix_form(address: str) -> str:
     """The form in which Heritrix fetches and logs an address.
 
     The form of a form is itself, except where a dot stood beside a port
-    (``http://a.example:80.``): Heritrix drops one of them at a time.
+    or a user (``http://a.example:80.``): Heritrix drops one of them at a time.
 
     Args:
         address: As found in a description or a page; blanks around it do not matter.

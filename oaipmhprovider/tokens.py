@@ -98,7 +98,7 @@ def _continuation(payload: bytes) -> Continuation:
             _selection(*chosen) if chosen else None,
             Position(*map(_text, place)) if place else None,
         )
-    except (ValueError, TypeError, OverflowError, OSError):
+    except (ValueError, TypeError, OverflowError, OSError, RecursionError):
         raise _not_ours() from None
 
 

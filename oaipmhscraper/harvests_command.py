@@ -110,7 +110,7 @@ def _receipt(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8", errors="surrogatepass") as file:
             found = json.load(file)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -119,7 +119,7 @@ def _entry(path: str, number: int, line: bytes) -> Quarantined:
     try:
         values = json.loads(line)
         return Quarantined(**{field.name: values[field.name] for field in fields(Quarantined)})
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise QuarantineUnreadable(path, number) from None
 
 

@@ -34,7 +34,7 @@ def read_removed(silo: str) -> frozenset[str]:
             entry = json.loads(line)
             action = removed.add if entry["removed"] else removed.discard
             action(entry["identifier"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise StateUnreadable(_path(silo), f"line {number}: {error}") from None
     return frozenset(removed)
 

@@ -83,7 +83,7 @@ class HarvesterState:
         try:
             with open(self._path, "rb") as file:
                 state = json.load(file)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             logger.warning(
                 "%s cannot be read (%s); sets are shown by their specs", self._path, error
             )

@@ -179,7 +179,7 @@ def _receipts_in(directory: str) -> dict[ListName, dict[str, Any]]:
                     name.removesuffix("-receipt.json"), one["metadata_prefix"], one["set"]
                 )
                 found[key] = one
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
     return found
 

@@ -58,7 +58,7 @@ def load(silo: str) -> Pass | None:
         if any(not isinstance(known[name], kind) for name, kind in _TYPES.items()):
             return None
         return Pass(**known)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -124,7 +124,9 @@ def unwrap(content: bytes) -> bytes | None:
     if namespace and not namespace.startswith(OAI_NAMESPACES):
         return None  # read as a wrapper, but what is sent elsewhere is changed only for sure
     # Written and read again: moved out of the wrapper, lxml would drop declarations.
-    document = etree.fromstring(etree.tostring(inner, with_tail=False), new_parser(huge_tree=True))
+    # As UTF-8: in ASCII, names would hold character references, which no parser takes.
+    written = etree.tostring(inner, encoding="UTF-8", with_tail=False)
+    document = etree.fromstring(written, new_parser(huge_tree=True))
     # The wrapper's own default namespace goes unless it is used; a prefix may be used in
     # a value (xsi:type="dcterms:W3CDTF"), where no parser sees it, so all of them stay.
     prefixes = {prefix for element in document.iter("*") for prefix in element.nsmap if prefix}

@@ -240,7 +240,8 @@ class _Order(ABC):
     def _read(self, cursor: str) -> tuple[Any, int]:
         try:
             name, key, number = json.loads(cursor)
-        except (ValueError, TypeError):
+            str(key).encode()  # half of a surrogate pair is no text of the index
+        except (ValueError, TypeError, RecursionError):
             name, key, number = None, None, None
         if name != self.name or not isinstance(number, int) or not self.is_key(key):
             raise SearchError(f"{cursor!r} is no page of this search; begin with its first page")

@@ -364,7 +364,7 @@ class DirectoryTarget:
             with open(self._note_path(identifier), "rb") as file:
                 values: dict[str, Any] = json.load(file)
             return _Note(str(values["key"]), str(values["version"]), str(values["digest"]))
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     @contextlib.contextmanager

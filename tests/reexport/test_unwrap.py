@@ -51,3 +51,9 @@ def test_namespace_of_the_wrapper_goes_when_nothing_uses_it() -> None:
 )
 def test_anything_else_is_no_wrapped_document(content: bytes) -> None:
     assert unwrap(content) is None
+
+
+def test_names_outside_ascii_are_unwrapped() -> None:
+    document = unwrap(b"<metadata " + OAI + '><a xmlns="urn:a" typ😀="x"/></metadata>'.encode())
+    assert document is not None
+    assert etree.fromstring(document).attrib == {"typ😀": "x"}

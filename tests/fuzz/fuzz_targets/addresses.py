@@ -47,7 +47,7 @@ class Addresses(Target):
             except BadAddress:
                 forms.append(None)
                 continue
-            if len(found) <= MAX_LENGTH and not _has_dotted_port(text):
+            if len(found) <= MAX_LENGTH and not _has_odd_host(text):
                 assert form(found) == found
             host_of(found)
             forms.append(found)
@@ -58,6 +58,6 @@ class Addresses(Target):
         return tuple(None if one is None else one == text for one in forms), target is None
 
 
-def _has_dotted_port(text: str) -> bool:
-    """Whether a dot stands beside a port, which Heritrix drops one after the other."""
-    return re.search(r"\.:|:[0-9]*\.", text) is not None
+def _has_odd_host(text: str) -> bool:
+    """Whether a dot stands beside a port or a user, which Heritrix drops one after the other."""
+    return re.search(r"\.:|:[0-9]*\.|@", text) is not None

@@ -1,17 +1,24 @@
 """Searches: the words, the filters, and the place in the result, as an address has them."""
 
 import os
-from collections.abc import Hashable, Iterable
+import re
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from urllib.parse import parse_qsl, urlsplit
+from random import Random
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode, urlsplit
 
+from fuzzing.mutators import changed_json
 from fuzzing.target import Target
 
 from fuzz_targets.rules import DC
 from recordsilo import Silo
 from recordsilo.errors import SearchError
+from recordsilo.index import PageRequest
 from webui.errors import BadRequest
 from webui.search_request import SearchRequest
+
+_CURSOR = re.compile(rb"(?<=after=)[^&]*")
+_NAMES = ("newest", "oldest", "identifier", "title", "relevance", "oai:x:1", "\ud800", "\0")
 
 
 class Queries(Target):
@@ -27,7 +34,7 @@ class Queries(Target):
         b"type=Article", b"year=2004", b"set=a", b"%00", b"%ED%A0%80", b"%FF", b"%F0%9F%98%80",
         b"tides", b"physics", b"%E4%B8%AD", b"%CC%81",
     )  # fmt: skip
-    largest = 4_096
+    largest = 8_192
 
     def __init__(self, scratch: str) -> None:
         super().__init__(scratch)
@@ -41,12 +48,25 @@ class Queries(Target):
         self._silo.close()
 
     def seeds(self) -> Iterable[bytes]:
+        cursors = []
+        for sort in ("newest", "oldest", "identifier", "title", "relevance"):
+            following = self._silo.search("tides", page=PageRequest(3, None, sort)).next_page
+            cursors.append(urlencode({"q": "tides", "sort": sort, "after": following}).encode())
         return [
+            *cursors,
             b"q=tides", b"q=%22the+tides%22+-physics+OR+title%3Atid*&sort=newest&limit=2",
             b"q=&type=Article&deleted=false&since=2004&until=2030-12-31&sort=identifier",
             b"q=tides&open=subject&open=creator&limit=1000&back=first",
             b"sort=title&limit=3&after=%5B%22a%22%2C1%5D", b"sort=oldest&limit=5",
         ]  # fmt: skip
+
+    def mutated(self, random: Random, pool: Sequence[bytes]) -> bytes:
+        data = super().mutated(random, pool)
+        found = _CURSOR.search(data)
+        if found is None or random.random() < 0.5:
+            return data
+        cursor = changed_json(random, unquote_to_bytes(found[0].replace(b"+", b" ")), _NAMES)
+        return data[: found.start()] + quote(cursor).encode() + data[found.end() :]
 
     def check(self, data: bytes) -> Hashable:
         text = data.decode("latin-1")

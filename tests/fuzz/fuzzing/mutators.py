@@ -137,7 +137,12 @@ def changed_json(random: Random, content: bytes, names: Sequence[str] = ()) -> b
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
-        return changed(random, [content], [name.encode() for name in names], largest=1 << 20)
+        return changed(
+            random,
+            [content],
+            [name.encode("utf-8", "surrogatepass") for name in names],
+            largest=1 << 20,
+        )
     for _ in range(random.randrange(1, 5)):
         value = _changed_value(random, value, names)
     return json.dumps(value, ensure_ascii=random.random() < 0.5).encode("utf-8", "surrogatepass")
