@@ -25,7 +25,7 @@ from recordsilo import Silo
 from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.locks import Locks
-from recordsilo.manifest import altered, now_text
+from recordsilo.manifest import Manifest, altered, now_text
 
 PAGE = 200
 """Records in one group commit."""
@@ -460,9 +460,10 @@ def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
     _check_as_written(edit, entry)
     if entry.made:
         was_current = manifest.current_version == entry.version
+        cursor = _cursor_without(manifest, entry)
         edit.remove_version(entry.version)
-        if was_current and edit.manifest.has(entry.cursor):
-            edit.move_cursor(entry.cursor)
+        if was_current and edit.manifest.has(cursor):
+            edit.move_cursor(cursor)
         edit.log(edit.manifest.current_version, f"Deleted version {entry.version}: {log}")
         return
     for path, content in (entry.files or {}).items():
@@ -473,6 +474,15 @@ def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
             edit.put(entry.version, path, content, metadata=marked)
     edit.set_state(entry.version, entry.state_before)
     edit.log(entry.version, log)
+
+
+def _cursor_without(manifest: Manifest, entry: Entry) -> str:
+    """What is current without the version that the job made: what a harvest brought since,
+    else what was current before.
+    """
+    names = [one.name for one in manifest.versions]
+    since = manifest.versions[names.index(entry.version) + 1 :]
+    return next((one.name for one in reversed(since) if not one.is_curated), entry.cursor)
 
 
 def _check_as_written(edit: RecordEdit, entry: Entry) -> None:

@@ -174,6 +174,34 @@ def test_undo_takes_everything_back(silo: Silo, fill: Fill) -> None:
     assert undo_job(silo, job, agent="bob").counts == {Doing.UNDONE: 3}
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_undoing_after_a_harvest_leaves_what_the_harvest_brought(
+    silo: Silo, fill: Fill, harvest_again: Callable[..., None], deleted: bool
+) -> None:
+    (identifier,) = fill(1, type="Journal Article")
+    job = create_job(silo, rules_job(TYPES), agent="ada")
+    run_job(silo, job)
+    harvest_again(identifier, **({} if deleted else {"title": "Record 0, revised"}))
+    assert silo[identifier].currentversion == "workingcopy"
+    assert undo_job(silo, job, agent="bob").whole
+    record = silo[identifier]
+    assert (record.versions, record.currentversion) == (["1", "2"], "2")
+
+
+def test_undoing_goes_back_to_an_older_version_that_was_chosen(
+    silo: Silo, fill: Fill, harvest_again: Callable[..., None]
+) -> None:
+    (identifier,) = fill(1, type="Journal Article")
+    harvest_again(identifier, title="Record 0, revised")
+    record = silo[identifier]
+    record.set_version_cursor("1")
+    record.sync()
+    job = create_job(silo, rules_job(TYPES), agent="ada")
+    run_job(silo, job)
+    assert undo_job(silo, job, agent="bob").whole
+    assert silo[identifier].currentversion == "1"
+
+
 def test_records_changed_since_are_kept_and_listed(silo: Silo, fill: Fill) -> None:
     identifiers = fill(4, type="Journal Article")
     before = snapshot(silo)

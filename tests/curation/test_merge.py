@@ -1,5 +1,7 @@
 """Three states of a record become one, or a person is asked."""
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +93,22 @@ def test_a_side_that_changed_nothing_decides_nothing(base: Fields, other: Fields
         assert not found.conflicts
         for name in ("title", "subject"):
             assert texts(found.fields, name) == texts(other, name)
+
+
+@given(records, records, records)
+def test_what_either_side_added_comes_and_what_we_removed_stays_away(
+    base: Fields, ours: Fields, theirs: Fields
+) -> None:
+    found = merge(base, ours, theirs)
+    in_conflict = {one.name for one in found.conflicts}
+    was, mine, their, merged = (Counter(said(side)) for side in (base, ours, theirs, found.fields))
+    for value in was | mine | their:
+        if value[0] in in_conflict:
+            continue
+        if mine[value] > was[value] or their[value] > was[value]:
+            assert merged[value] >= 1, value
+        if mine[value] == 0 and was[value] >= their[value]:
+            assert merged[value] == 0, value
 
 
 @given(records, records, records)
