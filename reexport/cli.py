@@ -23,6 +23,7 @@ from reexport.showing import (
 )
 from reexport.tables_cli import table_commands
 from reexport.targets.bag import BagTarget
+from reexport.targets.bag_settings import read_settings
 from reexport.targets.directory import DirectoryTarget, marked, read_marker
 from reexport.targets.files import FilesTarget
 
@@ -73,6 +74,7 @@ def files(silo_dir: str, out: str, **given: Any) -> int:
     epilog=example(
         "silo export bag myrepo bags --versions all",
         "silo export bag myrepo bags --state ready --jobs 2",
+        "silo export bag myrepo bags --info bag-info.txt --profile profile.json",
     )
 )
 @directory
@@ -82,12 +84,21 @@ def files(silo_dir: str, out: str, **given: Any) -> int:
 @options.how_run
 @options.jobs
 @options.showing
-def bag(silo_dir: str, out: str, **given: Any) -> int:
+@click.option(
+    "--info",
+    metavar="FILE",
+    help="Fields for every bag-info.txt, as Source-Organization: …; a line each.",
+)
+@click.option("--profile", metavar="FILE.json", help="The BagIt profile that the bags shall meet.")
+def bag(silo_dir: str, out: str, info: str | None, profile: str | None, **given: Any) -> int:
     """Write records as BagIt bags: a tar file for each in OUT, with all chosen versions.
 
-    The same versions make the same bytes, on any day and any machine.
+    The same versions make the same bytes on the same day. Fields and a profile hold for
+    all later exports to OUT, until others are given.
     """
-    return _run(silo_dir, BagTarget(out), given)
+    with options.told():
+        settings = read_settings(info, profile)
+    return _run(silo_dir, BagTarget(out, settings), given)
 
 
 def _run(silo_dir: str, target: DirectoryTarget, given: dict[str, Any]) -> int:

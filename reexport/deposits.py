@@ -112,7 +112,11 @@ class Depositor:
             withdrawal = Withdrawal(action.identifier, how, action.key, held, date, overwrite)
             entry = self.ledger.begin(self.run_id, action, how)
             return self._tried(entry, held, lambda pen: self.target.withdraw(withdrawal, pen))
-        deposit = replace(self.packer.deposit(record, manifest, action, held), overwrite=overwrite)
+        deposit = replace(
+            self.packer.deposit(record, manifest, action, held),
+            overwrite=overwrite,
+            noted=self.ledger.noted(action.identifier, action.key),
+        )
         entry = self.ledger.begin(self.run_id, action)
 
         def step(journal: DepositJournal) -> Deposited:

@@ -274,6 +274,13 @@ class Ledger:
         rows = self._rows(f"{ENTRIES} WHERE {where}", (identifier, done, "{}", _ATTEMPTS))
         return [entry_of(row) for row in rows]
 
+    def noted(self, identifier: str, key: str) -> dict[str, str]:
+        """The facts that the target noted when a record was deposited last under a key."""
+        where = "identifier = ? AND key = ? AND state = ? AND facts != ? ORDER BY number DESC"
+        values = (identifier, key, DepositState.DONE, "{}")
+        rows = self._rows(f"{ENTRIES} WHERE {where} LIMIT 1", values)
+        return dict(entry_of(rows[0]).facts) if rows else {}
+
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
         """Note how far a deposit is; facts add to those noted."""
         with self._writing() as connection:

@@ -201,6 +201,7 @@ class Deposit:
         held: What the ledger knows to be there; None: nothing. Anything else found
             there is a conflict.
         overwrite: Whether a conflict is to be written over.
+        noted: What the target noted in the ledger when the record went last under this key.
         left: Attempts at the record that came to nothing since the last that came to
             something, the newest first: what is there may be the half of one.
     """
@@ -214,6 +215,7 @@ class Deposit:
     about: Mapping[str, Any] = field(default_factory=dict)
     held: Held | None = None
     overwrite: bool = False
+    noted: Mapping[str, str] = field(default_factory=dict)
     left: tuple[UnfinishedDeposit, ...] = ()
 
     @property

@@ -7,8 +7,9 @@ oai+eprints,example,org+6102.tar
     bagit.txt  bag-info.txt  manifest-sha512.txt  tagmanifest-sha512.txt
     silo.json                           what the manifest says of the versions
 
-The same deposit makes the same bytes, whoever makes it and whenever: nothing in a bag
-tells of the moment or the machine. It is written as a stream, each file read once.
+The same deposit makes the same bytes on the same day, whoever makes it: nothing else in
+a bag tells of the moment or the machine, and a bag that is made again keeps its day. It
+is written as a stream, each file read once.
 
 Source: BagIt 1.0 (RFC 8493); the tar format of POSIX.1-2001 (pax).
 """
@@ -23,19 +24,23 @@ import re
 import tarfile
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import IO, Any, cast
 
 from recordsilo.atomic_file import flush_fd
 from reexport.content import checked_chunks
 from reexport.errors import DepositFailed
-from reexport.targets.directory import DirectoryTarget, directory_name
+from reexport.plan import digest_of
+from reexport.targets.bag_settings import SENDER, BagSettings
+from reexport.targets.directory import DAY, SETTINGS, DirectoryTarget, directory_name, marked
 from reexport.values import Deposit, ExportedFile, ExportedVersion
 
 _BAGIT = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+_VARIANT = "bag 2"
 _MAX_NAME = 250
+_MAX_INFO = 1 << 20
 _TROUBLE = re.compile(
     "[%\x00-\x1f\x7f\x85\u2028\u2029]|\\s+\\Z|\\^(?=[0-9a-f]{2})|~(?=[0-9a-f]{24}\\Z)"
 )
@@ -47,25 +52,56 @@ class BagTarget(DirectoryTarget):
 
     Args:
         directory: New, empty, or one that an earlier export of bags made.
+        settings: What all bags have alike; None: as the directory's bags have it, or the
+            usual. Other settings than before make all bags anew.
+        today: Gives the day, in UTC.
     """
 
-    def __init__(self, directory: str) -> None:
-        super().__init__(directory, _Bags())
+    def __init__(
+        self,
+        directory: str,
+        settings: BagSettings | None = None,
+        *,
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
+    ) -> None:
+        super().__init__(directory, _Bags(settings or BagSettings(), today))
+        self._given = settings
+
+    def _take_marker(self, marker: bytes) -> None:
+        if self._given is None and isinstance(self._form, _Bags):
+            settings = BagSettings.from_json(marked(marker, SETTINGS))
+            self._form = replace(self._form, given=settings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bags:
     """See `reexport.targets.directory.Form`."""
 
+    given: BagSettings
+    today: Callable[[], date]
     name: str = "bags"
     suffix: str = ".tar"
-    variant: str = "bag 2"
 
-    def write(self, path: str, deposit: Deposit) -> str:
+    @property
+    def variant(self) -> str:
+        """See `Form`."""
+        usual = self.given == BagSettings()
+        return _VARIANT if usual else f"{_VARIANT} {digest_of(self.given.to_json())[:16]}"
+
+    @property
+    def settings(self) -> str:
+        """See `Form`."""
+        return self.given.to_json()
+
+    def day(self, path: str, deposit: Deposit) -> str:
+        """See `Form`: the day of bagging, of the same bag as noted, or as it says itself."""
+        return deposit.noted.get(DAY) or _day_of(path, deposit.key) or f"{self.today()}"
+
+    def write(self, path: str, deposit: Deposit, day: str) -> str:
         with open(path, "xb") as file:
             hashing = _Hashing(file)
             with tarfile.open(fileobj=hashing, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-                _Writer(tar, deposit).write()
+                _Writer(tar, deposit, self.given, day).write()
             file.flush()
             flush_fd(file.fileno())
         return hashing.sha256.hexdigest()
@@ -110,11 +146,11 @@ class _Hashing(io.RawIOBase):
 
 
 class _Reading(io.RawIOBase):
-    """What `tarfile` reads a file's bytes from: chunks, with the SHA-512 of what was taken."""
+    """What `tarfile` reads a file's bytes from: chunks, with digests of what was taken."""
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    def __init__(self, chunks: Iterator[bytes], algorithms: Iterable[str]) -> None:
         self._chunks, self._left = chunks, b""
-        self.sha512 = hashlib.sha512()
+        self.digests = {one: hashlib.new(one, usedforsecurity=False) for one in algorithms}
 
     def readable(self) -> bool:
         return True
@@ -123,7 +159,8 @@ class _Reading(io.RawIOBase):
         while len(self._left) < size and (chunk := next(self._chunks, b"")):
             self._left += chunk
         taken, self._left = self._left[:size], self._left[size:]
-        self.sha512.update(taken)
+        for digest in self.digests.values():
+            digest.update(taken)
         return taken
 
     def finish(self) -> None:
@@ -138,26 +175,31 @@ class _Writer:
 
     tar: tarfile.TarFile
     deposit: Deposit
-    manifest: list[tuple[str, str]] = field(default_factory=list)
-    tags: list[tuple[str, str]] = field(default_factory=list)
+    settings: BagSettings
+    day: str
+    payload: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+    tags: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
 
     def write(self) -> None:
         for version in self.deposit.versions:
             for file in version.files:
                 self._payload(version, file)
         self._tag("bagit.txt", _BAGIT)
-        self._tag("bag-info.txt", "".join(_bag_info(self.deposit)))
+        self._tag("bag-info.txt", "".join(_bag_info(self.deposit, self.settings, self.day)))
         self._tag("silo.json", _about(self.deposit))
-        self._tag("manifest-sha512.txt", _lines(self.manifest))
-        self._tag("tagmanifest-sha512.txt", _lines(self.tags))
+        for one in self.settings.manifests:
+            self._tag(f"manifest-{one}.txt", _lines(self.payload, one))
+        sums = tuple(self.tags)
+        for one in self.settings.tag_manifests:
+            self._tag(f"tagmanifest-{one}.txt", _lines(sums, one))
 
     def _payload(self, version: ExportedVersion, file: ExportedFile) -> None:
         name = _in_bag(version.name, file.path)
         with checked_chunks(self.deposit.identifier, version, file) as chunks:
-            source = _Reading(chunks)
+            source = _Reading(chunks, self.settings.manifests)
             self.tar.addfile(self._member(name, file.size), source)
             source.finish()
-        self.manifest.append((name, source.sha512.hexdigest()))
+        self.payload.append((name, _hexes(source)))
 
     def _tag(self, name: str, text: str) -> None:
         try:
@@ -165,8 +207,9 @@ class _Writer:
         except UnicodeEncodeError:
             why = f"half a surrogate pair in what the manifest says cannot be written into {name}"
             raise DepositFailed(self.deposit.identifier, why) from None
-        self.tar.addfile(self._member(name, len(content)), io.BytesIO(content))
-        self.tags.append((name, hashlib.sha512(content).hexdigest()))
+        source = _Reading(iter([content]), self.settings.tag_manifests)
+        self.tar.addfile(self._member(name, len(content)), source)
+        self.tags.append((name, _hexes(source)))
 
     def _member(self, name: str, size: int) -> tarfile.TarInfo:
         member = tarfile.TarInfo(f"{directory_name(self.deposit.identifier)}/{name}")
@@ -184,9 +227,13 @@ def _seconds(deposit: Deposit) -> int:
     return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
 
 
-def _lines(digests: Iterable[tuple[str, str]]) -> str:
+def _hexes(source: _Reading) -> dict[str, str]:
+    return {name: digest.hexdigest() for name, digest in source.digests.items()}
+
+
+def _lines(digests: Iterable[tuple[str, Mapping[str, str]]], algorithm: str) -> str:
     """RFC 8493, section 2.1.3; no name has a character that it would have encoded."""
-    return "".join(f"{digest}  {name}\n" for name, digest in digests)
+    return "".join(f"{found[algorithm]}  {name}\n" for name, found in digests)
 
 
 def _in_bag(version: str, path: str) -> str:
@@ -211,19 +258,47 @@ def _hex(match: re.Match[str]) -> str:
     return "".join(f"^{octet:02x}" for octet in match[0].encode())
 
 
-def _bag_info(deposit: Deposit) -> Iterator[str]:
+def _bag_info(deposit: Deposit, settings: BagSettings, day: str) -> Iterator[str]:
     """RFC 8493, section 2.2.2; then what is the Silo's own."""
     files = [file for version in deposit.versions for file in version.files]
+    octets = sum(file.size for file in files)
+    yield from (f"{label}: {value}\n" for label, value in settings.info)
     yield f"External-Identifier: {_one_line(deposit.identifier)}\n"
-    if deposit.source:
-        yield f"Internal-Sender-Description: harvested from {_one_line(deposit.source)}\n"
-    yield f"Bagging-Date: {datetime.fromtimestamp(_seconds(deposit), UTC):%Y-%m-%d}\n"
-    yield f"Payload-Oxum: {sum(file.size for file in files)}.{len(files)}\n"
+    labels = {label.casefold() for label, _ in settings.info}
+    if deposit.source and SENDER.casefold() not in labels:
+        yield f"{SENDER}: harvested from {_one_line(deposit.source)}\n"
+    yield f"Bagging-Date: {day}\n"
+    yield f"Bag-Size: {_shown_size(octets)}\n"
+    yield f"Payload-Oxum: {octets}.{len(files)}\n"
     for version in deposit.versions:
         made = _one_line(version.origin.date) or "undated"
         yield f"Silo-Version: {_one_line(version.name)} {made} sha256 {version.digest}\n"
     yield f"Silo-Current-Version: {_one_line(deposit.version.name)}\n"
     yield f"Silo-Key: {deposit.key}\n"
+
+
+def _shown_size(octets: float) -> str:
+    if octets < 1000:
+        return f"{octets} B"
+    for unit in ("KB", "MB", "GB"):
+        octets /= 1000
+        if octets < 999.95:
+            return f"{octets:.1f} {unit}"
+    return f"{octets / 1000:.1f} TB"
+
+
+def _day_of(path: str, key: str) -> str:
+    """The Bagging-Date of a bag that is there, if it is of that key; or ``""``."""
+    try:
+        with tarfile.open(path, "r:") as tar:
+            tag = next(one for one in tar if one.name.endswith("/bag-info.txt") and one.isfile()
+                       and one.name.count("/") == 1 and one.size <= _MAX_INFO)  # fmt: skip
+            info = cast(IO[bytes], tar.extractfile(tag)).read().decode()
+        found = dict(line.split(": ", 1) for line in info.splitlines() if ": " in line)
+        same = found.get("Silo-Key") == key
+        return date.fromisoformat(found["Bagging-Date"]).isoformat() if same else ""
+    except (OSError, tarfile.TarError, StopIteration, ValueError, KeyError):
+        return ""
 
 
 def _one_line(text: str) -> str:

@@ -50,6 +50,10 @@ from reexport.values import (
 
 MARKER = ".silo-export"
 NOTES = ".silo-notes"
+SETTINGS = "settings"
+"""The line of the marker that keeps a form's settings."""
+DAY = "day"
+"""The fact in the ledger that says which day a record bears."""
 _MAX_NAME = 200
 _STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _OLD = "-old"
@@ -72,7 +76,14 @@ class Form(Protocol):
     def variant(self) -> str:
         """What else decides how it looks; part of every key."""
 
-    def write(self, path: str, deposit: Deposit) -> str:
+    @property
+    def settings(self) -> str:
+        """What the marker keeps for later runs, as one line; ``""`` for nothing."""
+
+    def day(self, path: str, deposit: Deposit) -> str:
+        """The day that a record will bear (YYYY-MM-DD), where one may be already; or ``""``."""
+
+    def write(self, path: str, deposit: Deposit, day: str) -> str:
         """Write a record where nothing is yet, and flush it; its digest (`digest`).
 
         Raises:
@@ -142,9 +153,13 @@ class DirectoryTarget:
                     "empty directory"
                 )
             kept = self._kept_key() if MARKER in names else ""
+            self._take_marker(read_marker(self.directory))
         except OSError as error:
             raise TargetUnusable(f"{self.shown} cannot be read: {error.strerror}") from error
         self._key = kept or self._key or f"{self._form.name} {secrets.token_hex(16)}"
+
+    def _take_marker(self, marker: bytes) -> None:
+        """Take over what an earlier run left in the marker; empty where there is none."""
 
     def _may_become_ours(self, names: list[str]) -> bool:
         """Whether nothing is there, or no more than a killed `prepare` left."""
@@ -171,11 +186,14 @@ class DirectoryTarget:
         text = (
             "Records exported from a Silo, each under its identifier.\n"
             f"export: {self._key}\nform: {self._form.variant}\n"
-        ).encode()
+        )
+        if self._form.settings:
+            text += f"{SETTINGS}: {self._form.settings}\n"
+        content = text.encode()
         try:
             os.makedirs(f"{self.directory}/{NOTES}", exist_ok=True)
-            if read_marker(self.directory) != text:
-                replace_file(f"{self.directory}/{MARKER}", text)
+            if read_marker(self.directory) != content:
+                replace_file(f"{self.directory}/{MARKER}", content)
             self._sweep()
         except OSError as error:
             raise TargetUnusable(f"{self.shown} cannot be written: {error.strerror}") from error
@@ -203,14 +221,16 @@ class DirectoryTarget:
         there = self._form.digest(place)
         if there and there == self._form.expected(deposit):
             return self._noted(deposit, there, was_there=True)
+        day = self._form.day(place, deposit)
         with self._staged() as staged:
-            digest = self._form.write(staged, deposit)
+            digest = self._form.write(staged, deposit, day)
             if digest == there:
                 return self._noted(deposit, there, was_there=True)
             if not deposit.overwrite:
                 self._refuse_changed(deposit.identifier, deposit.held, there)
             created = "" if there else "yes"
-            journal.committing(digest=digest, created=created, staged=os.path.basename(staged))
+            facts = {"digest": digest, "created": created, "staged": os.path.basename(staged)}
+            journal.committing(**facts, **({DAY: day} if day else {}))
             self._move_in(staged, place)
         return self._noted(deposit, digest, was_there=False, created=not there)
 
@@ -385,7 +405,7 @@ def read_marker(directory: str) -> bytes:
     """The text by which a directory of exported records is known; empty where there is none."""
     try:
         with open(f"{directory}/{MARKER}", "rb") as file:
-            return file.read(1 << 16)
+            return file.read(1 << 22)
     except FileNotFoundError:
         return b""
 

@@ -48,7 +48,14 @@ class _Files:
     def variant(self) -> str:
         return "files by version" if self.by_version else "files"
 
-    def write(self, path: str, deposit: Deposit) -> str:
+    @property
+    def settings(self) -> str:
+        return ""
+
+    def day(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - nothing of it is dated
+        return ""
+
+    def write(self, path: str, deposit: Deposit, day: str) -> str:  # noqa: ARG002 - see `day`
         barrier = StrictBarrier()
         os.mkdir(path)
         barrier.directory_changed(path)
