@@ -33,7 +33,7 @@ from reexport.errors import ExportError
 
 Term = URIRef | Literal
 Statement = tuple[URIRef, URIRef, Term]
-_RULES = 1
+_RULES = 2
 """Counts up when the same mapping gives other statements: it is part of every key."""
 
 
@@ -204,7 +204,7 @@ def _described(name: str, content: bytes) -> Iterator[tuple[URIRef, Term]]:
 _ELEMENT_OF_FIELD = {field: element for element, field in FIELD_OF_ELEMENT.items()}
 _KIND = {
     "date": "date", "type": "uri", "identifier": "plain", "source": "uri",
-    "language": "language", "relation": "uri", "rights": "uri",
+    "language": "language", "relation": "uri", "rights": "licence",
 }  # fmt: skip
 
 
@@ -212,9 +212,8 @@ _KIND = {
 
 
 def text(value: str, language: str = "") -> Literal:
-    """A literal in its language; a tag that is none (BCP 47) is left out."""
-    tag = language.strip().replace("_", "-")
-    return Literal(value, lang=tag) if tag and _is_language(tag) else Literal(value)
+    """A literal in its language; an invalid tag is left out."""
+    return Literal(value, lang=_tag(language) or None)
 
 
 def _plain(value: str, _language: str) -> Literal:
@@ -226,8 +225,19 @@ def _uri(value: str, language: str) -> Term:
 
 
 def _language(value: str, language: str) -> Literal:
-    tag = value.replace("_", "-")
-    return Literal(tag, datatype=DCTERMS.RFC5646) if _is_language(tag) else text(value, language)
+    tag = _tag(value)
+    return Literal(tag, datatype=DCTERMS.RFC5646) if tag else text(value, language)
+
+
+def _licence(value: str, language: str) -> Term:
+    """The address of a Creative Commons licence for its code, as of EPrints or SPDX."""
+    code = value.replace("_", "-").replace(" ", "-").lower()
+    if match := _CC.fullmatch(code):
+        version = match["version"] if "." in match["version"] else f"{match['version']}.0"
+        return URIRef(f"https://creativecommons.org/licenses/{match['terms']}/{version}/")
+    if code in _CC0:
+        return URIRef("https://creativecommons.org/publicdomain/zero/1.0/")
+    return _uri(value, language)
 
 
 def _date(value: str, language: str) -> Literal:
@@ -261,7 +271,10 @@ _DATES: tuple[tuple[re.Pattern[str], URIRef, Callable[[str], object]], ...] = (
 )
 _TERMS: dict[str, Callable[[str, str], Term]] = {
     "text": text, "plain": _plain, "uri": _uri, "date": _date, "language": _language,
+    "licence": _licence,
 }  # fmt: skip
+_CC = re.compile(r"cc-(?P<terms>by(?:-nc)?(?:-nd|-sa)?)-(?P<version>[234]|[234]\.0|2\.5)")
+_CC0 = ("cc0", "cc-0", "cc0-1.0")
 
 _URI = re.compile(
     r"(?:https?|ftp|urn|info|doi|hdl|mailto|tel|geo|oai|tag|ark):[!-;=?-\[\]_a-z~]+", re.IGNORECASE
@@ -279,10 +292,11 @@ def _is_uri(value: str) -> bool:
     return bool(parts.netloc) if parts.scheme in {"http", "https", "ftp"} else True
 
 
-def _is_language(tag: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag)) and langcodes.tag_is_valid(
-        tag
-    )
+def _tag(text: str) -> str:
+    """A language tag in its standard form (BCP 47): ``de`` for ``deu`` and ``ger``; or ``""``."""
+    tag = text.strip().replace("_", "-")
+    is_one = re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag) and langcodes.tag_is_valid(tag)
+    return langcodes.standardize_tag(tag) if is_one else ""
 
 
 def ntriples(statements: Iterable[Statement]) -> bytes:

@@ -66,6 +66,38 @@ def test_a_language_code_is_typed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "tag"),
+    [("deu", "de"), ("ger", "de"), ("en_us", "en-US"), ("iw", "he"), ("mul", "mul")],
+)
+def test_a_language_code_goes_in_its_standard_form(code: str, tag: str) -> None:
+    found = terms(f"<dc:language>{code}</dc:language>", f'<dc:title xml:lang="{code}">T</dc:title>')
+    assert set(found) == {
+        (DCTERMS.language, Literal(tag, datatype=DCTERMS.RFC5646)),
+        (DCTERMS.title, Literal("T", lang=tag)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "path"),
+    [
+        ("cc_by_nc_nd_4", "licenses/by-nc-nd/4.0/"), ("CC-BY-SA-3.0", "licenses/by-sa/3.0/"),
+        ("CC BY 2.5", "licenses/by/2.5/"), ("cc0", "publicdomain/zero/1.0/"),
+        ("CC0-1.0", "publicdomain/zero/1.0/"),
+    ],
+)  # fmt: skip
+def test_the_code_of_a_licence_becomes_its_address(code: str, path: str) -> None:
+    expected = URIRef(f"https://creativecommons.org/{path}")
+    assert terms(f"<dc:rights>{code}</dc:rights>") == [(DCTERMS.rights, expected)]
+
+
+@pytest.mark.parametrize(
+    "text", ["cc_by", "CC BY 4.0 except for the maps", "cc_by_5", "all_rights"]
+)
+def test_what_names_no_version_of_a_licence_stays_a_text(text: str) -> None:
+    assert terms(f"<dc:rights>{text}</dc:rights>") == [(DCTERMS.rights, Literal(text))]
+
+
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1))
 def test_any_text_can_be_read_back(text: str) -> None:
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
