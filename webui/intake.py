@@ -49,6 +49,7 @@ SLOWEST = 32 * 1024
 SECONDS_TO_DRAIN = 5.0
 _TICK = 0.5
 _BLOCK = 64 * 1024
+_VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -273,6 +274,18 @@ class Request(HTTPRequest):
     """cheroot's request, without ``Expect``."""
 
     header_reader = _WorkerHeaderReader()
+
+    def read_request_line(self) -> bool:
+        """Refuse ``HTTP/1.-1`` as well, which cheroot takes and CherryPy fails on.
+
+        Source: RFC 9112, section 2.3, "HTTP Version".
+        """
+        if not super().read_request_line():  # type: ignore[no-untyped-call]  # cheroot is untyped
+            return False
+        if _VERSION.fullmatch(self.request_protocol):
+            return True
+        self.simple_response("400 Bad Request", "Malformed Request-Line: bad version")
+        return False
 
 
 class Connection(HTTPConnection):

@@ -188,6 +188,13 @@ def test_the_size_and_number_of_headers_are_bounded(client: Any, fields: str, st
                          rb" at most\.\n$", answer)  # fmt: skip
 
 
+@pytest.mark.parametrize("version", ["1.-1", "1.+1", "01.1", "1.", "1.x"])
+def test_a_version_of_http_is_a_digit_a_dot_and_a_digit(client: Any, version: str) -> None:
+    with connections(client.port) as [connection]:
+        connection.sendall(f"GET /robots.txt HTTP/{version}\r\n{HOST}\r\n".encode())
+        assert statuses(received(connection)) == [400]
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [

@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from fuzzing.loop import CORPUS, opened, target_class, target_names
 from fuzzing.processes import PATIENCE, Outcome, Plan, run_all
@@ -27,10 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plan = Plan(seed, given.seconds, given.runs, given.corpus, given.patience)
     names = given.targets or target_names()
     print(f"seed {seed}: {len(names)} targets, {given.seconds:g} s each, {given.jobs} at a time")
-    outcomes = run_all(names, plan, given.jobs, _progress())
-    print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
-    for one in outcomes:
-        _print(one, seed)
+    outcomes = run_all(names, plan, given.jobs, _progress(), partial(_print, seed=seed))
     if any(one.saved for one in outcomes):
         return 1
     return 130 if any(one.interrupted for one in outcomes) else 0
@@ -72,7 +70,8 @@ def _progress() -> Callable[[str, int], None]:
     return show
 
 
-def _print(one: Outcome, seed: int) -> None:
+def _print(one: Outcome, *, seed: int) -> None:
+    print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr, flush=True)
     what = "interrupted, no finding" if one.interrupted else "no finding"
     if one.saved:
         what = f"{len(one.saved)} finding{'s' if len(one.saved) > 1 else ''}"
@@ -82,6 +81,7 @@ def _print(one: Outcome, seed: int) -> None:
         print("    " + finding.error.replace("\n", "\n    "))
         if len(finding.data) <= _SHOWN:
             print(f"    in Base64: {base64.b64encode(finding.data).decode()}")
+    sys.stdout.flush()
 
 
 def _replay(targets: Sequence[str], path: str) -> int:

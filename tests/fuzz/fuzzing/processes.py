@@ -58,17 +58,29 @@ class Outcome:
 
 
 def run_all(
-    names: Sequence[str], plan: Plan, jobs: int, show: Callable[[str, int], None]
+    names: Sequence[str],
+    plan: Plan,
+    jobs: int,
+    show: Callable[[str, int], None],
+    tell: Callable[[Outcome], None],
 ) -> list[Outcome]:
     """Run targets side by side; Ctrl-C ends all of them, and what they found is kept.
 
     Args:
         jobs: How many at a time.
         show: Told the name of a target and its number of inputs, once a second.
+        tell: Told what came of a target, as soon as it has ended; one call at a time.
     """
-    stop = threading.Event()
+    stop, telling = threading.Event(), threading.Lock()
+
+    def run(name: str) -> Outcome:
+        outcome = _run_one(name, plan, stop, show)
+        with telling:
+            tell(outcome)
+        return outcome
+
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(_run_one, name, plan, stop, show) for name in names]
+        futures = [pool.submit(run, name) for name in names]
         try:
             for future in futures:
                 future.exception()
