@@ -1,7 +1,7 @@
 """What is done in the page beside changes of records, as lines of the activity log."""
 
 from curation.activity import ValueChange, changes_of, log_activity
-from webui.jobs.values import Job
+from silowork.values import Job
 from webui.site import Call
 
 

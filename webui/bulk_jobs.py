@@ -1,16 +1,16 @@
 """Where the page hands over a bulk change to be done, or undone, beside its requests."""
 
 from curation.job_journal import JobJournal
+from curation.jobs import PREVIEW, begin_change, begin_undo
+from silowork.values import Job
 from webui.activity import note_job
-from webui.jobs.kinds import PREVIEW
-from webui.jobs.values import Job
 from webui.site import Call
 from webui.texts import text as _
 
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
     """Begin, or go on with, a planned change; what it comes to is in its journal."""
-    job = call.site.jobs.begin_change(job_id, _title(call, job_id), call.user.name)
+    job = begin_change(call.site.jobs, job_id, _title(call, job_id), call.user.name)
     note_job(call, job, job.kind)
     return job
 
@@ -18,7 +18,7 @@ def start_bulk_job(call: Call, job_id: str) -> Job:
 def start_preview(call: Call, job_id: str) -> Job:
     """Begin to look at all that a planned change would do; its journal names the job."""
     title = _("Preview: {title}", title=_title(call, job_id))
-    job = call.site.jobs.begin(PREVIEW, title, {"job": job_id}, call.user.name)
+    job = call.site.jobs.begin(PREVIEW.name, title, {"job": job_id}, call.user.name)
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         journal.note(preview_job=job.job_id)
     note_job(call, job, job.kind)
@@ -28,7 +28,7 @@ def start_preview(call: Call, job_id: str) -> Job:
 def start_bulk_undo(call: Call, job_id: str) -> Job:
     """Begin to take back what a change did."""
     title = _("Undo: {title}", title=_title(call, job_id))
-    job = call.site.jobs.begin_undo(job_id, title, call.user.name)
+    job = begin_undo(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
     return job
 

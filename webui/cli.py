@@ -23,12 +23,12 @@ from oaipmhscraper.errors import HarvestInterrupted, NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
+from silowork.commands import broker_option
+from silowork.embedded import EmbeddedWorker
+from silowork.queue import Broker
 from webui.accounts import account_names
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
-from webui.jobs.commands import broker_option
-from webui.jobs.embedded import EmbeddedWorker
-from webui.jobs.queue import Broker
 from webui.pages.jobs import CLOSING
 from webui.security import LOOPBACK_NAMES, Policy, is_loopback
 from webui.server import CannotListen, PageServer, PortTaken, long_lived

@@ -12,9 +12,9 @@ from typing import Any
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.identifier import unclean
+from silowork.service import Jobs
 from webui.gate import Gate
 from webui.http_values import Request
-from webui.jobs.service import Jobs
 from webui.multipart import Form
 from webui.roles import NOBODY, User
 from webui.security import LOOPBACK_ONLY, Policy

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
+from curation.jobs import PREVIEW
+from reexport.fedora_places import PLACES, FedoraPlace, fedora_places
+from reexport.jobs import EXPORT, VERSIONS, place_of
+from reexport.table_jobs import TABLES
 from reexport.targets.tables import USUAL
+from silowork.errors import JobRefused, JobsError, NoSuchJob
+from silowork.kinds import begun_by_form, kind_names, kind_of, read_request
+from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.activity import note_job
 from webui.errors import BadRequest, Conflict, NotFound, WebError
 from webui.http_values import Response, redirect
-from webui.jobs import kinds
-from webui.jobs.errors import JobRefused, JobsError, NoSuchJob
-from webui.jobs.events import JobEvents, TooManyStreams
-from webui.jobs.exported_tables import TABLES
-from webui.jobs.exports import place_of
-from webui.jobs.fedora_places import PLACES, FedoraPlace, fedora_places
-from webui.jobs.requests import READERS, VERSIONS, read_request
-from webui.jobs.values import ACTIVE, Action, Job, State
+from webui.job_events import JobEvents, TooManyStreams
 from webui.pages.files import FileBody
 from webui.pages.results import CSV, JSON_LINES
 from webui.rendering import View, json_answer
@@ -32,8 +32,6 @@ logger = logging.getLogger("webui")
 PAGE = 50
 PROBLEMS = 200
 """Of one job, on one page."""
-CURATORS_KINDS = frozenset({kinds.CHANGE, kinds.UNDO, kinds.PROPOSE, kinds.PREVIEW})
-"""Kinds whose jobs a curator may pause, stop and try again; others are a manager's."""
 _TYPES = {"csv": CSV, "jsonl": JSON_LINES}
 CLOSING = threading.Event()
 """Set when the server is about to end: streams end too."""
@@ -88,7 +86,7 @@ def ask_new(call: Call) -> View:
         "columns": " ".join(USUAL),
     }
     fedoras = [{"name": one.name, "url": one.url} for one in places]
-    twin = {"kinds": list(READERS), "base_url": base_url, "fedoras": fedoras}
+    twin = {"kinds": begun_by_form(), "base_url": base_url, "fedoras": fedoras}
     return View("job_new.mako", data, twin, urls.NEW_JOB)
 
 
@@ -110,7 +108,7 @@ def create(call: Call) -> Response:
             )
         except JobRefused as error:
             raise BadRequest(_sentence(error)) from None
-        job = call.site.jobs.begin(asked.kind, asked.title, asked.arguments, call.user.name)
+        job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
     note_job(call, job, job.kind)
     return _led(call, job, 201)
 
@@ -140,7 +138,7 @@ def show_one(call: Call) -> View:
         "following": following,
         "actions": [(a.value, _(ACTIONS[a])) for a in job.actions if _may(call, job)],
         "change_url": _change_url(job),
-        "is_preview": job.kind == kinds.PREVIEW,
+        "is_preview": job.kind == PREVIEW.name,
         "refresh": call.request.query.get("every") == "5" and not job.is_over,
         "url": url,
     }
@@ -180,7 +178,7 @@ def download(call: Call) -> Response:
 def _table_of(call: Call, job: Job) -> str:
     """Where the table of an export is; empty where there is none."""
     form = str(job.arguments.get("form", ""))
-    if job.kind != kinds.EXPORT or form not in TABLES:
+    if job.kind != EXPORT.name or form not in TABLES:
         return ""
     path = place_of(call.site.silo.path, str(job.arguments["name"]), form)
     return path if os.path.isfile(path) else ""
@@ -230,7 +228,9 @@ def _listed(job: Job) -> Mapping[str, Any]:
 
 
 def _may(call: Call, job: Job) -> bool:
-    return call.user.may(Role.CURATOR if job.kind in CURATORS_KINDS else Role.MANAGER)
+    """Kinds that are not a curator's, or that no package brings any more, are a manager's."""
+    by_curators = job.kind in kind_names() and kind_of(job.kind).by_curators
+    return call.user.may(Role.CURATOR if by_curators else Role.MANAGER)
 
 
 def _waits(jobs: list[Job]) -> bool:

@@ -7,6 +7,7 @@ from curation.errors import UpstreamRefused
 from curation.fields import Fields
 from curation.look_commands import review_as_json
 from curation.merge import Conflict
+from curation.proposal_jobs import PROPOSE
 from curation.upstream import (
     Kind,
     Review,
@@ -23,7 +24,6 @@ from webui.activity import note_job
 from webui.curation import expected_revision
 from webui.errors import BadRequest
 from webui.http_values import Response, redirect, revision_tag
-from webui.jobs.kinds import PROPOSE
 from webui.pages.edit import field_label
 from webui.rendering import View, json_answer
 from webui.site import Call
@@ -99,7 +99,7 @@ def _said(call: Call) -> str:
 def propose(call: Call) -> Response:
     """Begin to make a proposal of every record that merges without a question: a job."""
     title = _("Propose all that merges cleanly")
-    job = call.site.jobs.begin(PROPOSE, title, {}, call.user.name)
+    job = call.site.jobs.begin(PROPOSE.name, title, {}, call.user.name)
     note_job(call, job, job.kind)
     location = urls.job(job.job_id)
     if call.wants_json:

@@ -8,9 +8,9 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
-from webui.jobs.embedded import EmbeddedWorker
-from webui.jobs.queue import Broker
-from webui.jobs.service import Jobs
+from silowork.embedded import EmbeddedWorker
+from silowork.queue import Broker
+from silowork.service import Jobs
 
 RECORDS = 600
 

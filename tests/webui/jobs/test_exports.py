@@ -13,14 +13,14 @@ from fedora_simulator import Simulator, serving
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
-from webui.jobs.errors import JobRefused
-from webui.jobs.exports import place_of
-from webui.jobs.fedora_places import FedoraPlace, fedora_place, fedora_places
-from webui.jobs.requests import read_request
-from webui.jobs.running import run_job
-from webui.jobs.service import Jobs
-from webui.jobs.values import Action, Job, State
-from webui.jobs.work import Work
+from reexport.fedora_places import FedoraPlace, fedora_place, fedora_places
+from reexport.jobs import place_of
+from silowork.errors import JobRefused
+from silowork.kinds import read_request
+from silowork.running import run_job
+from silowork.service import Jobs
+from silowork.values import Action, Job, State
+from silowork.work import Work
 
 NAMES = [f"oai:example.org:{number}" for number in range(4)]
 PASSWORD = "fedoraAdmin"  # the simulator's
@@ -50,7 +50,7 @@ def few(tmp_path: Path) -> str:
 def begun(path: str, **fields: str) -> Job:
     """A job as the form asks for it; nobody does it yet."""
     asked = read_request("export", fields, path, len(NAMES))
-    return Jobs.of(path).begin(asked.kind, asked.title, asked.arguments, "ada")
+    return Jobs.of(path).begin("export", asked.title, asked.arguments, "ada")
 
 
 def done(path: str, **fields: str) -> Job:

@@ -8,9 +8,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from recordsilo import Silo
+from silowork.ledger import JobLedger
+from silowork.values import Advance, Ending, Problem
 from webui.app import create_app
-from webui.jobs.ledger import JobLedger
-from webui.jobs.values import Advance, Ending, Problem
 from webui.server import PageServer
 from webui.site import Settings
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from webui.jobs.errors import LedgerUnreadable, NoSuchJob
-from webui.jobs.ledger import KEPT_PROBLEMS, JobLedger
-from webui.jobs.values import Action, Advance, Ending, Job, Problem, State, Wish
+from silowork.errors import LedgerUnreadable, NoSuchJob
+from silowork.ledger import KEPT_PROBLEMS, JobLedger
+from silowork.values import Action, Advance, Ending, Job, Problem, State, Wish
 
 
 @pytest.fixture

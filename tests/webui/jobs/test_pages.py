@@ -14,12 +14,12 @@ from curation.job_specs import rules_job
 from curation.rule_files import RuleSet
 from curation.rules import Add
 from recordsilo import Silo
+from silowork.embedded import EmbeddedWorker
+from silowork.ledger import JobLedger
+from silowork.queue import Broker
+from silowork.values import Advance, Ending, Problem
 from webui.app import create_app
-from webui.jobs.embedded import EmbeddedWorker
-from webui.jobs.events import MOST_STREAMS
-from webui.jobs.ledger import JobLedger
-from webui.jobs.queue import Broker
-from webui.jobs.values import Advance, Ending, Problem
+from webui.job_events import MOST_STREAMS
 from webui.server import PageServer
 from webui.site import Settings
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from curation import proposal_jobs
 from curation.upstream import Kind, reviews
 from oaipmhprovider import MutableSource, sample_repository
 from oaipmhprovider.server import ProviderServer
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Silo
-from webui.jobs import proposals
-from webui.jobs.running import run_job
-from webui.jobs.service import Jobs
-from webui.jobs.values import Job, State
+from silowork.running import run_job
+from silowork.service import Jobs
+from silowork.values import Job, State
 
 CLEAN, CONFLICTING, PLAIN = (f"oai:repo.example:{name}" for name in ("clean", "conflict", "plain"))
 BEGIN = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
@@ -145,7 +145,7 @@ def test_a_job_interrupted_while_it_proposes_does_not_harvest_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(proposals, "propose_all", interrupted)
+        patch.setattr(proposal_jobs, "propose_all", interrupted)
         job = changed.run("update", {})
     assert job.state is State.QUEUED
     listed = changed.source.records

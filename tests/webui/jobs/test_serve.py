@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from webui.jobs.commands import jobs as jobs_command
-from webui.jobs.ledger import JobLedger
-from webui.jobs.service import Jobs
-from webui.jobs.values import Ending, Problem, State
+from silowork.commands import jobs as jobs_command
+from silowork.ledger import JobLedger
+from silowork.service import Jobs
+from silowork.values import Ending, Problem, State
 
 Until = Callable[..., None]
 PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]

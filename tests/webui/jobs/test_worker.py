@@ -17,17 +17,20 @@ import pytest
 from curation.bulk import create_job, job_report
 from curation.job_journal import Doing
 from curation.job_specs import rules_job
+from curation.jobs import begin_change, begin_undo
 from curation.rule_files import RuleSet
 from curation.rules import Add
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
-from webui.jobs.embedded import EmbeddedWorker
-from webui.jobs.ledger import LEDGER
-from webui.jobs.queue import Broker
-from webui.jobs.running import run_job
-from webui.jobs.service import Jobs
-from webui.jobs.values import Action, Advance, State
+from recordsilo.locks import Locks
+from silowork.embedded import EmbeddedWorker
+from silowork.ledger import LEDGER
+from silowork.queue import Broker, Sender
+from silowork.running import run_job
+from silowork.service import Jobs
+from silowork.values import Action, Advance, State
+from silowork.worker import SLOTS
 
 Until = Callable[..., None]
 PYTHON = [sys.executable, "-c", "from recordsilo.cli import main; main()"]
@@ -122,7 +125,7 @@ def descendants_of(pid: int) -> list[int]:
 def test_a_change_killed_in_the_middle_is_finished_by_the_next_worker(
     silo_path: str, jobs: Jobs, worker: EmbeddedWorker, change: str, until: Until
 ) -> None:
-    jobs.begin_change(change, RULES.title, "ada")
+    begin_change(jobs, change, RULES.title, "ada")
     until(lambda: done_records(silo_path, change))
     first = worker.pid
     assert first
@@ -142,7 +145,7 @@ def test_ending_the_worker_leaves_no_process_and_the_next_one_goes_on(
     silo_path: str, jobs: Jobs, change: str, until: Until
 ) -> None:
     with EmbeddedWorker(Broker(silo_path)) as worker:
-        jobs.begin_change(change, RULES.title, "ada")
+        begin_change(jobs, change, RULES.title, "ada")
         until(lambda: done_records(silo_path, change))
         assert worker.pid
         processes = [worker.pid, *descendants_of(worker.pid)]
@@ -191,20 +194,28 @@ def test_jobs_of_one_lane_follow_each_other(
     assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
 
 
-def test_a_message_that_is_lost_or_comes_twice_changes_nothing(
+def test_without_a_broker_the_worker_finds_jobs_in_the_ledger(
     silo_path: str, jobs: Jobs, change: str, until: Until
 ) -> None:
-    job = jobs.begin_change(change, RULES.title, "ada")
-    assert job.sent
-    messages = os.path.join(silo_path, ".silo", "queue", "messages")
-    assert len(os.listdir(messages)) == 1
-    shutil.rmtree(os.path.join(silo_path, ".silo", "queue"))
+    assert not begin_change(jobs, change, RULES.title, "ada").sent
     with EmbeddedWorker(Broker(silo_path)):
-        until(lambda: os.path.isdir(messages))
-        jobs.ledger.note_sent(change, sent=False)
         until(is_over(jobs, change))
+        later = jobs.begin("reindex", "Index anew", {}, "ada")
+        until(is_over(jobs, later.job_id))
     assert jobs.ledger.job(change).counts["done"] == 600
     assert run_job(silo_path, change) is None
+
+
+def test_jobs_that_wait_for_their_lane_hold_up_no_other_lane(
+    silo_path: str, jobs: Jobs, until: Until
+) -> None:
+    with Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("lane-index"):
+        for _ in range(2 * SLOTS):
+            jobs.begin("reindex", "Index anew", {}, "ada")
+        audit = jobs.begin("audit", "Audit", {}, "ada")
+        with EmbeddedWorker(Broker(silo_path)):
+            until(is_over(jobs, audit.job_id))
+    assert jobs.ledger.job(audit.job_id).state is State.DONE
 
 
 def test_a_queue_that_cannot_be_reached_lets_the_job_wait_and_says_so(silo_path: str) -> None:
@@ -222,7 +233,7 @@ def test_a_queue_that_cannot_be_reached_lets_the_job_wait_and_says_so(silo_path:
 
 def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, change: str) -> None:
     name = "oai:example.org:7"
-    job = jobs.begin_change(change, RULES.title, "ada")
+    job = begin_change(jobs, change, RULES.title, "ada")
     with spoiled(silo_path, name):
         assert run_job(silo_path, job.job_id) is State.FAILED
     failed = jobs.ledger.job(change)
@@ -235,9 +246,9 @@ def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, cha
 
 
 def test_an_undo_takes_back_what_the_change_did(silo_path: str, jobs: Jobs, change: str) -> None:
-    jobs.begin_change(change, RULES.title, "ada")
+    begin_change(jobs, change, RULES.title, "ada")
     run_job(silo_path, change)
-    undo = jobs.begin_undo(change, "Undo", "bob")
+    undo = begin_undo(jobs, change, "Undo", "bob")
     assert run_job(silo_path, undo.job_id) is State.DONE
     assert jobs.ledger.job(undo.job_id).counts == {"undone": 600}
     assert types_of(silo_path) == {(("1",), 0)}
@@ -256,8 +267,8 @@ def test_an_audit_that_is_interrupted_goes_on_where_it_was(
                 stopping.set()
             return advance(ledger, job_id, how_far)
 
-        monkeypatch.setattr("webui.jobs.work.SECONDS_BETWEEN_NOTES", 0.0)
-        monkeypatch.setattr("webui.jobs.ledger.JobLedger.advance", noted)
+        monkeypatch.setattr("silowork.work.SECONDS_BETWEEN_NOTES", 0.0)
+        monkeypatch.setattr("silowork.ledger.JobLedger.advance", noted)
         assert run_job(silo_path, job.job_id, stopping) is State.QUEUED
         place = jobs.ledger.job(job.job_id).mark["records"]
         assert 100 < place < 600
@@ -326,7 +337,7 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
 ) -> None:
     port = free_port()
     jobs = Jobs.of(silo_path, f"redis://127.0.0.1:{port}/0")
-    assert not jobs.begin_change(change, RULES.title, "ada").sent
+    assert not begin_change(jobs, change, RULES.title, "ada").sent
     with redis_server(tmp_path, port):
         until(lambda: not jobs.problem())
         with worker_command(silo_path, jobs.broker.url):
@@ -334,6 +345,10 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
             other = jobs.begin("reindex", "Index anew", {}, "ada")
             assert other.sent
             until(is_over(jobs, other.job_id))
+            Sender(jobs.broker).send(change)  # a message may come twice
+            last = jobs.begin("reindex", "Index anew", {}, "ada")
+            until(is_over(jobs, last.job_id))
+    assert jobs.ledger.job(change).counts["done"] == 600
     assert jobs.ledger.job(change).state is State.DONE
 
 
@@ -377,7 +392,7 @@ def test_a_worker_that_cannot_be_started_is_tried_again(
     silo_path: str, jobs: Jobs, change: str, until: Until, caplog: pytest.LogCaptureFixture
 ) -> None:
     own = os.path.join(silo_path, ".silo", "queue")
-    jobs.begin_change(change, RULES.title, "ada")
+    begin_change(jobs, change, RULES.title, "ada")
     shutil.rmtree(own, ignore_errors=True)
     with open(own, "w"):
         pass  # as where the Silo may not be written: no log can be opened

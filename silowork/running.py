@@ -1,4 +1,4 @@
-"""The process of one job: ``python -m webui.jobs run SILO JOB``, begun by a worker.
+"""The process of one job: ``python -m silowork run SILO JOB``, begun by a worker.
 
 Its standard input is a pipe that the worker holds and never writes to: when it ends, the
 worker is ending or was killed, and so is this process, which so never is left behind.
@@ -14,17 +14,13 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
-from curation.errors import CurationError
-from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import ScraperError
 from recordsilo.errors import RecordSiloError
 from recordsilo.locks import Locks
-from reexport.errors import ExportError
-from webui.jobs.errors import Interrupted, JobsError
-from webui.jobs.kinds import kind_of
-from webui.jobs.ledger import JobLedger
-from webui.jobs.values import Ending, Job, Problem, State, Wish
-from webui.jobs.work import Kind, Work
+from silowork.errors import Interrupted, JobsError
+from silowork.kinds import kind_of, steps_after
+from silowork.ledger import JobLedger
+from silowork.values import Ending, Job, Problem, State, Wish
+from silowork.work import Kind, Work
 
 MOST_CRASHES = 3
 SECONDS_FOR_LAST_RUN = 20.0
@@ -32,9 +28,9 @@ SECONDS_FOR_LAST_RUN = 20.0
 SECONDS_TO_END = 10.0
 SECONDS_BETWEEN_LOOKS = 0.5
 UNFORESEEN = "something went wrong that nobody foresaw; the worker's log says what"
-FORESEEN = (ScraperError, OAIError, RecordSiloError, CurationError, ExportError, JobsError, OSError)
+FORESEEN = (RecordSiloError, JobsError, OSError)
 
-logger = logging.getLogger("webui.jobs")
+logger = logging.getLogger("silowork")
 
 
 def run_job(silo_path: str, job_id: str, stopping: threading.Event | None = None) -> State | None:
@@ -86,18 +82,33 @@ def main(silo_path: str, job_id: str, held: int) -> int:
 
 def _carry_out(ledger: JobLedger, job: Job, stopping: threading.Event) -> None:
     """Run the kind; note what came of it, whatever that is."""
+    foreseen: tuple[type[Exception], ...] = FORESEEN
     try:
         kind = kind_of(job.kind)
+        foreseen = (*FORESEEN, *kind.foreseen)
         with _interruptible(kind, stopping):
-            ending = kind.run(Work(ledger, job, stopping))
+            ending = _ending(kind, Work(ledger, job, stopping))
         ledger.end(job.job_id, ending)
     except (Interrupted, KeyboardInterrupt):
         ledger.interrupt(job.job_id)
-    except FORESEEN as error:
+    except foreseen as error:
         ledger.end(job.job_id, _failed(str(error)))
     except Exception:  # the process boundary: reported in the log, and on the page without details
         logger.exception("job %s", job.job_id)
         ledger.end(job.job_id, _failed(UNFORESEEN))
+
+
+def _ending(kind: Kind, work: Work) -> Ending:
+    """Do the kind's work, unless an earlier run did; then the steps after it."""
+    steps = steps_after(kind.name)
+    ending = work.ended
+    if ending is None:
+        ending = kind.run(work)
+        if steps:
+            ending = work.note_ended(ending)
+    for step in steps:
+        ending = step(work, ending)
+    return ending
 
 
 def _failed(sentence: str) -> Ending:

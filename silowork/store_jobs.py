@@ -1,4 +1,4 @@
-"""Audits and indexing as jobs: they change no record."""
+"""The store's own kinds of jobs, audits and indexing: they change no record."""
 
 import time
 from dataclasses import asdict
@@ -6,9 +6,9 @@ from dataclasses import asdict
 from recordsilo import Silo
 from recordsilo.audit import Audit, Finding
 from recordsilo.audit.passes import Pass
-from webui.jobs.errors import Interrupted
-from webui.jobs.values import Ending, Problem
-from webui.jobs.work import Work
+from silowork.errors import Interrupted, JobRefused
+from silowork.values import Ending, Problem
+from silowork.work import Asked, Fields, Kind, Work
 
 SECONDS_BETWEEN_MARKS = 2.0
 
@@ -79,3 +79,24 @@ def reindex(work: Work) -> Ending:
     counts = {"records indexed": total, "not indexed": len(problems)}
     text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
     return Ending(not problems, text, dict(counts), counts, problems)
+
+
+# --------------------------------------------------------------------------- forms
+
+
+def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
+    text = fields.get("share", "").strip() or "100"
+    try:
+        percent = float(text.removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent <= 100:
+        raise JobRefused("the share of an audit is more than 0 % and at most 100 %")
+    title = f"Audit: {percent:g} % of the records byte for byte"
+    return Asked(title, {"share": percent / 100, "records": records})
+
+
+AUDIT = Kind("audit", "Audit", audit, lane="audit", read=_asked_audit)
+REINDEX = Kind(
+    "reindex", "Index anew", reindex, lane="index", read=lambda *_: Asked("Index anew", {})
+)

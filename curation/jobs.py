@@ -1,15 +1,17 @@
-"""Bulk changes and their undoing as jobs, over the journals of `curation.bulk`."""
+"""Kinds of jobs: bulk changes, their preview and their undoing, over `curation.bulk`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from curation.bulk import JobReport, run_job, undo_job
+from curation.errors import CurationError
 from curation.job_journal import Doing, Entry, JobJournal
 from curation.planned import preview_planned
 from recordsilo import Silo
-from webui.jobs.errors import Interrupted
-from webui.jobs.values import Ending, Problem
-from webui.jobs.work import Work
+from silowork.errors import Interrupted
+from silowork.service import Jobs
+from silowork.values import Ending, Job, Problem
+from silowork.work import Kind, Work
 
 SAMPLES = 20
 """Of a preview."""
@@ -108,3 +110,40 @@ def _problems(silo_path: str, job_id: str, state: Doing) -> Iterator[Problem]:
 
 def _problem(entry: Entry) -> Problem:
     return Problem(entry.identifier, entry.reason)
+
+
+# --------------------------------------------------------------------------- the kinds
+
+CHANGE = Kind(
+    "change",
+    "Bulk change",
+    change,
+    lane="change",
+    renew=plan_skipped_again,
+    foreseen=(CurationError,),
+    by_curators=True,
+)
+UNDO = Kind("undo", "Undo", undo, lane="change", foreseen=(CurationError,), by_curators=True)
+PREVIEW = Kind(
+    "preview", "Preview", preview, lane="preview", foreseen=(CurationError,), by_curators=True
+)
+
+
+def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
+    """Begin a bulk change that `curation.bulk.create_job` planned, or go on with it.
+
+    The job has the change's id.
+
+    Raises:
+        LedgerUnreadable: See `Jobs.begin`.
+    """
+    return jobs.go_on(CHANGE.name, title, {"job": change_id}, agent, change_id)
+
+
+def begin_undo(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
+    """Begin to take a bulk change back.
+
+    Raises:
+        LedgerUnreadable: See `Jobs.begin`.
+    """
+    return jobs.begin(UNDO.name, title, {"job": change_id}, agent)

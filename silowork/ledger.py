@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any
 
 from recordsilo.manifest import now_text
-from webui.jobs.errors import LedgerUnreadable, NoSuchJob
-from webui.jobs.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
+from silowork.errors import LedgerUnreadable, NoSuchJob
+from silowork.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
 
 LEDGER = ("curation", "jobs", "ledger.sqlite")
 KEPT_PROBLEMS = 10_000

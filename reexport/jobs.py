@@ -1,4 +1,4 @@
-"""Exports as jobs: plain files, bags and tables beside the Silo, or into a Fedora."""
+"""A kind of jobs: exports, to plain files, bags and tables beside the Silo, or into a Fedora."""
 
 import os
 import re
@@ -9,18 +9,20 @@ from typing import Any
 
 from recordsilo import Silo
 from reexport.engine import Export, Stop, Watch
+from reexport.errors import ExportError
+from reexport.fedora_places import fedora_place
 from reexport.plan import Policy, Versions
 from reexport.report import DepositOutcome, Progress, RunReport
 from reexport.selection import Selection
+from reexport.table_jobs import TABLES, table
 from reexport.targets import Target
 from reexport.targets.bag import BagTarget
 from reexport.targets.files import FilesTarget
+from reexport.targets.tables import check_columns
 from reexport.values import Deletions, OnConflict
-from webui.jobs.errors import Interrupted, JobRefused
-from webui.jobs.exported_tables import TABLES, table
-from webui.jobs.fedora_places import fedora_place
-from webui.jobs.values import Ending, Problem
-from webui.jobs.work import Work
+from silowork.errors import Interrupted, JobRefused
+from silowork.values import Ending, Problem
+from silowork.work import Asked, Fields, Kind, Work
 
 DIRECTORIES = ("files", "bag")
 FEDORA = "fedora"
@@ -158,3 +160,60 @@ def _problems(report: RunReport) -> Iterator[Problem]:
 
 def _problem(outcome: DepositOutcome) -> Problem:
     return Problem(outcome.identifier, outcome.reason)
+
+
+# --------------------------------------------------------------------------- forms
+
+VERSIONS = tuple(map(str, Versions))
+DELETIONS = tuple(map(str, Deletions))
+CONFLICTS = tuple(map(str, OnConflict))
+
+
+def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
+    form = fields.get("form", "") or FORMS[0]
+    if form not in FORMS:
+        raise JobRefused(f"an export is one of {', '.join(FORMS)}")
+    arguments: dict[str, Any] = {"form": form}
+    arguments |= {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
+    name = fields.get("place" if form == FEDORA else "name", "").strip()
+    if form == FEDORA:
+        arguments |= {"place": fedora_place(silo_path, name).name}
+        title = f"Export to Fedora: {name}"
+    else:
+        place_of(silo_path, name)
+        arguments |= {"name": name}
+        title = f"Export {name} as {form}"
+    arguments |= _columns(fields) if form in TABLES else _policy(fields)
+    known = {name: value for name, value in arguments.items() if value}
+    return Asked(title, known)
+
+
+def _columns(fields: Fields) -> dict[str, Any]:
+    columns = fields.get("columns", "").replace(",", " ").split()
+    try:
+        check_columns(columns)
+    except ExportError as error:
+        raise JobRefused(str(error)) from None
+    return {"columns": columns}
+
+
+def _policy(fields: Fields) -> dict[str, Any]:
+    return {
+        name: _one_of(known, fields.get(name, "") or known[0], what)
+        for name, known, what in (
+            ("versions", VERSIONS, "the versions of an export"),
+            ("deletions", DELETIONS, "what a deletion does to an export (deletions)"),
+            ("conflicts", CONFLICTS, "what is done about conflicts (conflicts)"),
+        )
+    }
+
+
+def _one_of(known: tuple[str, ...], text: str, what: str) -> str:
+    if text not in known:
+        raise JobRefused(f"{what} are one of {', '.join(known)}")
+    return text
+
+
+EXPORT = Kind(
+    "export", "Export", export, lane="export", foreseen=(ExportError,), read=_asked_export
+)

@@ -8,8 +8,8 @@ from recordsilo.whole_file import as_text, whole_file
 from reexport.selection import Selection
 from reexport.targets import tables
 from reexport.targets.tables import TableReport
-from webui.jobs.values import Ending, Problem
-from webui.jobs.work import Work
+from silowork.values import Ending, Problem
+from silowork.work import Work
 
 TABLES: Mapping[str, tuple[Callable[..., TableReport], str]] = {
     "csv": (tables.write_csv, tables.CSV_ENCODING),

@@ -8,14 +8,14 @@ import threading
 from types import TracebackType
 from typing import IO, Self
 
-from webui.jobs.queue import Broker
-from webui.jobs.running import SECONDS_TO_END
+from silowork.queue import Broker
+from silowork.running import SECONDS_TO_END
 
 LOG = "worker.log"
 _LONGEST_LOG = 1024 * 1024
 _FIRST_REST, _LONGEST_REST = 0.5, 30.0
 
-logger = logging.getLogger("webui.jobs")
+logger = logging.getLogger("silowork")
 
 
 class EmbeddedWorker:
@@ -90,7 +90,7 @@ class EmbeddedWorker:
     def _start(self, log: IO[bytes]) -> "subprocess.Popen[bytes]":
         with self._lock:
             self._process = subprocess.Popen(  # noqa: S603  # our own module and a path
-                [sys.executable, "-m", "webui.jobs", "work", self.broker.silo_path],
+                [sys.executable, "-m", "silowork", "work", self.broker.silo_path],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.locks import Locks
-from webui.jobs.errors import JobRefused, QueueUnreachable
-from webui.jobs.kinds import CHANGE, UNDO, kind_of
-from webui.jobs.ledger import JobLedger
-from webui.jobs.queue import WORKER_LOCK, Broker, Sender
-from webui.jobs.running import run_here
-from webui.jobs.values import ACTIVE, Action, Job, State, Wish
+from silowork.errors import JobRefused, QueueUnreachable
+from silowork.kinds import kind_of
+from silowork.ledger import JobLedger
+from silowork.queue import WORKER_LOCK, Broker, Sender
+from silowork.running import run_here
+from silowork.values import ACTIVE, Action, Job, State, Wish
 
 _WISHES = {Action.PAUSE: Wish.PAUSE, Action.STOP: Wish.STOP}
 
@@ -56,19 +56,18 @@ class Jobs:
         job = self.ledger.add(kind, title, arguments, agent, job_id)
         return self._tell(job)
 
-    def begin_change(self, change_id: str, title: str, agent: str) -> Job:
-        """Begin a bulk change that `curation.bulk.create_job` planned, or go on with it.
+    def go_on(
+        self, kind: str, title: str, arguments: Mapping[str, Any], agent: str, job_id: str
+    ) -> Job:
+        """Begin the job of an id, or go on with it where it was paused, stopped or is over.
 
-        The job has the change's id.
+        Args, Raises: See `begin`.
         """
-        job = self.ledger.add(CHANGE, title, {"job": change_id}, agent, change_id)
+        kind_of(kind)
+        job = self.ledger.add(kind, title, arguments, agent, job_id)
         if job.state not in ACTIVE:
-            self.ledger.requeue(change_id, (job.state,))
-        return self._tell(self.ledger.job(change_id))
-
-    def begin_undo(self, change_id: str, title: str, agent: str) -> Job:
-        """Begin to take a bulk change back."""
-        return self.begin(UNDO, title, {"job": change_id}, agent)
+            self.ledger.requeue(job_id, (job.state,))
+        return self._tell(self.ledger.job(job_id))
 
     def act(self, job_id: str, action: Action) -> Job:
         """Pause, resume, stop, or try again what failed or was stopped.
@@ -115,6 +114,8 @@ class Jobs:
         if not self.by_worker:
             running = (self.broker.silo_path, job.job_id)
             threading.Thread(target=run_here, args=running, daemon=True).start()
+            return job
+        if not self.broker.url:
             return job
         try:
             Sender(self.broker).send(job.job_id)

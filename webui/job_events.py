@@ -11,8 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from webui.jobs.errors import JobsError
-from webui.jobs.ledger import JobLedger
+from silowork.errors import JobsError
+from silowork.ledger import JobLedger
 
 MOST_STREAMS = 3
 SECONDS_OF_A_STREAM = 20.0

@@ -3,14 +3,15 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeAlias
 
-from webui.jobs.errors import Interrupted
-from webui.jobs.ledger import JobLedger
-from webui.jobs.values import Advance, Ending, Job, Problem
+from silowork.errors import Interrupted
+from silowork.ledger import JobLedger
+from silowork.values import Advance, Ending, Job, Problem
 
 SECONDS_BETWEEN_NOTES = 0.5
+_ENDED = "ended"
 
 
 class Work:
@@ -51,7 +52,29 @@ class Work:
 
     def keep(self, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
         """Note from where another run goes on, and what was found since the last note."""
+        self.mark = mark
         self._ledger.keep(self._job_id, mark, problems)
+
+    @property
+    def ended(self) -> Ending | None:
+        """The end of the kind's own work, where `note_ended` kept it in an earlier run."""
+        return Ending(**self.mark[_ENDED]) if _ENDED in self.mark else None
+
+    def note_ended(self, ending: Ending) -> Ending:
+        """Note that the kind's own work is done, so that another run only does the steps after.
+
+        Returns:
+            The ending without its problems, which the ledger has now.
+        """
+        bare = replace(ending, problems=None)
+        known = asdict(bare)
+        del known["problems"]
+        self.keep({_ENDED: known}, ending.problems or ())
+        return bare
+
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Note further problems; where another run goes on stays as it is."""
+        self.keep(self.mark, problems)
 
     def stop(self) -> bool:
         """Whether to end before the time."""
@@ -68,20 +91,45 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of job.
+class Asked:
+    """A job that somebody asks for by a form.
 
     Attributes:
+        title: What the job is called.
+        arguments: As JSON values.
+    """
+
+    title: str
+    arguments: Mapping[str, Any]
+
+
+Fields: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of job; an entry point of its name leads to it.
+
+    Attributes:
+        name: As in the ledger; the entry point's name.
         label: What it is called.
         run: Does what is left of a job; the same call goes on after a stop anywhere.
             Raises `Interrupted`, or KeyboardInterrupt, where it was asked to end.
         lane: Jobs of one lane are done one after the other; empty: beside all others.
         by_signal: It is interrupted as by Ctrl-C, and ends cleanly then; else it asks.
         renew: What trying again needs first, as for records that were passed over.
+        foreseen: Errors of its package whose message is a sentence for the user.
+        read: Makes the job from a form's fields, the Silo's directory and its number of
+            records; raises `JobRefused`. None where no form begins it.
+        by_curators: Curators may steer its jobs; else only managers.
     """
 
+    name: str
     label: str
     run: Callable[[Work], Ending]
     lane: str = ""
     by_signal: bool = False
     renew: Callable[[str, Mapping[str, Any]], object] = lambda _path, _arguments: None
+    foreseen: tuple[type[Exception], ...] = ()
+    read: Callable[[Fields, str, int], Asked] | None = None
+    by_curators: bool = False

@@ -1,4 +1,4 @@
-"""Harvests and updates as jobs: what the commands do, then proposals of what they brought."""
+"""Kinds of jobs: harvests and updates, as the commands do them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -8,10 +8,9 @@ from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import HarvestInterrupted, HarvestStopped, ScraperError
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from webui.jobs.errors import Interrupted
-from webui.jobs.proposals import note_harvest, noted_harvest, with_proposals
-from webui.jobs.values import Ending, Problem
-from webui.jobs.work import Work
+from silowork.errors import Interrupted, JobRefused
+from silowork.values import Ending, Problem
+from silowork.work import Asked, Fields, Kind, Work
 
 
 def harvest(work: Work) -> Ending:
@@ -37,13 +36,6 @@ def update(work: Work) -> Ending:
 
 
 def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
-    """Harvest, unless an earlier run of the job did; then make proposals."""
-    if work.mark:
-        return with_proposals(work, noted_harvest(work.mark))
-    return with_proposals(work, note_harvest(work, _harvested(work, run)))
-
-
-def _harvested(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
     url = work.arguments.get("url") or None
     with OAIPMHScraper(work.silo_path, url, quiet=True, agent=work.agent) as scraper:
         try:
@@ -94,3 +86,32 @@ def _learn_set_names(scraper: OAIPMHScraper) -> None:
     if set(scraper.store.set_counts()) - set(scraper.state.get("sets", {})):
         with suppress(ScraperError, OAIError):
             scraper.getSets()
+
+
+# --------------------------------------------------------------------------- forms
+
+
+def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
+    prefixes = fields.get("prefixes", "").replace(",", " ").split()
+    if not prefixes:
+        raise JobRefused("a harvest needs a metadata format, such as oai_dc")
+    url = fields.get("url", "").strip()
+    if url and not url.lower().startswith(("http://", "https://")):
+        raise JobRefused("the address of a repository begins with http:// or https://")
+    given = {name: fields.get(name, "").strip() for name in ("set", "from", "until")}
+    arguments: dict[str, Any] = {"prefixes": prefixes, "url": url, **given}
+    if fields.get("update"):
+        arguments["update"] = True
+    known = {name: value for name, value in arguments.items() if value}
+    return Asked(f"Harvest {', '.join(prefixes)}", known)
+
+
+def _asked_update(*_: object) -> Asked:
+    return Asked("Update: every format and set harvested before", {})
+
+
+_ERRORS = (ScraperError, OAIError)
+HARVEST = Kind("harvest", "Harvest", harvest, lane="harvest", by_signal=True, foreseen=_ERRORS,
+               read=_asked_harvest)  # fmt: skip
+UPDATE = Kind("update", "Update", update, lane="harvest", by_signal=True, foreseen=_ERRORS,
+              read=_asked_update)  # fmt: skip

@@ -1,8 +1,9 @@
-"""The queue: Celery, which carries nothing but the name of a job.
+"""How workers are told of jobs: by a broker, through Celery; without one not at all.
 
-Without a broker's address the messages are files in ``.silo/queue`` of the Silo. They are
-hints: a message that is lost, or comes twice, changes nothing, since the ledger says what
-there is to do. Each Silo has a queue of its own, so that several share a broker.
+Messages carry nothing but the name of a job, and are hints: one that is lost, or comes
+twice, changes nothing, since the ledger says what there is to do. Without a broker the
+worker looks at the ledger. Each Silo has a queue of its own, so that several share a
+broker.
 """
 
 import hashlib
@@ -12,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from webui.jobs.errors import QueueUnreachable
-from webui.jobs.ledger import JobLedger
+from silowork.errors import QueueUnreachable
+from silowork.ledger import JobLedger
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -22,7 +23,6 @@ TASK = "silo.job"
 WORKER_LOCK = "worker"
 """Held by the worker of a Silo on this machine."""
 _SECONDS_TO_REACH = 2.0
-_HERE = "filesystem://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Broker:
 
     Attributes:
         silo_path: The Silo's directory.
-        url: Such as ``redis://127.0.0.1:6379/0``; empty for files in the Silo.
+        url: Such as ``redis://127.0.0.1:6379/0``; empty where workers look at the ledger.
     """
 
     silo_path: str
@@ -41,11 +41,11 @@ class Broker:
     def shown(self) -> str:
         """How people name it, without a password."""
         scheme, _, rest = self.url.rpartition("//")
-        return f"{scheme}//{rest.rpartition('@')[2]}" if self.url else f"{self.folder}"
+        return f"{scheme}//{rest.rpartition('@')[2]}"
 
     @property
     def folder(self) -> str:
-        """Where the files of the embedded queue lie."""
+        """Where the log of the worker lies that `silo serve` starts."""
         return os.path.join(self.silo_path, ".silo", "queue")
 
     def queue(self) -> str:
@@ -67,11 +67,11 @@ class Broker:
         Args:
             queue: Where it sends to and takes from; empty where it does neither.
 
-        Cost: the first call loads Celery; so nobody pays who has no jobs.
+        Cost: the first call loads Celery, of the extra ``fleet``.
         """
         from celery import Celery  # noqa: PLC0415  # see Cost
 
-        app = Celery("silo", set_as_current=False, broker=self.url or _HERE)
+        app = Celery("silo", set_as_current=False, broker=self.url)
         app.conf.update(
             accept_content=["json"],
             task_serializer="json",
@@ -79,7 +79,10 @@ class Broker:
             task_default_queue=queue,
             task_create_missing_queues=True,
             broker_connection_retry_on_startup=True,
-            broker_transport_options=self._options(),
+            broker_transport_options={
+                "socket_connect_timeout": _SECONDS_TO_REACH,
+                "visibility_timeout": 86400,
+            },
             worker_enable_remote_control=False,
             worker_hijack_root_logger=False,
             worker_redirect_stdouts=False,
@@ -88,22 +91,6 @@ class Broker:
             enable_utc=True,
         )
         return app
-
-    def _options(self) -> dict[str, Any]:
-        if self.url:
-            seconds = _SECONDS_TO_REACH
-            return {"socket_connect_timeout": seconds, "visibility_timeout": 86400}
-        return {
-            "data_folder_in": self._made("messages"),
-            "data_folder_out": self._made("messages"),
-            "control_folder": self._made("control"),
-            "polling_interval": 0.5,
-        }
-
-    def _made(self, name: str) -> str:
-        path = os.path.join(self.folder, name)
-        os.makedirs(path, exist_ok=True)
-        return path
 
 
 class Sender:

@@ -1,19 +1,16 @@
 """Proposals for curated records that the source has changed: as a job, and after a harvest."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from curation.errors import CurationError
 from curation.upstream import ProposalReport, propose_all
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from webui.jobs.errors import Interrupted
-from webui.jobs.values import Ending, Problem
-from webui.jobs.work import Work
+from silowork.errors import Interrupted
+from silowork.values import Ending, Problem
+from silowork.work import Kind, Work
 
 _NOTHING = "Nothing to propose, and nothing to be decided."
-_NOTED = ("whole", "text", "report", "counts", "sentence")
 
 
 def propose(work: Work) -> Ending:
@@ -33,22 +30,11 @@ def propose(work: Work) -> Ending:
     return replace(told, text=told.text.strip() or _NOTHING, problems=problems)
 
 
-def note_harvest(work: Work, harvested: Ending) -> Ending:
-    """Note that the harvest is over, so that a run after this one only makes proposals."""
-    work.keep(_mark(harvested), harvested.problems or ())
-    return replace(harvested, problems=None)
-
-
-def noted_harvest(mark: Mapping[str, Any]) -> Ending:
-    """The end of the harvest that `note_harvest` noted in an earlier run."""
-    return Ending(**mark, problems=None)
-
-
 def with_proposals(work: Work, harvested: Ending) -> Ending:
-    """Make a proposal of all that merges cleanly; what it came to stands in the report.
+    """After a harvest, make a proposal of all that merges cleanly; the report says what came of it.
 
     Args:
-        work: The job, its harvest noted.
+        work: The job.
         harvested: How the harvest ended.
 
     Returns:
@@ -63,17 +49,13 @@ def with_proposals(work: Work, harvested: Ending) -> Ending:
             )
     except (CurationError, RecordSiloError, OSError) as error:
         reason = f"what merges cleanly was not proposed: {error}"
-        work.keep(_mark(harvested), [Problem("", reason)])
+        work.add([Problem("", reason)])
         return replace(harvested, whole=False)
     told = _told(harvested, made)
     if not made.failed:
         return told
-    work.keep(_mark(harvested), (Problem(identifier, why) for identifier, why in made.failed))
+    work.add(Problem(identifier, why) for identifier, why in made.failed)
     return replace(told, whole=False)
-
-
-def _mark(harvested: Ending) -> dict[str, Any]:
-    return {name: getattr(harvested, name) for name in _NOTED}
 
 
 def _told(harvested: Ending, made: ProposalReport) -> Ending:
@@ -87,3 +69,8 @@ def _told(harvested: Ending, made: ProposalReport) -> Ending:
     line = f"Curated records: {made.proposed:,} proposed now; to be decided: {listed or 'nothing'}."
     counts = {"proposed": made.proposed, "to be decided": sum(waiting.values())}
     return replace(ending, text=f"{harvested.text}\n{line}", counts={**harvested.counts, **counts})
+
+
+PROPOSE = Kind(
+    "propose", "Propose", propose, lane="change", foreseen=(CurationError,), by_curators=True
+)

@@ -1,4 +1,4 @@
-"""The processes beside the page's: ``python -m webui.jobs run SILO JOB`` and ``work SILO``.
+"""The processes beside the page's: ``python -m silowork run SILO JOB`` and ``work SILO``.
 
 Both are begun with a pipe as standard input, and end when that does.
 """
@@ -7,10 +7,10 @@ import logging
 import os
 import sys
 
-from webui.jobs import running
-from webui.jobs.errors import JobsError
-from webui.jobs.queue import Broker
-from webui.jobs.worker import run_worker
+from silowork import running
+from silowork.errors import JobsError
+from silowork.queue import Broker
+from silowork.worker import run_worker
 
 
 def main(what: str, silo_path: str, job_id: str = "") -> int:
@@ -23,7 +23,7 @@ def main(what: str, silo_path: str, job_id: str = "") -> int:
         run_worker(Broker(silo_path), sys.stdin.fileno())
         return os.EX_OK
     except JobsError as error:
-        logging.getLogger("webui.jobs").error("%s", error)  # noqa: TRY400  # a sentence is all
+        logging.getLogger("silowork").error("%s", error)  # noqa: TRY400  # a sentence is all
         return os.EX_UNAVAILABLE
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from webui.jobs.errors import JobRefused
+from silowork.errors import JobRefused
 
 PLACES = "curation/fedora.toml"
 _KNOWN = frozenset({"url", "credentials", "crosswalk"})

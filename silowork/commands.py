@@ -6,10 +6,10 @@ import logging
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from webui.jobs.errors import JobRefused, JobsError, NoSuchJob
-from webui.jobs.queue import Broker
-from webui.jobs.service import Jobs
-from webui.jobs.values import Action, Job, State
+from silowork.errors import JobRefused, JobsError, NoSuchJob
+from silowork.queue import Broker
+from silowork.service import Jobs
+from silowork.values import Action, Job, State
 
 MOST = 100
 PROBLEMS = 1000
@@ -19,8 +19,10 @@ def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> st
     """The address, where Celery knows such a queue."""
     scheme, is_address, _ = url.partition("://")
     if url:
-        from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # nobody else pays for it
-
+        try:
+            from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # nobody else pays
+        except ImportError:
+            fail("a broker needs the package celery: pip install 'recordsilo[fleet]'")
         if not is_address or scheme.partition("+")[0] not in TRANSPORT_ALIASES:
             raise click.BadParameter(f"{url!r} is no address of a queue; write redis://host/0")
     return url
@@ -32,8 +34,8 @@ broker_option = click.option(
     callback=_usable_broker,
     envvar="SILO_BROKER",
     metavar="URL",
-    help="Tell workers of jobs through this broker, such as redis://host/0, and not by files in"
-    " the Silo [also: the environment's SILO_BROKER].",
+    help="Tell workers of jobs through this broker, such as redis://host/0; without one they look"
+    " at the Silo's ledger of jobs [also: the environment's SILO_BROKER].",
 )
 
 
@@ -118,7 +120,7 @@ def worker(*, silo_dir: str, slots: int, broker: str) -> None:
     `silo serve` starts a worker by itself; this one is for jobs without the page, and for
     another machine that has the same DIR and broker. Jobs that were stopped go on.
     """
-    from webui.jobs.worker import run_worker  # noqa: PLC0415  # loads Celery's worker
+    from silowork.worker import run_worker  # noqa: PLC0415  # loads Celery's worker
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("kombu").setLevel(logging.ERROR)

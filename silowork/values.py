@@ -99,7 +99,7 @@ class Job:
 
     Attributes:
         job_id: By which it is found again.
-        kind: One of `webui.jobs.kinds.KINDS`.
+        kind: One of `silowork.kinds`.
         arguments: What the kind needs to know, as JSON values.
         agent: Who asked for it.
         made: When, in the form of manifests; UTC. So are `begun` and `ended`.

@@ -1,0 +1,86 @@
+"""A worker that is told of jobs by a broker, through Celery (the extra ``fleet``).
+
+It begins with all that the ledger has unfinished, whatever the queue says, and looks now
+and then for jobs that could not be sent.
+"""
+
+import logging
+import threading
+from typing import Any
+
+from celery import Celery, signals
+
+from silowork.errors import JobsError, QueueUnreachable
+from silowork.queue import TASK, Broker, Sender
+from silowork.worker import Worker
+
+SECONDS_BETWEEN_LOOKS = 2.0
+SECONDS_UNTIL_LANE = 1.0
+
+logger = logging.getLogger("silowork")
+
+
+class BrokerWorker(Worker):
+    """A worker of one Silo's jobs, beside others of the same broker.
+
+    Args:
+        broker: Where names of jobs come from, of the Silo that is worked at.
+        slots: Jobs at once.
+    """
+
+    def __init__(self, broker: Broker, slots: int) -> None:
+        super().__init__(broker.silo_path, slots)
+        self._broker = broker
+
+    def _work(self) -> None:
+        queue = self._broker.queue()
+        app = self._broker.app(queue)
+        self._add_task(app)
+        for job in self._ledger.active():
+            self._ledger.note_sent(job.job_id, sent=False)
+        looking = threading.Thread(target=self._look, daemon=True)
+        looking.start()
+        signals.worker_shutting_down.connect(self._end, weak=False)
+        try:
+            _celery_worker(app, queue, self._slots).start()
+        finally:
+            signals.worker_shutting_down.disconnect(self._end)
+            self._ending.set()
+            looking.join()
+
+    def _add_task(self, app: Celery) -> None:
+        @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped
+        def job(task: Any, job_id: str) -> None:
+            if not self._work_on(job_id):
+                raise task.retry(countdown=SECONDS_UNTIL_LANE)
+
+    def _look(self) -> None:
+        """Send what the queue does not know of yet, as after it could not be reached."""
+        sender = Sender(self._broker)
+        while True:
+            try:
+                for job in self._unsent():
+                    sender.send(job)
+                    self._ledger.note_sent(job)
+            except QueueUnreachable as error:
+                logger.warning("%s; trying again", error)
+            except JobsError as error:
+                logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
+            if self._ending.wait(SECONDS_BETWEEN_LOOKS):
+                return
+
+    def _unsent(self) -> list[str]:
+        return [job.job_id for job in self._ledger.active() if not job.sent]
+
+
+def _celery_worker(app: Celery, queue: str, slots: int) -> Any:
+    return app.Worker(
+        pool="threads",
+        concurrency=slots,
+        queues=[queue],
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )

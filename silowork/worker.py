@@ -1,0 +1,147 @@
+"""The worker: looks at the ledger for jobs, and runs a process for each.
+
+Asked to end (SIGTERM, Ctrl-C, or the end of the pipe that `silo serve` holds) it ends its
+jobs' processes first; killed, its pipes end and they end by themselves.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from recordsilo.locks import Locks
+from silowork.errors import JobsError
+from silowork.kinds import kind_names, kind_of
+from silowork.ledger import JobLedger
+from silowork.queue import WORKER_LOCK, Broker
+from silowork.running import SECONDS_TO_END
+from silowork.values import ACTIVE, Job
+
+SLOTS = 4
+"""Jobs at once; those of one lane still follow each other."""
+SECONDS_BETWEEN_LOOKS = 0.3
+SECONDS_AFTER_CRASH = 2.0
+"""Before a job is begun again whose process ended without a word."""
+
+logger = logging.getLogger("silowork")
+
+
+class Worker:
+    """A worker of one Silo's jobs; `run` returns when it was asked to end.
+
+    Args:
+        silo_path: The Silo's directory.
+        slots: Jobs at once.
+    """
+
+    def __init__(self, silo_path: str, slots: int = SLOTS) -> None:
+        self._silo_path, self._slots = silo_path, slots
+        self._ledger = JobLedger(silo_path)
+        self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
+        self._ending = threading.Event()
+
+    def run(self) -> None:
+        """Work until SIGTERM or SIGINT. Another worker of this machine is waited for."""
+        with self._locks.hold_name(WORKER_LOCK):
+            self._work()
+
+    def _work(self) -> None:
+        """Begin what the ledger has, oldest first, one of each lane, while slots are free."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        running: dict[str, Future[bool]] = {}
+        with ThreadPoolExecutor(self._slots) as slots:
+            while not self._ending.wait(SECONDS_BETWEEN_LOOKS):
+                running = {lane: at for lane, at in running.items() if not at.done()}
+                for lane, job_id in self._waiting():
+                    if len(running) < self._slots and lane not in running:
+                        running[lane] = slots.submit(self._work_on, job_id)
+
+    def _waiting(self) -> list[tuple[str, str]]:
+        """(lane, id) of unfinished jobs, the oldest first."""
+        try:
+            return [(_lane_of(job), job.job_id) for job in self._ledger.active()]
+        except JobsError as error:
+            logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
+            return []
+
+    def _end(self, *_unused: object, **_also: object) -> None:
+        self._ending.set()
+
+    # ------------------------------------------------------------------ one job
+
+    def _work_on(self, job_id: str) -> bool:
+        """Run a job's process to its end; False where another of its lane is running."""
+        if self._ending.is_set():
+            return True
+        try:
+            job = self._ledger.job(job_id)
+            if job.state not in ACTIVE:
+                return True
+            lane = _lane_of(job)
+        except JobsError as error:
+            logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
+            return True
+        with self._locks.hold_name_if_free(f"lane-{lane}") as is_free:
+            if is_free:
+                self._run_process(job_id)
+            return is_free
+
+    def _run_process(self, job_id: str) -> None:
+        command = [sys.executable, "-m", "silowork", "run", self._silo_path, job_id]
+        with subprocess.Popen(  # noqa: S603  # our own module, a path and an id
+            command, stdin=subprocess.PIPE, start_new_session=True
+        ) as process:
+            assert process.stdin
+            while process.poll() is None:
+                if self._ending.wait(0.2):
+                    process.stdin.close()
+                    _end_process(process)
+        if process.returncode and not self._ending.is_set():
+            logger.error("the process of job %s ended with %s", job_id, process.returncode)
+            self._ledger.note_sent(job_id, sent=False)
+            self._ending.wait(SECONDS_AFTER_CRASH)
+
+
+def _lane_of(job: Job) -> str:
+    """What no other job may have at the same time; for kinds without a lane the job's id.
+
+    A kind that nobody knows has none: its process says so.
+    """
+    known = job.kind in kind_names()
+    return (kind_of(job.kind).lane if known else "") or job.job_id
+
+
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        process.wait(SECONDS_TO_END + 2.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def run_worker(broker: Broker, held: int | None = None, slots: int = SLOTS) -> None:
+    """The whole process of a worker.
+
+    Args:
+        held: A pipe's descriptor: where given, the worker ends when the pipe does.
+    """
+    if held is not None:
+        threading.Thread(target=_end_with, args=(held,), daemon=True).start()
+    if broker.url:
+        from silowork.broker_worker import BrokerWorker  # noqa: PLC0415  # loads Celery
+
+        BrokerWorker(broker, slots).run()
+    else:
+        Worker(broker.silo_path, slots).run()
+
+
+def _end_with(held: int) -> None:
+    while os.read(held, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(SECONDS_TO_END + 5.0)
+    os._exit(os.EX_TEMPFAIL)
