@@ -27,6 +27,7 @@ from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.locks import Locks
 from recordsilo.manifest import Manifest, altered, now_text
 
+GONE = "no longer exists"
 PAGE = 200
 """Records in one group commit."""
 
@@ -173,9 +174,9 @@ def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordCh
 
 
 def _kind_of(error: Exception) -> str:
-    return (
-        str(error) if isinstance(error, CannotChange) else f"{type(error).__name__}: cannot be read"
-    )
+    if isinstance(error, CannotChange):
+        return str(error)
+    return GONE if isinstance(error, RecordNotFound) else "cannot be read"
 
 
 def _sample(identifier: str, change: RecordChange) -> Sample:
@@ -348,7 +349,7 @@ def _apply_page(
             try:
                 edit = batch.edit(entry.identifier)
                 if edit.before is None:
-                    raise CannotChange("is gone")
+                    raise CannotChange(GONE)
                 change = plan(edit.manifest, edit.read, entry.given)
                 if change is None:
                     noted.settled.append(altered(entry, state=Doing.UNCHANGED))

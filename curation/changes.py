@@ -82,12 +82,14 @@ def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> Record
         rule_set: What is wanted.
 
     Returns:
-        None where there is nothing to do.
+        None where there is nothing to do: also in a record that its source deleted.
 
     Raises:
         CannotChange: The record cannot be changed so.
         PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
     """
+    if manifest.versions and not manifest.current.is_curated and not manifest.current.paths:
+        return None
     source, target = editable_version(manifest)
     state = rule_set.state if rule_set.state != manifest.version(source).state else None
     if not rule_set.rules:

@@ -5,6 +5,10 @@ order, case and punctuation), *n-gram fingerprint* (the same letters, near enoug
 *nearest neighbour* (few letters apart). The first two are exact and linear; the third
 looks only at pairs that share a piece, and misses none within its distance.
 
+Not every letter is a misspelling: ``Swan, S.`` and ``Swan, J.``, ``2016`` and ``2017``, two
+Chinese names that share a given name are near each other and different. Neighbours differ
+in long words only, and neither in digits nor in Han or Hangul.
+
 Source: OpenRefine, "Clustering methods in-depth"; Li and others, "Pass-Join: a
 partition-based method for similarity joins", VLDB 2011.
 """
@@ -20,6 +24,10 @@ from rapidfuzz.distance import Levenshtein
 
 _PUNCTUATION = regex.compile(r"[\p{P}\p{S}\p{C}]+")
 _MARKS = regex.compile(r"\p{Mn}+")
+_WORD = regex.compile(r"\S+")
+_NO_MISSPELLING = regex.compile(r"[\p{N}\p{Han}\p{Hangul}]")
+_LONG_WORD = 5
+"""Letters of a word in which a different letter may be a misspelling: ``John`` is not ``Joan``."""
 _FREQUENT = 2000
 """A piece that more values share than this says nothing of them: such pairs are left out."""
 
@@ -62,7 +70,7 @@ def clusters(
         counts: Value → how many records have it.
         method: See `Method`.
         distance: For `Method.NEAREST`: letters apart at most, 1 to 3, and at most a
-            quarter of the shorter value.
+            quarter of the shorter value; see `is_misspelling`.
         size: For `Method.NGRAM`: letters in a piece.
 
     Returns:
@@ -163,10 +171,33 @@ def _near_pairs(texts: list[str], distance: int) -> Iterator[tuple[int, int]]:
             if (
                 allowed
                 and Levenshtein.distance(text, texts[other], score_cutoff=allowed) <= allowed
+                and is_misspelling(text, texts[other])
             ):
                 yield place, other
         for number, start, size in cuts[len(text)]:
             pieces[len(text), number, text[start : start + size]].append(place)
+
+
+def is_misspelling(one: str, other: str) -> bool:
+    """Whether two near texts differ only in blanks, and in letters within long words."""
+    for edit in Levenshtein.editops(one, other):
+        touched = one[edit.src_pos : edit.src_pos + (edit.tag != "insert")]
+        touched += other[edit.dest_pos : edit.dest_pos + (edit.tag != "delete")]
+        if touched.isspace():
+            continue
+        if _NO_MISSPELLING.search(touched):
+            return False
+        if min(_word_at(one, edit.src_pos), _word_at(other, edit.dest_pos)) < _LONG_WORD:
+            return False
+    return True
+
+
+def _word_at(text: str, place: int) -> int:
+    """The length of the longest word that a place is in or beside."""
+    return max(
+        (len(word[0]) for word in _WORD.finditer(text) if word.start() <= place <= word.end()),
+        default=0,
+    )
 
 
 def _places(number: int, start: int, longer: int, distance: int) -> range:

@@ -40,8 +40,16 @@ class JobSpec:
 
 def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
     """Do what rules say, to the records they select; `name` is the rule file's."""
-    about = {"rules": to_table(rule_set), "rule": name}
-    return JobSpec("rules", rule_set.title, about, _selected(rule_set.select))
+    about: dict[str, Any] = {"rules": to_table(rule_set), "rule": name}
+    title = rule_set.title or name or "; ".join(map(_said, about["rules"]["change"]))
+    if not title and rule_set.state:
+        title = f"state: {rule_set.state}"
+    return JobSpec("rules", title, about, _selected(rule_set.select))
+
+
+def _said(change: Mapping[str, Any]) -> str:
+    """A change in a few words, such as ``replace pattern: title``."""
+    return f"{change['do']}: {change['field']}"
 
 
 def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> JobSpec:

@@ -290,6 +290,24 @@ def test_a_pattern_without_end_stops_the_job_and_writes_nothing(silo: Silo, fill
     assert snapshot(silo) == before
 
 
+def test_a_record_that_its_source_deleted_is_nothing_to_do(
+    silo: Silo, fill: Fill, harvest_again: Callable[..., None]
+) -> None:
+    first, _ = fill(2, type="Journal Article")
+    harvest_again(first)
+    for rules in (rule_set(*TYPES.rules, state="ready"), rule_set(state="withheld")):
+        assert preview(silo, rules_job(rules)).skipped == {}
+        report = run_job(silo, create_job(silo, rules_job(rules), agent="ada"))
+        assert (report.counts, report.whole) == ({Doing.DONE: 1, Doing.UNCHANGED: 1}, True)
+    assert not silo[first].is_curated()
+
+
+def test_a_job_without_a_title_says_what_it_does(silo: Silo) -> None:
+    assert rules_job(rule_set(*TYPES.rules, title="")).title == "replace: type"
+    assert rules_job(rule_set(*TYPES.rules, title=""), "types").title == "types"
+    assert rules_job(rule_set(state="ready", title="")).title == "state: ready"
+
+
 def test_a_value_that_would_grow_without_measure_is_passed_over(silo: Silo, fill: Fill) -> None:
     identifiers = fill(2, subject="tides " * 100)
     before = snapshot(silo)
@@ -315,7 +333,7 @@ def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:
     job = create_job(silo, rules_job(TYPES), agent="ada")
     silo.del_item(first)
     report = run_job(silo, job)
-    assert report.skipped == ((first, "is gone"),)
+    assert report.skipped == ((first, "no longer exists"),)
     assert first not in silo
 
 

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from curation.clusters import Cluster, Method, clusters, fingerprint, ngram_fingerprint
+from curation.clusters import (
+    Cluster,
+    Method,
+    clusters,
+    fingerprint,
+    is_misspelling,
+    ngram_fingerprint,
+)
 
 JOURNALS = {
     "Journal of Tides": 40,
@@ -48,6 +55,39 @@ def test_neighbours_are_few_letters_apart() -> None:
     assert clusters({"Art": 1, "Arc": 1}, Method.NEAREST, distance=3) == []
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["张 晓明", "赵 晓明", "李 晓明"],
+        ["水文学与水资源", "水文学与水源源"],
+        ["Swan, S.", "Swan, J.", "Swan, J. S."],
+        ["Smith, John", "Smith, Joan"],
+        ["Proceedings 2016", "Proceedings 2017"],
+        ["Volume 1 of the tides", "Volume 11 of the tides"],
+        ["Ocean A circulation", "Ocean B circulation"],
+        ["김 민수", "김 민주"],
+    ],
+)
+def test_other_initials_numbers_and_names_are_no_misspellings(values: list[str]) -> None:
+    assert clusters(dict.fromkeys(values, 1), Method.NEAREST, distance=3) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Oceanography", "Oceanograhpy"),
+        ("Lovelace, A.", "Lovelase, A."),
+        ("Journal of Tides", "Journal ofTides"),
+        ("Русская проза", "Руская проза"),
+        ("data base systems", "database systems"),
+        ("Proceedings 2016", "Procedings 2016"),
+        ("Müller-Lüdenscheidt", "Mueller-Luedenscheidt"),
+    ],
+)
+def test_misspelt_words_are_found(one: str, other: str) -> None:
+    assert len(clusters({one: 1, other: 1}, Method.NEAREST, distance=3)) == 1
+
+
 @pytest.mark.parametrize("value", ["", "…", "-- !"])
 def test_values_without_a_letter_are_in_no_cluster(value: str) -> None:
     assert fingerprint(value) == ""
@@ -61,7 +101,7 @@ def test_other_scripts_keep_their_letters() -> None:
     assert clusters({"水文学": 1, "水文學": 1}) == []
 
 
-texts = st.lists(st.text("abc ", min_size=4, max_size=9), unique=True, max_size=12)
+texts = st.lists(st.text("aaabbbc ", min_size=4, max_size=12), unique=True, max_size=12)
 
 
 @given(texts, st.integers(1, 3))
@@ -73,5 +113,10 @@ def test_no_pair_within_the_distance_is_missed(values: list[str], distance: int)
         for other in values:
             a, b = plain[one], plain[other]
             allowed = min(distance, min(len(a), len(b)) // 4)
-            if one != other and a and Levenshtein.distance(a, b) <= allowed:
+            if (
+                one != other
+                and a
+                and Levenshtein.distance(a, b) <= allowed
+                and is_misspelling(a, b)
+            ):
                 assert any({one, other} <= group for group in together)

@@ -10,6 +10,7 @@ from recordsilo import Silo
 from recordsilo.manifest import Origin
 from webui.curation import expected_revision
 from webui.mount import Mounted
+from webui.pages import clusters as cluster_page
 
 PLAIN = "oai:example.org:1"
 SEGMENT = "oai+example,org+1"
@@ -313,6 +314,21 @@ def test_merging_a_cluster_makes_a_rule_that_can_be_previewed(client: Any, silo:
     preview = client.post("/bulk", fields).json["preview"]
     assert (preview["changed"], preview["values"]) == (2, 2)
     assert silo.count(curated=True) == 0
+
+
+@pytest.mark.usefixtures("spelled")
+def test_values_beyond_those_that_a_cluster_shows_are_merged_too(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_page, "SHOWN", 1)
+    page = client.get("/clusters?field=type").text
+    assert "and 2 more" in page
+    form = {"field": "type", "use-0": "yes", "to-0": "Journal article"}
+    form |= dict(re.findall(r'name="(value-[^"]+)"[^>]* value="([^"]+)"', page))
+    table = client.post("/clusters", form).json["changes"][0]["table"]
+    assert sorted(table.splitlines()) == [
+        "Article, journal\tJournal article", "journal Article\tJournal article",
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("spelled")

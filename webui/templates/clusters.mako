@@ -50,7 +50,11 @@
       </li>
 % endfor
 % if len(one.values) > shown:
-      <li>${_("and {n} more", n=len(one.values) - shown)}</li>
+      <li>${_("and {n} more", n=len(one.values) - shown)}
+% for place, (value, count) in enumerate(one.values[shown:], shown):
+        <input type="hidden" name="value-${number}-${place}" value="${value}">
+% endfor
+      </li>
 % endif
     </ul>
     <p>
