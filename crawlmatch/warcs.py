@@ -5,6 +5,8 @@ Source: WARC 1.1 (ISO 28500:2017), sections 6.3 (response) and 6.7 (revisit).
 
 import io
 import os
+import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +22,14 @@ from silosteps.engine import Engine
 from silosteps.errors import InputUnreadable
 from silosteps.inputs import ZSTD, open_input
 
-DAMAGED = (ArchiveLoadFailed, EOFError, ValueError, AttributeError, InputUnreadable)
-"""What warcio raises at a record that is none; AttributeError at one whose header breaks off."""
+DAMAGED = (
+    ArchiveLoadFailed, EOFError, ValueError, AttributeError, OverflowError, zlib.error,
+    InputUnreadable,
+)  # fmt: skip
+"""What warcio 1.8 raises at a malformed record: AttributeError where a header breaks off or has
+no target URI, OverflowError at a length beyond 2**63."""
+_STATUS = re.compile("[0-9]{3}")
+_OTHER_THAN_DIGITS = re.compile("[^0-9]+")
 _AT_ONCE = 20_000
 _COLUMNS = ("url", "ts", "status", "size", "mime", "sha1", "kind", "redirect", "line")
 
@@ -85,9 +93,9 @@ def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
     """
     iterator = ArchiveIterator(file)
     for record in iterator:
-        passed_over["records"] += 1
         found = capture_of(record)
         offset = iterator.get_record_offset()  # reads the record to its end
+        passed_over["records"] += 1
         if record.length is None or getattr(record.raw_stream, "limit", 0) > 0:
             passed_over["broken"] += 1
         elif found is None:
@@ -105,11 +113,12 @@ def capture_of(record: Any) -> Capture | None:
         return None
     headers, http = record.rec_headers, record.http_headers
     url = headers.get_header("WARC-Target-URI") or ""
-    date = "".join(filter(str.isdigit, headers.get_header("WARC-Date") or ""))[:14]
+    date = _OTHER_THAN_DIGITS.sub("", headers.get_header("WARC-Date") or "")[:14]
     if ":" not in url or url.startswith(("dns:", "whois:")) or len(date) != 14:
         return None
     code = http.get_statuscode() if http else ""
-    status = int(code) if code and code.isdigit() else (200 if record.rec_type == "resource" else 0)
+    usual = 200 if record.rec_type == "resource" else 0
+    status = int(code) if _STATUS.fullmatch(code or "") else usual
     mime = (http.get_header("Content-Type") if http else None) or ""
     return Capture(
         url=_plain(url.strip("<>")),
@@ -117,7 +126,7 @@ def capture_of(record: Any) -> Capture | None:
         status=status,
         size=_size(record),
         mime=_plain(mime.partition(";")[0].strip()).replace(" ", ""),
-        sha1=(headers.get_header("WARC-Payload-Digest") or "").removeprefix("sha1:"),
+        sha1=_plain(headers.get_header("WARC-Payload-Digest") or "").removeprefix("sha1:"),
         is_revisit=record.rec_type == "revisit",
         redirect=_plain((http.get_header("Location") if http else None) or ""),
         offset=0,

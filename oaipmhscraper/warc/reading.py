@@ -117,6 +117,13 @@ def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damag
         raise WarcUnreadable(path, f"cannot be read: {error.strerror or error}") from error
 
 
+_MALFORMED = (
+    ArchiveLoadFailed, EOFError, ValueError, AttributeError, TypeError, OverflowError, zlib.error,
+)  # fmt: skip
+"""What warcio 1.8 raises at a malformed record: AttributeError without a target URI, TypeError at
+a digest of an unknown algorithm, OverflowError at a length beyond 2**63."""
+
+
 def _records(file: BinaryIO, name: str, limit: int) -> Iterator[Recorded | Damaged | About]:
     records = ArchiveIterator(file, check_digests=True)
     number = 0
@@ -126,7 +133,7 @@ def _records(file: BinaryIO, name: str, limit: int) -> Iterator[Recorded | Damag
             found = _read(record, f"record {number} of {name}", limit)
             if found is not None:
                 yield found
-    except (ArchiveLoadFailed, zlib.error, EOFError, UnicodeDecodeError, ValueError) as error:
+    except _MALFORMED as error:
         if number == 0:
             raise WarcUnreadable(file.name, "is no WARC file") from error
         yield Damaged(f"what follows record {number} of {name}", f"cannot be read ({error})")
@@ -150,7 +157,7 @@ def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | N
     raw = _content(record, limit)
     if len(raw) > limit:
         return Damaged(where, f"is longer than {limit:,} bytes")
-    if record.raw_stream.limit > 0:
+    if getattr(record.raw_stream, "limit", 0) > 0:  # without a length it has none
         return None  # half-written: told of once, for the file
     if record.digest_checker.passed is False:
         return Damaged(where, "is not what was recorded: its digest differs")

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Hashable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr
 from zlib import crc32
 
 from fuzzing.target import Target
@@ -15,6 +15,7 @@ from crawlmatch.inputs import InputReceipt, Kind, kind_of_lines, plain_lines, re
 from crawlmatch.matching import Request, match_into
 from crawlmatch.rules import Rules
 from crawlmatch.shards import opened_engine
+from crawlmatch.warcs import read_warc
 from silosteps.errors import InputUnreadable
 from silosteps.lines import blocks
 
@@ -31,7 +32,8 @@ class Crawls(Target):
         b" -2 ", b" - ", b"  ", b"\n", b"\r\n", b"\x00", b"\xff", b"\xc3\xbc", b"\xe2\x80\xa8",
         b'{"url":', b"}", b'"', b"http://a.example/", b"dns:a.example", b"sha1:X", b"warc/revisit",
         b"application/pdf", b"text/html", b"duplicate:digest", b" CDX N b a m s k", b"\t", b"\\",
-        b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"WARC/1.0\r\n", b"9999999999999", b"302", b"/b.pdf",
+        b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"WARC/1.0\r\n", b"\r\nContent-Length: ",
+        b"WARC-Type: revisit\r\n", b"9999999999999", b"302", b"/b.pdf",
         b"LLLLLLLLLLLLLLLLLLLLLL", b'"status_code": ', b"org,example)/ 20180101000000 ", b"!", b"#",
     )  # fmt: skip
     largest = 32_768
@@ -68,6 +70,7 @@ class Crawls(Target):
             "\n".join(lines).encode() + b"\n", "\n".join(map(json.dumps, objects)).encode(),
             "\n".join([" CDX N b a m s k r M S V g", *index]).encode(),
             b'org,x)/ 20180101000000 {"url": "http://a.example/", "status": "200"}\n',
+            b"".join(map(_warc_record, (a, b))),
             f"{a} oai:x:1\n{b}\toai:x:2\n\n# no\n".encode(),
         ]  # fmt: skip
 
@@ -81,15 +84,19 @@ class Crawls(Target):
         path = os.path.join(self.scratch, "input")
         with open(path, "wb") as file:
             file.write(data)
-        if kind_of_lines(data) is Kind.WARC:
-            return self._matched(path, data)
         try:
-            receipt = read_lines(self._engine, path, Rules(), source=None, set_aside=_nothing)
+            receipt = self._read(path, data)
         except InputUnreadable as error:
             return type(error)
         _check_sums(receipt, data)
         met = receipt.kind, tuple(sorted(receipt.reasons))
         return (met, self._matched(path, data)) if crc32(data) % 16 == 0 else met
+
+    def _read(self, path: str, data: bytes) -> InputReceipt:
+        if kind_of_lines(data) is Kind.WARC:
+            with redirect_stderr(io.StringIO()):  # where warcio remarks on records
+                return read_warc(self._engine, path, Rules(), source=1)
+        return read_lines(self._engine, path, Rules(), source=None, set_aside=_nothing)
 
     def _matched(self, path: str, data: bytes) -> Hashable:
         """What becomes of it as a crawl and as a list of seeds, which takes longer."""
@@ -108,6 +115,16 @@ class Crawls(Target):
         return tuple(sorted(receipt.outcomes)), *(
             tuple(sorted(one.reasons)) for one in receipt.inputs
         )
+
+
+def _warc_record(url: str) -> bytes:
+    content = b"HTTP/1.1 302 Found\r\nLocation: b.pdf\r\nContent-Type: text/html\r\n\r\nx"
+    head = (
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2018-01-01T00:00:00Z\r\n"
+        f"WARC-Target-URI: {url}\r\nContent-Type: application/http\r\n"
+        f"Content-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content + b"\r\n\r\n"
 
 
 def _nothing(name: str, reason: str, line: str) -> None:
