@@ -88,6 +88,16 @@ class _DepositedAs:
     versions: tuple[Version, ...]
     policy: Policy
 
+    def files(self, can: Capabilities) -> str:
+        """The digest of its files, as the ledger keeps it."""
+        digests = [files_digest(version) for version in self.versions]
+        return digests[0] if can.each_version else digest_of(digests)
+
+    def again(self, identifier: str, key: str, can: Capabilities) -> Action:
+        """What sends it again."""
+        names = tuple(version.name for version in self.versions)
+        return Action(identifier, ActionKind.REPLACE, names, key, self.files(can))
+
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
@@ -220,6 +230,9 @@ def _candidates(
 
 # -- reconciling -------------------------------------------------------------------------
 
+_Answer = Found | DepositFailed | None
+"""What a target says of a record, or why it cannot."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
@@ -235,36 +248,52 @@ class Reconciliation:
     ) -> ReconcileReport:
         """Ask for each record selected, and where all are, for those the ledger alone knows."""
         became: Counter[str] = Counter()
+        unreadable: dict[str, str] = {}
         for number, (identifier, there) in enumerate(self._found(selection, jobs), 1):
-            became[self._noted(identifier, there)] += 1
+            if isinstance(there, DepositFailed):
+                unreadable[identifier] = there.reason
+            else:
+                became.update(self._noted(identifier, there))
             progress(number)
         if selection == Selection():
             for entry in self.ledger.unfinished():
-                self.ledger.fail(entry.number, DepositState.FAILED, "looked up in the target")
+                if entry.identifier not in unreadable:
+                    self.ledger.fail(entry.number, DepositState.FAILED, "looked up in the target")
         return ReconcileReport(
             self.target.shown,
-            became["known"] + became["adopted"],
+            became["there"],
             became["adopted"],
             became["forgotten"],
+            became["deleted"],
+            became["changed"],
+            unreadable,
         )
 
-    def _found(self, selection: Selection, jobs: int) -> Iterator[tuple[str, Found | None]]:
-        with SideBySide[tuple[str, Found | None]](jobs) as work:
+    def _found(self, selection: Selection, jobs: int) -> Iterator[tuple[str, _Answer]]:
+        with SideBySide[tuple[str, _Answer]](jobs) as work:
             for identifier in self._to_be_asked(selection):
                 work.begin(_asked, self.target, identifier)
                 yield from work.ready()
             yield from work.rest()
 
-    def _noted(self, identifier: str, there: Found | None) -> str:
+    def _noted(self, identifier: str, there: Found | None) -> Iterator[str]:
         """Note what the target holds of a record; what became of what the ledger had."""
         known = self.ledger.known(identifier)
         if there is None:
             self.ledger.forget(identifier)
-            return "unknown" if known.held is None else "forgotten"
-        if _is_known(known, there):
-            return "known"
-        self.ledger.adopt(identifier, there, self._files(identifier, there))
-        return "adopted"
+            if known.held is not None:
+                yield "forgotten"
+            return
+        is_known = _is_known(known, there)
+        if not is_known and known.held is not None and not there.is_as_left:
+            self.ledger.note_changed(identifier)
+        elif not is_known:
+            self.ledger.adopt(identifier, there, self._files(identifier, there))
+            yield "adopted"
+        is_deleted = there.withdrawn and not there.deposits
+        yield "deleted" if is_deleted else "there"
+        if not is_known and not there.is_as_left and (known.held or not is_deleted):
+            yield "changed"
 
     def _to_be_asked(self, selection: Selection) -> Iterator[str]:
         yield from selection.identifiers(self.silo)
@@ -282,18 +311,22 @@ class Reconciliation:
             can = self.target.capabilities
             way = deposited_as(manifest, one.version, one.key, self.policy, can)
             if way is not None:
-                digests = [files_digest(version) for version in way.versions]
-                found[one.version] = digests[0] if can.each_version else digest_of(digests)
+                found[one.version] = way.files(can)
         return found
 
 
-def _asked(target: Target, identifier: str) -> tuple[str, Found | None]:
-    return identifier, target.find(identifier)
+def _asked(target: Target, identifier: str) -> tuple[str, _Answer]:
+    try:
+        return identifier, target.find(identifier)
+    except DepositFailed as error:
+        return identifier, error
 
 
 def _is_known(known: Known, there: Found) -> bool:
     held = known.held
-    if held is None or not there.versions:
+    if held is not None and there.withdrawn and not there.deposits:
+        return held.token == there.token
+    if held is None or not there.versions or not there.is_as_left:
         return False
     last = there.versions[-1]
     told = (there.uri, there.token, there.deposits, there.withdrawn, last.version, last.key)
@@ -315,10 +348,10 @@ def rollback(target: Target, ledger: Ledger, run_id: str, *, purge: bool) -> Rol
             kept[created.uri] = f"run {max(others)} exported to it since"
             continue
         try:
-            target.rollback(created, purge=purge)
+            trace = target.rollback(created, purge=purge)
         except (CannotTakeBack, DepositFailed) as error:
             kept[created.uri] = str(error)
             continue
-        ledger.taken_back(run_id, created)
+        ledger.taken_back(run_id, created, trace)
         taken_back += 1
     return RollbackReport(run_id, taken_back, kept)

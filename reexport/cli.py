@@ -182,14 +182,14 @@ def verify(silo_dir: str, out: str, **given: Any) -> int:
 @options.selecting
 @options.jobs
 @as_json
-def reconcile(silo_dir: str, out: str, **given: Any) -> None:
+def reconcile(silo_dir: str, out: str, **given: Any) -> int:
     """Rebuild the ledger from what is in OUT, as after the loss of the Silo's curation/exports."""
     with open_silo(silo_dir) as silo, options.told():
         selection = options.selection_of(
             silo, given["set_spec"], given["query"], given["items"], given["state"]
         )
         export = Export(silo, directory_target(out))
-        show_reconciliation(export, selection, shown_of(given), jobs=given["jobs"])
+        return show_reconciliation(export, selection, shown_of(given), jobs=given["jobs"])
 
 
 @export.command(epilog=example("silo export rollback myrepo out 20260301T101500Z-0a1b2c"))

@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.resources import files
@@ -24,6 +24,7 @@ import langcodes
 from lxml import etree
 from rdflib import Literal, URIRef
 from rdflib.namespace import DCTERMS, XSD
+from rdflib.term import Node
 
 from recordsilo.formats import describe, main_first
 from recordsilo.formats.collect import language_of, text_of
@@ -33,23 +34,54 @@ from reexport.errors import ExportError
 
 Term = URIRef | Literal
 Statement = tuple[URIRef, URIRef, Term]
-_RULES = 2
+_RULES = 3
 """Counts up when the same mapping gives other statements: it is part of every key."""
 
 
 class CrosswalkError(ExportError):
-    """A mapping that cannot be read, or says something impossible."""
+    """A mapping that cannot be read, or says something impossible.
 
-    def __init__(self, path: str, reason: str) -> None:
-        self.path = path
-        super().__init__(f"the crosswalk {path} {reason}")
+    Attributes:
+        path: The file.
+        line: Where in it, from 1; 0 where that is not known.
+    """
+
+    def __init__(self, path: str, reason: str, line: int = 0) -> None:
+        self.path, self.line = path, line
+        where = f"{path}, line {line}," if line else path
+        super().__init__(f"the crosswalk {where} {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The mapping's text, to say where in it something stands."""
+
+    path: str
+    text: str
+    prefixes: Mapping[str, str]
+
+    def error(self, reason: str, *named: Any) -> CrosswalkError:
+        """One that names the first line in which all that is named stands."""
+        lines = enumerate(self.text.splitlines(), 1)
+        line = next((n for n, line in lines if all(str(one) in line for one in named)), 0)
+        return CrosswalkError(self.path, reason, line if named else 0)
+
+    def check_keys(self, listed: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+        """Refuse a key that would be passed over: it is a slip of the pen."""
+        for key in listed:
+            if key not in known:
+                reason = f"has the unknown key {key!r} {where}; there are {', '.join(known)}"
+                raise self.error(reason, key)
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
+    """``failed`` makes the error of an XPath that cannot be evaluated."""
+
     select: etree.XPath
     predicate: URIRef
     kind: str
+    failed: Callable[[str], CrosswalkError]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +98,12 @@ class Crosswalk:
 
     Attributes:
         id: Its name and a digest of what it says; comments and blanks do not count.
+        path: The file's name.
     """
 
     id: str
     formats: tuple[_Format, ...]
+    path: str
 
     @classmethod
     def default(cls) -> "Crosswalk":
@@ -102,10 +136,12 @@ class Crosswalk:
         if not isinstance(listed, list) or not listed:
             raise CrosswalkError(path, "has no [[format]]")
         prefixes = mapping.get("prefixes", {})
-        formats = tuple(_format(one, prefixes, path) for one in listed)
+        source = _Source(path, text, prefixes if isinstance(prefixes, dict) else {})
+        source.check_keys(mapping, _KEYS, "at its top")
+        formats = tuple(_format(one, source) for one in listed)
         said = json.dumps([_RULES, mapping], sort_keys=True, default=str)
         digest = hashlib.sha256(said.encode()).hexdigest()[:16]
-        return cls(f"{mapping.get('name', 'crosswalk')} {digest}", formats)
+        return cls(f"{mapping.get('name', 'crosswalk')} {digest}", formats, path)
 
     def statements(self, metadata: Mapping[str, bytes], subject: URIRef) -> tuple[Statement, ...]:
         """What metadata files say of a subject, each statement once.
@@ -116,54 +152,86 @@ class Crosswalk:
         Args:
             metadata: Name → content, wrapped in OAI-PMH's element or not.
         """
+        if (fitting := self._fitting(metadata)) is None:
+            return ()
+        one, name, root = fitting
+        found = _mapped(one, root) if one.fields else _described(name, metadata[name])
+        return tuple(dict.fromkeys((subject, to, term) for to, term in found))
+
+    def fits(self, metadata: Mapping[str, bytes]) -> bool:
+        """Whether one of the metadata files is in one of the mapping's formats."""
+        return self._fitting(metadata) is not None
+
+    def _fitting(self, metadata: Mapping[str, bytes]) -> tuple[_Format, str, etree._Element] | None:
         documents = {name: _document(metadata[name]) for name in main_first(metadata)}
         for one in self.formats:
             for name, root in documents.items():
                 if root is not None and one.root in ("*", root.tag):
-                    found = _mapped(one, root) if one.fields else _described(name, metadata[name])
-                    return tuple(dict.fromkeys((subject, to, term) for to, term in found))
-        return ()
+                    return one, name, root
+        return None
 
 
 # -- reading a mapping --------------------------------------------------------------------
 
 
-def _format(listed: Any, prefixes: Mapping[str, str], path: str) -> _Format:
+_KEYS = ("name", "prefixes", "format")
+_FORMAT_KEYS = ("root", "fields", "described")
+_FIELD_KEYS = ("from", "to", "as")
+
+
+def _format(listed: Any, source: _Source) -> _Format:
     if not isinstance(listed, dict) or not isinstance(listed.get("root"), str):
-        raise CrosswalkError(path, "has a [[format]] without a root")
+        raise source.error("has a [[format]] without a root")
+    source.check_keys(listed, _FORMAT_KEYS, "in a [[format]]")
     named = listed["root"]
-    root = named if named == "*" else _expanded(named, prefixes, path, "{%s}%s")
+    root = named if named == "*" else _expanded(named, source, "{%s}%s")
     if listed.get("described"):
         return _Format(root, ())
-    fields = tuple(_field(field, prefixes, path) for field in listed.get("fields", ()))
+    fields = tuple(_field(field, source) for field in listed.get("fields", ()))
     if not fields:
-        raise CrosswalkError(path, f"has no fields for {named}; say described = true, or give some")
+        raise source.error(f"has no fields for {named}; say described = true, or give some", named)
     return _Format(root, fields)
 
 
-def _field(listed: Any, prefixes: Mapping[str, str], path: str) -> _Field:
+def _field(listed: Any, source: _Source) -> _Field:
     try:
         select, to, kind = listed["from"], listed["to"], listed.get("as", "text")
     except (TypeError, KeyError) as error:
-        raise CrosswalkError(path, "has a field without from or to") from error
+        named = listed.values() if isinstance(listed, dict) else ()
+        raise source.error("has a field without from or to", *named) from error
+    source.check_keys(listed, _FIELD_KEYS, "in a field")
     if kind not in _TERMS:
-        raise CrosswalkError(path, f'has as = "{kind}"; there are {", ".join(_TERMS)}')
+        raise source.error(f'has as = "{kind}"; there are {", ".join(_TERMS)}', kind)
     try:
-        compiled = etree.XPath(select, namespaces=dict(prefixes), smart_strings=False)
+        compiled = etree.XPath(select, namespaces=dict(source.prefixes), smart_strings=False)
     except (etree.XPathSyntaxError, TypeError, ValueError) as error:
-        raise CrosswalkError(path, f'has no XPath in from = "{select}"') from error
-    return _Field(compiled, URIRef(_expanded(to, prefixes, path, "%s%s")), kind)
+        raise source.error(f'has no XPath in from = "{select}"', select) from error
+    for prefix in _prefixes(select):
+        _expanded(f"{prefix}:", source, "%s%s", select)
+
+    def failed(reason: str) -> CrosswalkError:
+        return source.error(f'cannot evaluate from = "{select}": {reason}', select, to)
+
+    return _Field(compiled, URIRef(_expanded(to, source, "%s%s")), kind, failed)
 
 
-def _expanded(name: str, prefixes: Mapping[str, str], path: str, form: str) -> str:
+def _prefixes(xpath: str) -> list[str]:
+    """The namespace prefixes that an XPath uses; ``child::`` is none, nor is what is quoted."""
+    unquoted = re.sub(r"""'[^']*'|"[^"]*\"""", " ", xpath)
+    found = re.findall(r"([\w.-]+):(?!:)", re.sub(r"[\w-]+::", " ", unquoted))
+    return [prefix for prefix in found if prefix != "xml"]
+
+
+def _expanded(name: str, source: _Source, form: str, *named: str) -> str:
     prefix, colon, local = str(name).partition(":")
-    if colon and isinstance(prefixes.get(prefix), str):
-        return form % (prefixes[prefix], local)
+    if colon and isinstance(source.prefixes.get(prefix), str):
+        return form % (source.prefixes[prefix], local)
     if _is_uri(str(name)) and form == "%s%s":
         return str(name)
     if not colon and form != "%s%s":
         return str(name)
-    raise CrosswalkError(path, f"uses the prefix of {name}, which [prefixes] does not have")
+    reason = f"uses the prefix of {name}, which [prefixes] does not have"
+    raise source.error(reason, *(named or [name]))
 
 
 # -- documents → values -------------------------------------------------------------------
@@ -178,7 +246,7 @@ def _mapped(one: _Format, root: etree._Element) -> Iterator[tuple[URIRef, Term]]
         try:
             found = field.select(root)
         except etree.XPathEvalError as error:
-            raise CrosswalkError(str(field.select), f"cannot be evaluated: {error}") from error
+            raise field.failed(str(error)) from error
         for text, language in _texts(found):
             if text:
                 yield field.predicate, _TERMS[field.kind](text, language)
@@ -299,7 +367,7 @@ def _tag(text: str) -> str:
     return langcodes.standardize_tag(tag) if is_one else ""
 
 
-def ntriples(statements: Iterable[Statement]) -> bytes:
+def ntriples(statements: Iterable[tuple[Node, Node, Node]]) -> bytes:
     """Statements as N-Triples, sorted: the same statements are the same bytes.
 
     Source: RDF 1.1 N-Triples, "Canonicalization".

@@ -3,28 +3,32 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from recordsilo import HarvestedRecord
 from recordsilo.errors import RecordSiloError
 from recordsilo.manifest import Manifest
+from reexport.checking import deposited_as
 from reexport.content import Packer
 from reexport.errors import Conflict, DepositFailed, RetryLater
 from reexport.ledger import EntryPen, Ledger
 from reexport.ledger_tables import Entry
-from reexport.plan import Action, deletion_date
+from reexport.plan import WRITING, Action, deletion_date
 from reexport.report import DepositOutcome
 from reexport.targets import DepositJournal, Target
 from reexport.values import (
     ActionKind,
+    Deposit,
     Deposited,
     DepositState,
     Held,
     OnConflict,
     Result,
+    UnfinishedDeposit,
     Withdrawal,
 )
 
+T = TypeVar("T")
 Wait = Callable[[float], bool]
 """Waits so many seconds; True: do not go on, the run is to stop."""
 
@@ -78,52 +82,146 @@ class Depositor:
     ) -> Iterator[DepositOutcome]:
         """Do a record's actions in order; after one that is not done, none of the rest.
 
+        Where nothing is to be done, and conflicts are to be overwritten, what the target
+        holds is compared first, and what differs is sent again.
+
         Raises:
             TargetUnusable: No further record can be exported either.
             RunStopped: See `Wait`.
         """
-        for action in actions:
-            outcome = self._outcome(record, manifest, action)
+        return self._one_by_one(
+            record, manifest, actions, lambda action, _: self._carry_out(record, manifest, action)
+        )
+
+    def foresee(
+        self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
+    ) -> Iterator[DepositOutcome]:
+        """What `carry_out` would come to, with nothing changed; raises as it does."""
+        return self._one_by_one(
+            record, manifest, actions, lambda action, n: self._foresee(record, manifest, action, n)
+        )
+
+    def _one_by_one(
+        self,
+        record: HarvestedRecord,
+        manifest: Manifest,
+        actions: Sequence[Action],
+        do: Callable[[Action, int], Deposited],
+    ) -> Iterator[DepositOutcome]:
+        try:
+            actions = self._with_mending(record, manifest, actions)
+        except (DepositFailed, RecordSiloError) as error:
+            yield self._failed(actions[-1], error)
+            return
+        for number, action in enumerate(actions):
+            outcome = self._outcome(action, number, do)
             yield outcome
             if outcome.result is not Result.DONE:
                 return
 
     def _outcome(
-        self, record: HarvestedRecord, manifest: Manifest, action: Action
+        self, action: Action, number: int, do: Callable[[Action, int], Deposited]
     ) -> DepositOutcome:
+        if action.kind not in WRITING:
+            return _outcome(action, Result.DONE)
         try:
-            came_to = self._carry_out(record, manifest, action)
-        except Conflict as error:
+            came_to = do(action, number)
+        except (DepositFailed, RecordSiloError) as error:
+            return self._failed(action, error)
+        uri = came_to.version_uri or came_to.uri
+        return _outcome(action, Result.DONE, uri=uri, reason=came_to.remark)
+
+    def _failed(self, action: Action, error: DepositFailed | RecordSiloError) -> DepositOutcome:
+        if isinstance(error, Conflict):
             is_skipped = self.on_conflict is OnConflict.SKIP
             result = Result.SKIPPED if is_skipped else Result.CONFLICT
             return _outcome(action, result, reason=error.reason)
-        except DepositFailed as error:
-            return _outcome(action, Result.FAILED, reason=error.reason)
-        except RecordSiloError as error:
-            return _outcome(action, Result.FAILED, reason=str(error))
-        return _outcome(action, Result.DONE, uri=came_to.version_uri or came_to.uri)
+        reason = error.reason if isinstance(error, DepositFailed) else str(error)
+        return _outcome(action, Result.FAILED, reason=reason)
 
-    def _carry_out(self, record: HarvestedRecord, manifest: Manifest, action: Action) -> Deposited:
+    def _with_mending(
+        self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
+    ) -> Sequence[Action]:
+        """The actions, and those that mend what others changed, where that is asked for."""
+        is_unchanged = all(action.kind not in WRITING for action in actions)
+        held = self.ledger.known(manifest.item_id).held
+        if self.on_conflict is not OnConflict.OVERWRITE or not is_unchanged or held is None:
+            return actions
+        can = self.target.capabilities
+        way = deposited_as(manifest, held.version, held.key, self.packer.policy, can)
+        if way is None or not held.deposits:
+            return actions
+        action = way.again(manifest.item_id, held.key, can)
+        packer = replace(self.packer, policy=way.policy)
+        deposit = packer.deposit(record, manifest, action, held)
+
+        def differs() -> bool:
+            return any(self.target.verify(deposit, held, is_head=True))
+
+        if not self._asked(differs):
+            return actions
+        if not held.withdrawn:
+            return [action]
+        again = Action(manifest.item_id, ActionKind.WITHDRAW, key=actions[-1].key)
+        return [action, again]
+
+    def _foresee(
+        self, record: HarvestedRecord, manifest: Manifest, action: Action, number: int
+    ) -> Deposited:
+        step = self._step(record, manifest, action)
+        is_first = number == 0
+        return Deposited(
+            "", remark=self._asked(lambda: self.target.foresee(step, is_first=is_first))
+        )
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        """What a target answers to a question, asked again where it is busy."""
+        for attempt in range(1, self.retries.attempts + 1):
+            try:
+                return ask()
+            except RetryLater as error:
+                if attempt == self.retries.attempts:
+                    self.target.probe()  # one that does not answer at all ends the run
+                    raise
+                self._pause(attempt, error)
+        raise AssertionError
+
+    def _step(
+        self, record: HarvestedRecord, manifest: Manifest, action: Action
+    ) -> Deposit | Withdrawal:
         held = self.ledger.known(action.identifier).held
         overwrite = self.on_conflict is OnConflict.OVERWRITE
         if action.kind is ActionKind.WITHDRAW:
             assert held is not None
             how, date = self.packer.policy.deletions, deletion_date(manifest)
-            withdrawal = Withdrawal(action.identifier, how, action.key, held, date, overwrite)
-            entry = self.ledger.begin(self.run_id, action, how)
-            return self._tried(entry, held, lambda pen: self.target.withdraw(withdrawal, pen))
-        deposit = replace(
-            self.packer.deposit(record, manifest, action, held),
+            return Withdrawal(action.identifier, how, action.key, held, date, overwrite)
+        deposit = self.packer.deposit(record, manifest, action, held)
+        return replace(
+            deposit,
             overwrite=overwrite,
             noted=self.ledger.noted(action.identifier, action.key),
+            left=self._left(action.identifier, held),
         )
+
+    def _left(self, identifier: str, held: Held | None) -> tuple[UnfinishedDeposit, ...]:
+        return tuple(one.left(held) for one in self.ledger.broken_off(identifier))
+
+    def _carry_out(self, record: HarvestedRecord, manifest: Manifest, action: Action) -> Deposited:
+        sent = self._step(record, manifest, action)
+        if isinstance(sent, Withdrawal):
+            withdrawal = sent
+            entry = self.ledger.begin(self.run_id, action, withdrawal.how)
+            return self._tried(
+                entry, withdrawal.held, lambda pen: self.target.withdraw(withdrawal, pen)
+            )
+        deposit = sent
         entry = self.ledger.begin(self.run_id, action)
 
         def step(journal: DepositJournal) -> Deposited:
-            left = tuple(one.left(held) for one in self.ledger.broken_off(action.identifier))
+            left = self._left(action.identifier, deposit.held)  # with attempts since
             return self.target.deposit(replace(deposit, left=left), journal)
 
-        return self._tried(entry, held, step)
+        return self._tried(entry, deposit.held, step)
 
     # -- trying, and finding out -----------------------------------------------------------
 
@@ -192,15 +290,7 @@ class Depositor:
 
     def _recovered(self, entry: Entry) -> Deposited | None:
         held = self.ledger.known(entry.identifier).held
-        for attempt in range(1, self.retries.attempts + 1):
-            try:
-                came_to = self.target.recover(entry.left(held))
-                break
-            except RetryLater as error:
-                if attempt == self.retries.attempts:
-                    self.target.probe()
-                    raise
-                self._pause(attempt, error)
+        came_to = self._asked(lambda: self.target.recover(entry.left(held)))
         if came_to is None:
             self.ledger.fail(entry.number, DepositState.FAILED, "broken off, and done anew")
         else:

@@ -2,15 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.manifest import Manifest
+from recordsilo.manifest import Digest, Manifest
 from reexport import checking
-from reexport.content import Packer, with_digests
+from reexport.content import Packer, Sha512Cache, with_digests
 from reexport.deposits import Depositor, Retries, RunStopped
 from reexport.errors import RunNotFound, TargetUnusable
 from reexport.ledger import Ledger
@@ -110,9 +110,11 @@ class Export:
 
         Args:
             dry_run: Only say what would be done; writes nothing, neither there nor here.
+                The target is asked about each record of which something would be done.
             jobs: How many records at once; the versions of one always go in order.
-            limit: Of how many records at most something is done.
-            on_conflict: What to do where others changed the target.
+            limit: Of how many records at most something is done; conflicts do not count.
+            on_conflict: What to do where others changed the target. To overwrite, every
+                record selected is compared as `verify` does, also where nothing is new.
 
         Returns:
             What was done; what could not be is named there, and the others went on.
@@ -129,7 +131,10 @@ class Export:
         watch = watch or Watch()
         if dry_run:
             with Ledger.look(self.silo.path, self.target.key) as ledger:
-                return _Run(self, policy, selection, ledger, watch, limit=limit).plan()
+                planning = _Run(
+                    self, policy, selection, ledger, watch, stop=stop or Stop(), limit=limit
+                )
+                return planning.plan(jobs, on_conflict)
         with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
             self.target.prepare()
             run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
@@ -255,8 +260,29 @@ class _Planned:
     actions: tuple[Action, ...]
 
     @property
+    def is_unchanged(self) -> bool:
+        return any(action.kind is ActionKind.NOTHING for action in self.actions)
+
+    @property
     def writes(self) -> bool:
         return any(action.kind in WRITING for action in self.actions)
+
+
+_Do = Callable[[HarvestedRecord, Manifest, Sequence[Action]], Iterator[DepositOutcome]]
+"""What is done about a record: `Depositor.carry_out`, or `Depositor.foresee`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unkept:
+    """The ledger's SHA-512s, to read them only."""
+
+    ledger: Ledger
+
+    def known_sha512(self, digest: Digest) -> str | None:
+        return self.ledger.known_sha512(digest)
+
+    def note_sha512(self, digest: Digest, sha512: str) -> None:
+        """Keep nothing: a plan writes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,30 +300,26 @@ class _Run:
     tally: Tally = field(default_factory=Tally)
     began: float = field(default_factory=time.monotonic)
 
-    def plan(self) -> RunReport:
-        total = self.selection.total(self.export.silo)
-        for planned in self._planned():
-            for action in planned.actions:
-                self.tally.planned(action)
-                if action.kind in WRITING:
-                    self.watch.outcome(_would(action))
-            self._show(total)
-        return self._report(dry_run=True)
+    def plan(self, jobs: int, on_conflict: OnConflict) -> RunReport:
+        """What `carry_out` would do, found out in the same way, with nothing changed."""
+        depositor = self._depositor(on_conflict, _Unkept(self.ledger))
+        stopped = ""
+        try:
+            self._all(depositor.foresee, jobs, on_conflict)
+        except TargetUnusable as error:
+            stopped = str(error)
+        except RunStopped:
+            pass
+        if self.stop.asked:
+            stopped = stopped or "asked to stop"
+        return self._report(dry_run=True, stopped=stopped)
 
     def carry_out(self, jobs: int, on_conflict: OnConflict) -> RunReport:
-        depositor = Depositor(
-            self.export.target,
-            self.ledger,
-            Packer.of(self.export.silo, self.policy, self.ledger),
-            self.run_id,
-            on_conflict,
-            self.export.retries,
-            self.stop.wait,
-        )
+        depositor = self._depositor(on_conflict, self.ledger)
         stopped = ""
         try:
             self._recover(depositor)
-            self._all(depositor, jobs)
+            self._all(depositor.carry_out, jobs, on_conflict)
         except TargetUnusable as error:
             stopped = str(error)
         except RunStopped:
@@ -311,6 +333,17 @@ class _Run:
         self.ledger.end_run(self.run_id, "stopped" if stopped else "done", self._counts())
         return report
 
+    def _depositor(self, on_conflict: OnConflict, cache: Sha512Cache) -> Depositor:
+        return Depositor(
+            self.export.target,
+            self.ledger,
+            Packer.of(self.export.silo, self.policy, cache),
+            self.run_id,
+            on_conflict,
+            self.export.retries,
+            self.stop.wait,
+        )
+
     def _recover(self, depositor: Depositor) -> None:
         for outcome in depositor.recover_unfinished():
             self.watch.outcome(outcome)
@@ -319,15 +352,21 @@ class _Run:
             else:
                 self.tally.add(outcome)
 
-    def _all(self, depositor: Depositor, jobs: int) -> None:
+    def _all(self, do: _Do, jobs: int, on_conflict: OnConflict) -> None:
         total = self.selection.total(self.export.silo)
+        looks_at_all = on_conflict is OnConflict.OVERWRITE
         with SideBySide[list[DepositOutcome]](jobs) as work:
             for planned in self._planned():
-                for action in planned.actions:
-                    if action.kind not in WRITING:
+                if planned.writes or (looks_at_all and planned.is_unchanged):
+                    while self._is_enough(len(work)) and len(work):
+                        self._collect(work.take())
+                    if self._is_enough(0):
+                        break
+                    work.begin(_carried_out, do, planned)
+                else:
+                    for action in planned.actions:
                         self.tally.planned(action)
-                if planned.writes:
-                    work.begin(_carried_out, depositor, planned)
+                self.tally.records += 1
                 for outcomes in work.ready():
                     self._collect(outcomes)
                 self._show(total)
@@ -335,16 +374,22 @@ class _Run:
                 self._collect(outcomes)
                 self._show(total)
 
+    def _is_enough(self, under_way: int) -> bool:
+        """Whether with those under way something is done about as many records as asked."""
+        return self.limit is not None and self.tally.changed + under_way >= self.limit
+
     def _collect(self, outcomes: list[DepositOutcome]) -> None:
+        done = [outcome.result is Result.DONE and outcome.kind in WRITING for outcome in outcomes]
+        self.tally.changed += any(done)
         for outcome in outcomes:
             self.tally.add(outcome)
-            self.watch.outcome(outcome)
+            if outcome.kind in WRITING or outcome.result is not Result.DONE:
+                self.watch.outcome(outcome)
 
     def _planned(self) -> Iterator[_Planned]:
         """The records one after the other, each with its actions, as the ledger is then."""
-        left = self.limit
         for identifier in self.selection.identifiers(self.export.silo):
-            if self.stop.asked or left == 0:
+            if self.stop.asked:
                 return
             try:
                 planned = self._plan_one(identifier)
@@ -353,12 +398,10 @@ class _Run:
             except RecordSiloError as error:
                 self._not_planned(identifier, str(error))
                 continue
-            if planned is None:
-                continue
-            self.tally.records += 1
-            if left is not None and planned.writes:
-                left -= 1
-            yield planned
+            if planned is not None and planned.actions:
+                yield planned
+            elif planned is not None:
+                self.tally.records += 1
         if self.selection == EVERYTHING:
             self._name_unlisted()
 
@@ -406,6 +449,7 @@ class _Run:
             conflicts=tally.results[Result.CONFLICT],
             skipped=tally.results[Result.SKIPPED],
             problems=tuple(tally.problems),
+            remarks=tuple(tally.remarks),
             still_there=tuple(tally.still_there),
             stopped=stopped,
             interrupted=bool(stopped) and self.stop.interrupted,
@@ -414,10 +458,5 @@ class _Run:
         )
 
 
-def _carried_out(depositor: Depositor, planned: _Planned) -> list[DepositOutcome]:
-    actions = [action for action in planned.actions if action.kind in WRITING]
-    return list(depositor.carry_out(planned.record, planned.manifest, actions))
-
-
-def _would(action: Action) -> DepositOutcome:
-    return DepositOutcome(action.identifier, action.kind, action.version, Result.DONE)
+def _carried_out(do: _Do, planned: _Planned) -> list[DepositOutcome]:
+    return list(do(planned.record, planned.manifest, planned.actions))

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from recordsilo.cli import ExitCode
-from reexport.report import RollbackReport, RunReport, VerifyReport
+from reexport.report import ReconcileReport, RollbackReport, RunReport, VerifyReport
 
 
 class ExportExit(IntEnum):
@@ -31,6 +31,13 @@ def exit_of_verification(report: VerifyReport) -> int:
     if report.differences:
         return ExportExit.DIFFERS
     return ExitCode.LOSSES if report.unreadable else ExitCode.OK
+
+
+def exit_of_reconciliation(report: ReconcileReport) -> int:
+    """That of a reconciliation: what others changed is a conflict of the next run."""
+    if report.unreadable:
+        return ExitCode.LOSSES
+    return ExportExit.CONFLICTS if report.changed else ExitCode.OK
 
 
 def exit_of_rollback(report: RollbackReport) -> int:

@@ -104,12 +104,17 @@ def run(silo_dir: str, **given: Any) -> int:
 @_to
 @options.selecting
 @options.what_goes
+@options.on_conflict
+@options.limit
+@options.jobs
 @options.showing
-@click.option("--limit", type=click.IntRange(1), help="Do something about so many records.")
 def plan(silo_dir: str, **given: Any) -> int:
-    """Say what a run would do; nothing is written, neither in Fedora nor in the Silo."""
+    """Say what a run would do; nothing is written, neither in Fedora nor in the Silo.
+
+    Fedora is asked about each record of which something would be done.
+    """
     with _opened(silo_dir, given) as (silo, target):
-        return run_to(silo, target, {**given, "dry_run": True, "jobs": 1, "on_conflict": "fail"})
+        return run_to(silo, target, {**given, "dry_run": True})
 
 
 @fedora.command(epilog=example(f"silo export fedora resume myrepo --to {_URL}"))
@@ -164,11 +169,11 @@ def verify(silo_dir: str, **given: Any) -> int:
 @options.selecting
 @options.jobs
 @as_json
-def reconcile(silo_dir: str, **given: Any) -> None:
+def reconcile(silo_dir: str, **given: Any) -> int:
     """Rebuild the ledger from what Fedora says it holds."""
     with _opened(silo_dir, given) as (silo, target):
         selection, shown = _selection(silo, given), shown_of(given)
-        show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
+        return show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
 
 
 @fedora.command(

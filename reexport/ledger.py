@@ -222,7 +222,7 @@ class Ledger:
 
     def counts(self) -> dict[str, int]:
         """How many records the target holds, and how many deposits are in which state."""
-        (records,) = self._rows("SELECT count(*) FROM object")
+        (records,) = self._rows("SELECT count(*) FROM object WHERE deposits > 0")
         states = self._rows("SELECT state, count(*) FROM deposit GROUP BY state")
         return {"records": int(records[0]), **{str(state): int(n) for state, n in states}}
 
@@ -323,6 +323,8 @@ class Ledger:
     def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
         """Note what the target says it holds, in the place of what was noted.
 
+        Where that is not as a deposit left it, no token is noted: it is a conflict.
+
         Args:
             files: Version → digest of its files, of those the Silo still has so.
         """
@@ -333,7 +335,8 @@ class Ledger:
             connection.execute(
                 "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')",
                 (
-                    identifier, found.uri, last.uri if last else "", found.token,
+                    identifier, found.uri, last.uri if last else "",
+                    found.token if found.is_as_left else "",
                     last.version if last else "", last.key if last else "", found.deposits,
                     found.withdrawn,
                 ),
@@ -344,6 +347,11 @@ class Ledger:
                     " VALUES (?, ?, ?, ?, ?)",
                     (identifier, one.version, one.key, files.get(one.version, ""), one.uri),
                 )
+
+    def note_changed(self, identifier: str) -> None:
+        """Note that others changed what the target holds of a record."""
+        with self._writing() as connection:
+            connection.execute("UPDATE object SET token = '' WHERE identifier = ?", (identifier,))
 
     def forget(self, identifier: str) -> None:
         """Note that the target holds nothing of a record."""
@@ -370,17 +378,28 @@ class Ledger:
         )
         return {str(row[0]) for row in rows}
 
-    def taken_back(self, run_id: str, created: CreatedThing) -> None:
-        """Note that what a run created is gone again."""
+    def taken_back(self, run_id: str, created: CreatedThing, trace: str) -> None:
+        """Note that what a run created is gone again.
+
+        Args:
+            trace: The token of what is left of it; ``""`` for nothing.
+        """
         with self._writing() as connection:
-            connection.execute(
-                "DELETE FROM created WHERE run = ? AND uri = ?", (run_id, created.uri)
-            )
             connection.execute(
                 "UPDATE deposit SET state = ? WHERE identifier = ? AND run = ?",
                 (DepositState.ROLLED_BACK, created.identifier, run_id),
             )
             connection.execute("DELETE FROM version WHERE identifier = ?", (created.identifier,))
+            if trace:
+                connection.execute(
+                    "UPDATE object SET token = ?, version = '', key = '', version_uri = '',"
+                    " deposits = 0, withdrawn = 1 WHERE identifier = ?",
+                    (trace, created.identifier),
+                )
+                return
+            connection.execute(
+                "DELETE FROM created WHERE run = ? AND uri = ?", (run_id, created.uri)
+            )
             connection.execute("DELETE FROM object WHERE identifier = ?", (created.identifier,))
 
     # -- digests --------------------------------------------------------------------------

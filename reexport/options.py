@@ -58,16 +58,18 @@ what_goes = _all(
 )
 """What of them; `policy_of` takes what they give."""
 
+on_conflict = click.option(
+    "--on-conflict",
+    type=click.Choice([str(one) for one in OnConflict]),
+    default=str(OnConflict.FAIL),
+    show_default=True,
+    help="Where others changed what was exported; overwrite compares every record, as verify does.",
+)
+limit = click.option("--limit", type=click.IntRange(1), help="Do something about so many records.")
 how_run = _all(
     click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
-    click.option(
-        "--on-conflict",
-        type=click.Choice([str(one) for one in OnConflict]),
-        default=str(OnConflict.FAIL),
-        show_default=True,
-        help="Where others changed what was exported.",
-    ),
-    click.option("--limit", type=click.IntRange(1), help="Do something about so many records."),
+    on_conflict,
+    limit,
 )
 jobs = click.option(
     "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Records at once."

@@ -90,7 +90,7 @@ def plan_record(
     """Decide what is to be done about a record, in the order it is to be done.
 
     Versions go in the order they were made, and the last of them is what the target
-    shows as current: where that would not be so, it goes again.
+    shows as current: where that would not be so, or others changed it, it goes again.
 
     Args:
         manifest: With the digests of all files of the versions chosen.
@@ -134,10 +134,12 @@ def _one_by_one(
     todo = [version for version in chosen if known.keys.get(version.name) != keys[version.name]]
     last, held = chosen[-1], known.held
     is_head = held is not None and held.version == last.name and not held.withdrawn
+    is_head = is_head and not _is_changed(held)
     if last not in todo and (todo or not is_head):
         todo.append(last)
     if not todo:
-        return (Action(identifier, ActionKind.NOTHING, (last.name,), keys[last.name]),)
+        files = files_digest(last)
+        return (Action(identifier, ActionKind.NOTHING, (last.name,), keys[last.name], files),)
     is_new = held is None or not held.deposits
     return tuple(
         Action(
@@ -170,11 +172,16 @@ def _together(
     held = known.held
     if held is None or held.withdrawn:
         return Action(identifier, ActionKind.CREATE, names, key, files)
-    if held.key == key:
+    if held.key == key and not _is_changed(held):
         return Action(identifier, ActionKind.NOTHING, names, key, files)
-    is_same = known.files.get(held.version) == files
+    is_same = known.files.get(held.version) == files and not _is_changed(held)
     kind = ActionKind.DESCRIBE if is_same else ActionKind.REPLACE
     return Action(identifier, kind, names, key, files)
+
+
+def _is_changed(held: Held | None) -> bool:
+    """Whether others changed what the target holds, as far as the ledger knows."""
+    return held is not None and not held.token
 
 
 def _deletion(manifest: Manifest, known: Known, policy: Policy, can: Capabilities) -> Action:

@@ -79,6 +79,7 @@ class RunReport:
         conflicts: How many were not since others changed the target.
         skipped: Conflicts that were passed over, as asked.
         problems: Of these three, the first `KEPT`.
+        remarks: What was done and needs saying (`Deposited.remark`), the first `KEPT`.
         still_there: Records deleted at the source that stay in the target, the first `KEPT`.
         stopped: Why the run ended early; ``""`` where it did not.
         interrupted: Whether somebody at the keyboard asked for that.
@@ -94,6 +95,7 @@ class RunReport:
     conflicts: int = 0
     skipped: int = 0
     problems: tuple[DepositOutcome, ...] = ()
+    remarks: tuple[DepositOutcome, ...] = ()
     still_there: tuple[str, ...] = ()
     stopped: str = ""
     interrupted: bool = False
@@ -123,6 +125,7 @@ class RunReport:
             "conflicts": self.conflicts,
             "skipped": self.skipped,
             "problems": [outcome.to_json() for outcome in self.problems],
+            "remarks": [outcome.to_json() for outcome in self.remarks],
             "still_there": list(self.still_there),
             "stopped": self.stopped,
             "recovered": self.recovered,
@@ -138,7 +141,9 @@ class Tally:
     results: Counter[Result] = field(default_factory=Counter)
     problems: list[DepositOutcome] = field(default_factory=list)
     still_there: list[str] = field(default_factory=list)
+    remarks: list[DepositOutcome] = field(default_factory=list)
     records: int = 0
+    changed: int = 0
     recovered: int = 0
 
     def planned(self, action: Action) -> None:
@@ -152,6 +157,8 @@ class Tally:
         """Count what came of an action."""
         if outcome.result is Result.DONE:
             self.actions[outcome.kind] += 1
+            if outcome.reason and outcome.kind in WRITING and len(self.remarks) < KEPT:
+                self.remarks.append(outcome)
             return
         self.results[outcome.result] += 1
         if len(self.problems) < KEPT:
@@ -192,12 +199,19 @@ class ReconcileReport:
         found: How many records the target holds.
         adopted: Of them, those the ledger had otherwise, or not at all.
         forgotten: Records that the ledger had and the target has not.
+        deleted: Records that were deleted there, by an export or by others.
+        changed: Records of which others changed what is there; the next run names them as
+            conflicts.
+        unreadable: Records that could not be asked for → why; the ledger keeps what it had.
     """
 
     target: str
     found: int
     adopted: int
     forgotten: int
+    deleted: int = 0
+    changed: int = 0
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

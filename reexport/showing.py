@@ -13,7 +13,12 @@ from typing import IO, Any
 import click
 
 from reexport.engine import Export, Stop, Watch
-from reexport.exits import exit_of_rollback, exit_of_run, exit_of_verification
+from reexport.exits import (
+    exit_of_reconciliation,
+    exit_of_rollback,
+    exit_of_run,
+    exit_of_verification,
+)
 from reexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from reexport.selection import Selection
 from reexport.values import ActionKind, Difference
@@ -136,6 +141,8 @@ def _print_run(report: RunReport) -> None:
         for kind, word in _WORDS.items()
         if kind in _ALWAYS or report.actions.get(kind)
     )
+    not_done = {"failed": report.failed, "conflicts": report.conflicts, "skipped": report.skipped}
+    counts += "".join(f", {number:,} {word}" for word, number in not_done.items() if number)
     would = "to be done: " if report.dry_run else ""
     left = report.actions.get(ActionKind.LEAVE, 0)
     click.echo(f"{report.target}: {would}{counts}; {left:,} deleted at the source left out")
@@ -143,6 +150,11 @@ def _print_run(report: RunReport) -> None:
         click.echo(f"  {report.recovered:,} that an earlier run left in the dark were there")
     for identifier in report.still_there:
         click.echo(f"  {identifier} is deleted at the source; an earlier export of it is there")
+    for outcome in report.remarks[:_SHOWN]:
+        click.echo(f"silo: {outcome.identifier}: {outcome.reason}", err=True)
+    if len(report.remarks) > _SHOWN:
+        more = len(report.remarks) - _SHOWN
+        click.echo(f"silo: and {more:,} more remarks; --report FILE names all", err=True)
     for outcome in report.problems[:_SHOWN]:
         click.echo(f"silo: {outcome.identifier}: {outcome.result}: {outcome.reason}", err=True)
     more = report.failed + report.conflicts + report.skipped - len(report.problems[:_SHOWN])
@@ -207,16 +219,21 @@ def show_status(export: Export, shown: Shown) -> None:
         click.echo(f"run {run_id}  {started}  {how}")
 
 
-def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, jobs: int) -> None:
-    """Rebuild the ledger, and print what came of it."""
+def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, jobs: int) -> int:
+    """Rebuild the ledger, and print what came of it; the command's exit code."""
     report = export.reconcile(selection, jobs=jobs)
     if shown.as_json:
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
-        return
+        return exit_of_reconciliation(report)
+    others = {"deleted there": report.deleted, "changed by others": report.changed}
     click.echo(
         f"{report.target}: {report.found:,} records there, {report.adopted:,} noted anew, "
         f"{report.forgotten:,} no longer there"
+        + "".join(f", {number:,} {word}" for word, number in others.items() if number)
     )
+    for identifier, why in list(report.unreadable.items())[:_SHOWN]:
+        click.echo(f"silo: {identifier} was not looked up: {why}", err=True)
+    return exit_of_reconciliation(report)
 
 
 def show_rollback(export: Export, run_id: str, shown: Shown, *, purge: bool) -> int:

@@ -69,12 +69,20 @@ class SideBySide(Generic[R]):
     def ready(self) -> Iterator[R]:
         """The results that are there; waits only while too much was begun."""
         while len(self._waiting) > self._most or (self._waiting and self._waiting[0].done()):
-            yield self._waiting.popleft().result()
+            yield self.take()
+
+    def __len__(self) -> int:
+        """How many results were not taken yet."""
+        return len(self._waiting)
+
+    def take(self) -> R:
+        """The next result; waits for it."""
+        return self._waiting.popleft().result()
 
     def rest(self) -> Iterator[R]:
         """All results that were not taken yet."""
         while self._waiting:
-            yield self._waiting.popleft().result()
+            yield self.take()
 
 
 def _work(begun: "SimpleQueue[Callable[[], None] | None]") -> None:

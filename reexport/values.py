@@ -151,7 +151,8 @@ class Held:
     Attributes:
         uri: The object.
         version_uri: That version of it: a memento; ``""`` where there are none.
-        token: Changes when anybody changes the object: what tells of a conflict.
+        token: Changes when anybody changes the object: what tells of a conflict; ``""``
+            where `reconcile` found something else there than this export left.
         version: The name of the Silo's version deposited last.
         key: Its idempotency key, that of the deposit.
         deposits: How many were made of the record, which is how many versions the
@@ -251,6 +252,7 @@ class Deposited:
         was_there: The deposit was there already, whole; nothing was written.
         deposits: How many versions the object has now, those that others made among
             them; None where the target does not count: one more than before.
+        remark: What people should know about it, in a sentence; or ``""``.
     """
 
     uri: str
@@ -259,6 +261,7 @@ class Deposited:
     created: tuple[str, ...] = ()
     was_there: bool = False
     deposits: int | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +278,10 @@ class Found:
     """What the target itself says it holds of a record.
 
     Attributes:
-        versions: The oldest first; only those that say which Silo version they are.
-        deposits: How many versions there are, also such as do not say so.
+        versions: The oldest first; only those that a deposit or a withdrawal made.
+        deposits: How many these are.
         withdrawn: Whether it says the record was withdrawn.
+        is_as_left: Whether what is there now is just what the last of them left.
     """
 
     uri: str
@@ -285,6 +289,7 @@ class Found:
     versions: tuple[FoundVersion, ...] = ()
     deposits: int = 1
     withdrawn: bool = False
+    is_as_left: bool = True
 
 
 @dataclass(frozen=True, slots=True)

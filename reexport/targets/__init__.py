@@ -67,13 +67,30 @@ class Target(Protocol):
         """Make the target hold it, whole or not at all.
 
         Where the target's current version has the deposit's key already, nothing is
-        written (``was_there``), unless a conflict is to be written over.
+        written (``was_there``), unless a conflict is to be written over; or ``held`` has
+        that key too: then it is sent again, as `verify` found it damaged.
 
         Raises:
             Conflict: The target's state is not ``deposit.held``, and not to be overwritten.
             RetryLater: As a whole, anew, after `recover`.
             DepositFailed: This one cannot be; the target is as it was.
             TargetUnusable, TargetFull: No further one can be either.
+        """
+
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
+        """Find out what would come of a deposit or a withdrawal, and change nothing.
+
+        The bytes of files other than metadata are not read.
+
+        Args:
+            is_first: Whether what the target holds now is what the step would find; else
+                an earlier step comes before it, and only the Silo's side is looked at.
+
+        Returns:
+            `Deposited.remark`, as it would be.
+
+        Raises:
+            Conflict, RetryLater, DepositFailed, TargetUnusable: As `deposit` would.
         """
 
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
@@ -105,11 +122,14 @@ class Target(Protocol):
             RetryLater, TargetUnusable: The target does not answer.
         """
 
-    def rollback(self, created: CreatedThing, *, purge: bool) -> None:
+    def rollback(self, created: CreatedThing, *, purge: bool) -> str:
         """Take back an object that a run created.
 
         Args:
             purge: So that nothing is left of it, and it can be created again.
+
+        Returns:
+            The token of the trace that is left (a tombstone); ``""`` for none.
 
         Raises:
             CannotTakeBack: It is not as the run left it.

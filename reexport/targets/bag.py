@@ -110,7 +110,7 @@ class _Bags:
         try:
             with open(path, "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError):
             return ""
 
     def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - the digests of the bag's own files come from reading all

@@ -17,6 +17,7 @@ import json
 import os
 import re
 import secrets
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -57,6 +58,8 @@ DAY = "day"
 _MAX_NAME = 200
 _STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _OLD = "-old"
+_OTHER = "something else"
+"""The digest of what has not the form of the records here."""
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_MORE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -91,7 +94,7 @@ class Form(Protocol):
         """
 
     def digest(self, path: str) -> str:
-        """The digest of what is there, read anew; ``""`` for nothing."""
+        """The digest of what is there, read anew; ``""`` for nothing of this form."""
 
     def expected(self, deposit: Deposit) -> str | None:
         """The digest it would have; None where that is not known before it is written."""
@@ -218,7 +221,7 @@ class DirectoryTarget:
 
     def _deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
         place = self._place(deposit.identifier)
-        there = self._form.digest(place)
+        there = self._digest(place)
         if there and there == self._form.expected(deposit):
             return self._noted(deposit, there, was_there=True)
         day = self._form.day(place, deposit)
@@ -234,13 +237,37 @@ class DirectoryTarget:
             self._move_in(staged, place)
         return self._noted(deposit, digest, was_there=False, created=not there)
 
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:  # noqa: ARG002 - one deposit is all there is
+        """See `Target`."""
+        identifier = step.identifier
+        with self._failing_as(identifier):
+            there = self._digest(self._place(identifier))
+            if isinstance(step, Withdrawal):
+                if there and not step.overwrite:
+                    self._refuse_changed(identifier, step.held, there)
+            elif not step.overwrite and not self._would_be(step, there):
+                self._refuse_changed(identifier, step.held, there)
+        return ""
+
+    def _would_be(self, deposit: Deposit, there: str) -> bool:
+        """Whether what is there is what the deposit would put there, byte for byte."""
+        if not there or (deposit.held is not None and deposit.held.token == there):
+            return False
+        if (expected := self._form.expected(deposit)) is not None:
+            return there == expected
+        day = self._form.day(self._place(deposit.identifier), deposit)
+        with tempfile.TemporaryDirectory(prefix="silo-export-") as below:
+            staged = f"{below}/{self._name(deposit.identifier)}"
+            return self._form.write(staged, deposit, day) == there
+
     def _refuse_changed(self, identifier: str, held: Held | None, there: str) -> None:
         token = "" if held is None or not held.deposits else held.token
         if there == token:
             return
         if not there:
             raise Conflict(identifier, f"{self._name(identifier)} was removed from {self.shown}")
-        why = "was changed" if token else "is there, and is not this export's"
+        is_known = held is not None and held.deposits
+        why = "was changed" if is_known else "is there, and is not this export's"
         raise Conflict(identifier, f"{self._name(identifier)} in {self.shown} {why}")
 
     def _noted(
@@ -255,7 +282,7 @@ class DirectoryTarget:
         identifier = withdrawal.identifier
         place = self._place(identifier)
         with self._failing_as(identifier):
-            there = self._form.digest(place)
+            there = self._digest(place)
             if there and not withdrawal.overwrite:
                 self._refuse_changed(identifier, withdrawal.held, there)
             journal.committing()
@@ -283,12 +310,12 @@ class DirectoryTarget:
     def find(self, identifier: str) -> Found | None:
         """See `Target`: by its note, where that speaks of what is there."""
         place = self._place(identifier)
-        there = self._form.digest(place)
+        there = self._digest(place)
         if not there:
             return None
         note = self._read_note(identifier)
         if note is None or note.digest != there:
-            return Found(place, there)
+            return Found(place, there, is_as_left=False)
         return Found(place, there, (FoundVersion(note.version, note.key),))
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
@@ -307,13 +334,14 @@ class DirectoryTarget:
         for what, where, why in found:
             yield Difference(identifier, version, what, where, why)
 
-    def rollback(self, created: CreatedThing, *, purge: bool) -> None:  # noqa: ARG002 - nothing is left here anyway
+    def rollback(self, created: CreatedThing, *, purge: bool) -> str:  # noqa: ARG002 - nothing is left here anyway
         """See `Target`."""
         with self._failing_as(created.identifier):
-            there = self._form.digest(self._place(created.identifier))
+            there = self._digest(self._place(created.identifier))
             if there and there != created.token:
                 raise CannotTakeBack(f"{created.uri} was changed since, and stays")
             self._take_out(created.identifier)
+        return ""
 
     # -- places ---------------------------------------------------------------------------
 
@@ -322,6 +350,12 @@ class DirectoryTarget:
 
     def _place(self, identifier: str) -> str:
         return f"{self.directory}/{self._name(identifier)}"
+
+    def _digest(self, place: str) -> str:
+        """The digest of what is in a place; ``""`` only where nothing is."""
+        if not os.path.lexists(place):
+            return ""
+        return self._form.digest(place) or _OTHER
 
     @contextlib.contextmanager
     def _staged(self) -> Iterator[str]:
@@ -334,7 +368,7 @@ class DirectoryTarget:
 
     def _move_in(self, staged: str, place: str) -> None:
         old = staged + _OLD
-        if os.path.isdir(place) and not os.path.islink(place):
+        if os.path.isdir(place) or (os.path.isdir(staged) and os.path.lexists(place)):
             os.rename(place, old)
         try:
             os.rename(staged, place)

@@ -69,7 +69,8 @@ class _Files:
         return _tree_digest(written)
 
     def digest(self, path: str) -> str:
-        return _tree_digest(_read_tree(path)) if os.path.isdir(path) else ""
+        is_directory = os.path.isdir(path) and not os.path.islink(path)
+        return _tree_digest(_read_tree(path)) if is_directory else ""
 
     def expected(self, deposit: Deposit) -> str | None:
         return _tree_digest(self._digests(deposit))

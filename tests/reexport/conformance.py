@@ -87,6 +87,13 @@ def actions(report: RunReport) -> dict[ActionKind, int]:
     return {kind: number for kind, number in report.actions.items() if number}
 
 
+def lose_ledger(silo: Silo, rig: Rig) -> None:
+    target = rig.target()
+    target.probe()
+    for suffix in ("", "-wal", "-shm"):
+        Path(ledger_path(silo.path, target.key) + suffix).unlink(missing_ok=True)
+
+
 LIVE = ("oai:example.org:1", "oai:example.org:2", "oai:example.org:3")
 
 
@@ -179,13 +186,77 @@ class TargetContract:
         )
         assert export(silo, rig).verify().differences == 0
 
+    def test_what_others_changed_is_mended_when_asked_and_never_unasked(
+        self, silo: Silo, rig: Rig
+    ) -> None:
+        """Also where the Silo has nothing new: what `verify` finds can be mended."""
+        export(silo, rig).run()
+        rig.spoil("oai:example.org:2")
+        spoiled = rig.holds("oai:example.org:2")
+        assert export(silo, rig).verify().differences
+        assert export(silo, rig).run().written == 0
+        assert rig.holds("oai:example.org:2") == spoiled
+        planned = export(silo, rig).run(dry_run=True, on_conflict=OnConflict.OVERWRITE)
+        assert rig.holds("oai:example.org:2") == spoiled
+        report = export(silo, rig).run(on_conflict=OnConflict.OVERWRITE)
+        assert (report.whole, report.written) == (True, 1)
+        assert actions(planned) == actions(report)
+        self.is_mended(silo, rig)
+
+    def is_mended(self, silo: Silo, rig: Rig) -> None:
+        current = silo["2"].currentversion
+        mended = newest(rig, "oai:example.org:2")
+        assert mended == (current, in_silo(silo, "oai:example.org:2", current))
+        assert export(silo, rig).verify().differences == 0
+        before = [rig.holds(identifier) for identifier in LIVE]
+        assert export(silo, rig).run(on_conflict=OnConflict.OVERWRITE).written == 0
+        assert export(silo, rig).reconcile().changed == 0
+        assert export(silo, rig).run().written == 0
+        assert [rig.holds(identifier) for identifier in LIVE] == before
+
+    @pytest.mark.parametrize("has_ledger", [True, False], ids=["ledger kept", "ledger lost"])
+    @pytest.mark.parametrize("is_changed", [True, False], ids=["silo changed", "silo as it was"])
+    def test_reconciliation_takes_nothing_of_others_for_its_own(
+        self, silo: Silo, rig: Rig, has_ledger: bool, is_changed: bool
+    ) -> None:
+        export(silo, rig).run()
+        rig.spoil("oai:example.org:2")
+        spoiled = rig.holds("oai:example.org:2")
+        if not has_ledger:
+            lose_ledger(silo, rig)
+        if is_changed:
+            silo["2"].put_stream("notes.txt", "seen")
+        assert export(silo, rig).reconcile().changed == 1
+        if has_ledger and not is_changed:
+            assert export(silo, rig).verify().differences
+        for _ in range(2):
+            report = export(silo, rig).run()
+            assert (report.conflicts, report.failed, report.written) == (1, 0, 0)
+            assert [one.identifier for one in report.problems] == ["oai:example.org:2"]
+        planned = export(silo, rig).run(dry_run=True)
+        assert (planned.conflicts, planned.failed, planned.written) == (1, 0, 0)
+        assert export(silo, rig).run(on_conflict=OnConflict.SKIP).skipped == 1
+        assert rig.holds("oai:example.org:2") == spoiled
+        assert export(silo, rig).run(on_conflict=OnConflict.OVERWRITE).whole
+        self.is_mended(silo, rig)
+
+    def test_limit_counts_no_conflicts(self, silo: Silo, rig: Rig, harvest: Change) -> None:
+        export(silo, rig).run()
+        for identifier in LIVE[:2]:
+            rig.spoil(identifier)
+        export(silo, rig).reconcile()
+        for number in (5, 6, 7):
+            harvest(silo, f"oai:example.org:{number}", f"Title {number}")
+        planned = export(silo, rig).run(dry_run=True, limit=2)
+        report = export(silo, rig).run(limit=2, jobs=3)
+        assert (report.conflicts, report.actions[ActionKind.CREATE]) == (2, 2)
+        assert (planned.conflicts, actions(planned)) == (2, actions(report))
+        assert export(silo, rig).run(limit=2).actions[ActionKind.CREATE] == 1
+
     def test_lost_ledger_is_rebuilt_from_the_target(self, silo: Silo, rig: Rig) -> None:
         export(silo, rig).run()
         before = [rig.holds(identifier) for identifier in LIVE]
-        target = rig.target()
-        target.probe()
-        for suffix in ("", "-wal", "-shm"):
-            Path(ledger_path(silo.path, target.key) + suffix).unlink(missing_ok=True)
+        lose_ledger(silo, rig)
         report = export(silo, rig).reconcile()
         assert (report.found, report.adopted, report.forgotten) == (3, 3, 0)
         assert export(silo, rig).run().written == 0
@@ -196,10 +267,7 @@ class TargetContract:
     def test_lost_ledger_makes_no_second_copy(self, silo: Silo, rig: Rig) -> None:
         export(silo, rig).run()
         before = [rig.holds(identifier) for identifier in LIVE]
-        target = rig.target()
-        target.probe()
-        for suffix in ("", "-wal", "-shm"):
-            Path(ledger_path(silo.path, target.key) + suffix).unlink(missing_ok=True)
+        lose_ledger(silo, rig)
         assert export(silo, rig).run().whole
         assert [rig.holds(identifier) for identifier in LIVE] == before
 

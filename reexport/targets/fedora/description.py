@@ -5,12 +5,14 @@ description" lists them. They carry all that is needed to know, without a ledger
 version of which record this is.
 """
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, unquote
 
 from rdflib import Graph, Literal, Namespace, URIRef
 from rdflib.compare import graph_diff, isomorphic, to_isomorphic
 from rdflib.namespace import DCTERMS, PROV, XSD
+from rdflib.term import Node
 
 from reexport.crosswalk import Crosswalk, ntriples
 from reexport.targets.fedora.client import ADDRESS
@@ -21,6 +23,7 @@ RECORD, VERSION, KEY = SILO.record, SILO.version, SILO.key
 CHECKSUM, STATUS, DELETED = SILO.checksum, SILO.status, SILO.deletedAtSource
 DELETED_STATUS = Literal("deleted at the source")
 _WITHDRAWAL = frozenset({STATUS, DELETED, SILO.withdrawal})
+_STATEMENTS = SILO.statements
 
 
 def description(
@@ -37,7 +40,35 @@ def description(
         *((subject, predicate, term) for predicate, term in _about(deposit)),
         *((subject, CHECKSUM, Literal(f"{sums[path]}  {path}")) for path in sums),
     ]
-    return ntriples(dict.fromkeys(statements))
+    return _sealed(dict.fromkeys(statements), subject)
+
+
+def _sealed(statements: Iterable[tuple[Node, Node, Node]], subject: URIRef) -> bytes:
+    """Statements with a digest of them all, by which a change of any of them shows."""
+    content = ntriples(statements)
+    return ntriples([(subject, _STATEMENTS, Literal(_digest(parsed(content))))]) + content
+
+
+def _digest(graph: Graph) -> str:
+    """Of statements as read: reading gives dates one form, whatever the server made of them."""
+    return f"sha256:{hashlib.sha256(ntriples(graph)).hexdigest()}"
+
+
+def is_sealed(graph: Graph) -> bool:
+    """Whether a description is, statement for statement, one that an export wrote.
+
+    Blank nodes, which an export writes none of, have other names each time they are read.
+    """
+    others = without(graph, frozenset({_STATEMENTS}))
+    return value(graph, _STATEMENTS) == _digest(others)
+
+
+def undescribed(deposit: Deposit, crosswalk: Crosswalk) -> str:
+    """Why the crosswalk says nothing of a version's metadata; ``""`` where it does."""
+    metadata = _metadata(deposit.version)
+    if not metadata or crosswalk.fits(metadata):
+        return ""
+    return f"no [[format]] of {crosswalk.path} has the root of {', '.join(metadata)}"
 
 
 def _metadata(version: ExportedVersion) -> dict[str, bytes]:
@@ -78,12 +109,12 @@ def withdrawn(current: bytes, subject: URIRef, withdrawal: Withdrawal) -> bytes:
     Args:
         current: The object's own statements as Fedora has them, in N-Triples.
     """
-    graph = without(parsed(current), _WITHDRAWAL)
+    graph = without(parsed(current), _WITHDRAWAL | {_STATEMENTS})
     graph.add((subject, STATUS, DELETED_STATUS))
     graph.add((subject, SILO.withdrawal, Literal(withdrawal.key)))
     if withdrawal.date:
         graph.add((subject, DELETED, Literal(withdrawal.date)))
-    return graph.serialize(format="nt", encoding="utf-8")
+    return _sealed(graph, subject)
 
 
 def parsed(content: bytes) -> Graph:
@@ -129,7 +160,8 @@ def unlike(expected: bytes, found: bytes, *, withdrawal: bool) -> str:
     ours = parsed(expected)
     theirs = parsed(found)
     if withdrawal:
-        theirs = without(theirs, _WITHDRAWAL)
+        ours = without(ours, frozenset({_STATEMENTS}))
+        theirs = without(theirs, _WITHDRAWAL | {_STATEMENTS})
     if isomorphic(ours, theirs):
         return ""
     _, lost, added = graph_diff(to_isomorphic(ours), to_isomorphic(theirs))

@@ -24,7 +24,9 @@ from reexport.targets.fedora.description import (
     VERSION,
     checksums,
     description,
+    is_sealed,
     parsed,
+    undescribed,
     value,
     withdrawn,
 )
@@ -69,10 +71,14 @@ class _Before:
     Attributes:
         there: None where there is nothing.
         is_ours: Whether it is as this export left it, so its list of files is to be believed.
+        is_done: Whether it holds the deposit already, whole.
+        is_half: Whether it is what an interrupted creation of ours left.
     """
 
     there: FedoraObject | None = None
     is_ours: bool = True
+    is_done: bool = False
+    is_half: bool = False
 
 
 class FedoraTarget:
@@ -137,21 +143,52 @@ class FedoraTarget:
             if deposit.held is None and not (deposit.overwrite or _may_be_begun(deposit)):
                 with contextlib.suppress(ChangedMeanwhile, Departed):
                     return self._write(deposit, uri, _Before(), journal)
-            there = read_object(self._client, uri)
-            is_ours = self._is_as_left(there, deposit.held)
-            is_there = _is_there(deposit, there, is_ours)
-            if there is not None and is_there and (is_ours or is_untouched(self._client, there)):
+            before = self._before(deposit)
+            there = before.there
+            if there is not None and before.is_done:
                 count = len(there.versions)
                 return Deposited(uri, there.last.uri, there.token, (), True, count)
-            begun = None if is_ours else self._begun(there, deposit)
-            if not is_ours and begun is None and not deposit.overwrite:
-                raise Conflict(deposit.identifier, _what_is_there(there))
-            if there is not None and begun is not None and begun.facts.get("creates"):
+            if there is not None and before.is_half:
                 self._remove_half(there, journal)
                 return self._write(deposit, uri, _Before(), journal)
             if there is not None and there.tombstone:
                 return self._write_over(deposit, there, journal)
-            return self._write(deposit, uri, _Before(there, is_ours), journal)
+            return self._write(deposit, uri, before, journal)
+
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
+        """See `Target`."""
+        uri = self.uri_of(step.identifier)
+        with told(step.identifier):
+            if isinstance(step, Withdrawal):
+                if is_first:
+                    self._check_withdrawable(step, read_object(self._client, uri))
+                return ""
+            description(step, URIRef(uri), self._crosswalk, {})
+            if is_first:
+                before = self._before(step)
+                self._make_way(step, before.there)
+                if before.there is not None and before.there.tombstone and not before.is_half:
+                    self._foresee_over(step, before.there)
+            return undescribed(step, self._crosswalk)
+
+    def _before(self, deposit: Deposit) -> _Before:
+        """What a deposit finds; reads only.
+
+        Raises:
+            Conflict: It is others', and not to be overwritten.
+        """
+        there = read_object(self._client, self.uri_of(deposit.identifier))
+        is_ours = self._is_as_left(there, deposit.held)
+        begun = None if is_ours else self._begun(there, deposit)
+        if there is not None and _may_be_done(deposit, there, begun, is_ours=is_ours):
+            is_done = is_ours or is_untouched(self._client, there)
+            if is_done:
+                return _Before(there, is_ours, is_done=True)
+        if not is_ours and begun is None and not deposit.overwrite:
+            raise Conflict(deposit.identifier, _what_is_there(there))
+        if begun is not None and begun.facts.get("creates"):
+            return _Before(there, is_ours, is_half=True)
+        return _Before(there, is_ours and not _is_again(deposit))
 
     def _remove_half(self, there: FedoraObject, journal: DepositJournal) -> None:
         """Remove what is left of an object that we were creating, without a trace.
@@ -199,13 +236,21 @@ class FedoraTarget:
             return self._write(deposit, there.uri, _Before(there), journal)
         except Departed as error:
             if not deposit.overwrite:
-                raise Conflict(
-                    deposit.identifier,
-                    f"{there.uri} was deleted, and this server makes it anew only when its history "
-                    "is purged, which overwriting conflicts would do",
-                ) from error
+                raise _bars_the_way(deposit, there) from error
         self._purge(there.tombstone)
         return self._write(deposit, there.uri, _Before(), journal)
+
+    def _foresee_over(self, deposit: Deposit, there: FedoraObject) -> None:
+        """Find out whether the server makes anew what was deleted, and take that back."""
+        if deposit.overwrite:
+            return
+        transaction = Transaction.begin(self._client, self._root)
+        try:
+            sending.make_group(transaction, there.uri, over_tombstone=True)
+        except Departed as error:
+            raise _bars_the_way(deposit, there) from error
+        finally:
+            transaction.abandon()
 
     def _write(
         self, deposit: Deposit, uri: str, before: _Before, journal: DepositJournal
@@ -230,7 +275,8 @@ class FedoraTarget:
             transaction.commit()
         created = (uri,) if there is None else ()
         hidden = there is None and _may_be_begun(deposit)
-        return self._made(uri, state, there, created, hidden=hidden)
+        remark = undescribed(deposit, self._crosswalk)
+        return self._made(uri, state, there, created, hidden=hidden, remark=remark)
 
     def _change(
         self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
@@ -263,6 +309,7 @@ class FedoraTarget:
         created: tuple[str, ...] = (),
         *,
         hidden: bool = False,
+        remark: str = "",
     ) -> Deposited:
         """What was committed: its version is the first after those that were there.
 
@@ -282,7 +329,8 @@ class FedoraTarget:
             versions = versions[: count + 1]
         memento = versions[-1].uri
         self._client.send("HEAD", memento)
-        return Deposited(uri, memento, token(state, versions), created, deposits=len(versions))
+        count = len(versions)
+        return Deposited(uri, memento, token(state, versions), created, False, count, remark)
 
     @contextlib.contextmanager
     def _transaction(self, journal: DepositJournal) -> Iterator[Transaction]:
@@ -310,11 +358,16 @@ class FedoraTarget:
             there = read_object(self._client, uri)
             if there is None or there.tombstone:
                 return Deposited(uri, token=deleted_token(), was_there=True, deposits=0)
-            if not self._is_as_left(there, withdrawal.held) and not withdrawal.overwrite:
-                raise Conflict(withdrawal.identifier, _what_is_there(there))
+            self._check_withdrawable(withdrawal, there)
             if withdrawal.how is Deletions.DELETE:
                 return self._delete(uri, journal)
             return self._mark(withdrawal, there, journal)
+
+    def _check_withdrawable(self, withdrawal: Withdrawal, there: FedoraObject | None) -> None:
+        if there is None or there.tombstone or withdrawal.overwrite:
+            return
+        if not self._is_as_left(there, withdrawal.held):
+            raise Conflict(withdrawal.identifier, _what_is_there(there))
 
     def _delete(self, uri: str, journal: DepositJournal) -> Deposited:
         with self._transaction(journal) as transaction:
@@ -361,16 +414,32 @@ class FedoraTarget:
             there = read_object(self._client, uri)
             if there is None:
                 return None
-            versions = tuple(filter(None, map(self._found_version, there.versions)))
-            return Found(uri, there.token, versions, len(there.versions), there.is_withdrawn)
+            versions, state, ours = [], "", ""
+            for memento in there.versions:
+                found, now = self._found_version(memento)
+                if found is not None and now != state:  # with a file alone, it stays
+                    versions.append(found)
+                    ours = now
+                state = now
+            is_as_left = bool(versions) and ours == state == there.state and self._is_whole(there)
+            return Found(
+                uri, there.token, tuple(versions), len(versions), there.is_withdrawn, is_as_left
+            )
 
-    def _found_version(self, memento: Memento) -> FoundVersion | None:
+    def _is_whole(self, there: FedoraObject) -> bool:
+        """Whether an object is just what its own description says, and that is ours."""
+        return is_sealed(there.graph) and is_untouched(self._client, there)
+
+    def _found_version(self, memento: Memento) -> tuple[FoundVersion | None, str]:
+        """Which version a memento is, where an export made it; and its description's state."""
         answer = self._client.get_if_there(memento.uri, {"Accept": NT, "Prefer": OWN})
         if answer is None:
-            return None
-        graph = parsed(answer.content)
+            return None, ""
+        graph, state = parsed(answer.content), answer.headers.get("X-State-Token", "")
         version, key = value(graph, VERSION), value(graph, KEY)
-        return FoundVersion(version, key, memento.uri) if version and key else None
+        if not (version and key and is_sealed(graph)):
+            return None, state
+        return FoundVersion(version, key, memento.uri), state
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
         """See `Target`."""
@@ -379,20 +448,23 @@ class FedoraTarget:
                 self._client, self._crosswalk, deposit, held, is_head=is_head
             )
 
-    def rollback(self, created: CreatedThing, *, purge: bool) -> None:
+    def rollback(self, created: CreatedThing, *, purge: bool) -> str:
         """See `Target`."""
         with told(created.identifier):
             there = read_object(self._client, created.uri)
             if there is None:
-                return
+                return ""
             is_left = there.token == created.token
             if not is_left or not (there.tombstone or is_untouched(self._client, there)):
                 raise CannotTakeBack(f"{created.uri} was changed since the run, and stays")
+            if there.tombstone and not purge:
+                raise CannotTakeBack(f"{created.uri} is deleted already; purge its tombstone")
             if not there.tombstone:
                 self._client.send("DELETE", created.uri)
             if purge:
                 self._purge(there.tombstone or f"{created.uri}/fcr:tombstone")
             self._check_deleted(created.uri)
+        return "" if purge else deleted_token()
 
     def _check_deleted(self, uri: str) -> None:
         """Make sure that it was Fedora that answered a deletion."""
@@ -413,11 +485,37 @@ def _may_be_begun(deposit: Deposit) -> bool:
     return any("state" in left.facts for left in deposit.left)
 
 
-def _is_there(deposit: Deposit, there: FedoraObject | None, is_ours: bool) -> bool:
-    """Whether the object's current version is the deposit already."""
-    if there is None or there.is_withdrawn or there.key != deposit.key:
+def _may_be_done(
+    deposit: Deposit,
+    there: FedoraObject,
+    begun: UnfinishedDeposit | None,
+    *,
+    is_ours: bool,
+) -> bool:
+    """Whether the object's current version can be the deposit already.
+
+    It is one that this export left; or that nobody knows of; or that an attempt made
+    whose commit took effect only after `recover` had looked.
+    """
+    if there.is_withdrawn or there.key != deposit.key:
         return False
-    return is_ours or (deposit.held is None and not deposit.overwrite)
+    if is_ours:
+        return not _is_again(deposit)
+    return begun is not None or (deposit.held is None and not deposit.overwrite)
+
+
+def _is_again(deposit: Deposit) -> bool:
+    """Whether what was deposited last has to be sent again, whole: it is damaged there."""
+    held = deposit.held
+    return held is not None and held.key == deposit.key and not held.withdrawn
+
+
+def _bars_the_way(deposit: Deposit, there: FedoraObject) -> Conflict:
+    return Conflict(
+        deposit.identifier,
+        f"{there.uri} was deleted, and this server makes it anew only when its history "
+        "is purged, which overwriting conflicts would do",
+    )
 
 
 def _what_is_there(there: FedoraObject | None) -> str:

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from recordsilo.errors import FileNotInVersion
+from reexport.crosswalk import CrosswalkError
 from reexport.errors import (
     Conflict,
     CredentialsRefused,
@@ -55,6 +56,9 @@ def told(identifier: str) -> Iterator[None]:
     try:
         yield
     except Denied as error:
+        if error.status == 403:
+            reason = f"the user may not do this with the record's object: {error}"
+            raise DepositFailed(identifier, reason) from error
         raise CredentialsRefused(f"the credentials are refused: {error}") from error
     except NoRoom as error:
         raise TargetFull(f"the server's disk is full: {error}") from error
@@ -64,7 +68,7 @@ def told(identifier: str) -> Iterator[None]:
         raise RetryLater(identifier, str(error)) from error
     except (ChangedMeanwhile, Departed) as error:
         raise Conflict(identifier, str(error)) from error
-    except (FedoraError, FileNotInVersion, ValueError) as error:
+    except (FedoraError, CrosswalkError, FileNotInVersion, ValueError) as error:
         raise DepositFailed(identifier, str(error)) from error
     except SourceChanged as error:
         if error.identifier:

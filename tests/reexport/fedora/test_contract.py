@@ -310,6 +310,102 @@ def test_what_others_changed_is_a_conflict_until_asked_to_overwrite(
     assert versions(fedora, export) == 3
 
 
+def add_statement(fedora: Fedora, export: Export) -> None:
+    said = fedora.get(uri(export), Accept=NT, Prefer=OWN)
+    said += f'<{uri(export)}> <http://purl.org/dc/terms/title> "somebody else\'s" .\n'.encode()
+    fedora.client.send("PUT", uri(export), {"Content-Type": NT}, said)
+
+
+def delete_object(fedora: Fedora, export: Export) -> None:
+    fedora.client.send("DELETE", uri(export))
+
+
+def purge_object(fedora: Fedora, export: Export) -> None:
+    delete_object(fedora, export)
+    fedora.client.send("DELETE", f"{uri(export)}/fcr:tombstone")
+
+
+@pytest.mark.parametrize("is_reconciled", [False, True], ids=["", "reconciled"])
+@pytest.mark.parametrize("change", [*CHANGES, add_statement, delete_object, purge_object])
+def test_what_verify_finds_is_mended_when_asked(
+    fedora: Fedora, export: Export, put: Harvest, change: Change, is_reconciled: bool
+) -> None:
+    put(export.silo, ID, "1")
+    put(export.silo, ID, "2", "Two", {"a": b"a"})
+    export = replace(export, policy=replace(export.policy, versions=Versions.CURRENT))
+    export.run()
+    there = read_object(fedora.client, uri(export))
+    assert there is not None
+    await_next_second(fedora.client, there)
+    change(fedora, export)
+    found = export.verify().differences
+    assert found
+    if is_reconciled:
+        report = export.reconcile()
+        assert (report.changed, report.forgotten) == ((0, 1) if change is purge_object else (1, 0))
+        if change is not purge_object:
+            assert export.run().conflicts == 1
+    else:
+        assert export.run().written == 0
+        assert export.verify().differences == found
+    planned = export.run(dry_run=True, on_conflict=OnConflict.OVERWRITE)
+    report = export.run(on_conflict=OnConflict.OVERWRITE)
+    assert report.whole, report.problems
+    assert (report.written, planned.actions) == (1, report.actions)
+    assert is_clean(export)
+    assert export.run(on_conflict=OnConflict.OVERWRITE).written == 0
+    assert export.reconcile().changed == 0
+
+
+def test_a_withdrawn_record_that_others_changed_is_mended(
+    fedora: Fedora, export: Export, put: Harvest, delete_at_source: Harvest
+) -> None:
+    put(export.silo, ID)
+    export.run()
+    delete_at_source(export.silo, ID)
+    export.run()
+    change_description(fedora, export)
+    assert export.verify().differences
+    assert export.run(on_conflict=OnConflict.OVERWRITE).whole
+    assert is_clean(export)
+    assert b"deleted at the source" in fedora.get(uri(export), Accept=NT, Prefer=OWN)
+
+
+def test_a_plan_knows_what_a_tombstone_allows(fedora: Fedora, export: Export, put: Harvest) -> None:
+    """6.0.0 makes nothing anew over a tombstone; later versions do."""
+    put(export.silo, ID)
+    first = export.run()
+    assert export.rollback(first.run_id).taken_back == 1
+    assert export.status().records == 0
+    planned = export.run(dry_run=True)
+    report = export.run()
+    assert (planned.conflicts, planned.actions) == (report.conflicts, report.actions)
+    if report.conflicts:
+        assert export.rollback(first.run_id).taken_back == 0
+        assert export.rollback(first.run_id, purge=True).taken_back == 1
+        assert export.run(dry_run=True).conflicts == 0
+        assert export.run().actions == {ActionKind.CREATE: 1}
+    assert is_clean(export)
+
+
+@pytest.mark.parametrize("is_reconciled", [False, True], ids=["", "reconciled"])
+def test_a_plan_knows_tombstones_that_no_ledger_knows(
+    fedora: Fedora, export: Export, put: Harvest, is_reconciled: bool
+) -> None:
+    put(export.silo, ID)
+    export.run()
+    delete_object(fedora, export)
+    Path(ledger_path(export.silo.path, export.target.key)).unlink()
+    if is_reconciled:
+        report = export.reconcile()
+        assert (report.found, report.deleted) == (0, 1)
+    planned = export.run(dry_run=True)
+    assert (planned.conflicts, planned.written) == (1, 0)
+    assert export.run().conflicts == 1
+    assert export.run(on_conflict=OnConflict.OVERWRITE).whole
+    assert is_clean(export)
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_others_changed_within_the_second_of_the_export_is_a_conflict_too(
     fedora: Fedora, export: Export, put: Harvest, change: Change

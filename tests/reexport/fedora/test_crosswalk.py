@@ -181,7 +181,10 @@ def test_the_id_changes_with_what_a_mapping_says_and_not_with_its_comments() -> 
         ('as = "plain"', 'as = "datum"', 'as = "datum"'),
         ("count(mods:name)", "mods:a[", "no XPath"),
         ("[prefixes]", "[prefixes", "not TOML"),
-        ("fields = [", "felder = [", "no fields"),
+        ("fields = [", "felder = [", "line 8, has the unknown key 'felder' in a [[format]]"),
+        ("[[format]]", "[[formats]]\n[[format]]", "unknown key 'formats'"),
+        ('as = "plain"', 'lang = "en"', "unknown key 'lang' in a field"),
+        ("count(mods:name)", "mods:name[foo:bar]", "uses the prefix of foo:"),
     ],
 )
 def test_a_mapping_that_cannot_be_is_refused_with_its_reason(old: str, new: str, said: str) -> None:
@@ -189,6 +192,17 @@ def test_a_mapping_that_cannot_be_is_refused_with_its_reason(old: str, new: str,
         Crosswalk.parse(MAPPING.replace(old, new, 1), "mine.toml")
     assert "mine.toml" in str(raised.value)
     assert said in str(raised.value)
+
+
+def test_quoted_texts_axes_and_xml_are_no_prefixes() -> None:
+    select = "child::mods:name[. = 'foo:bar']/@xml:lang"
+    Crosswalk.parse(MAPPING.replace("count(mods:name)", select, 1))
+
+
+def test_what_cannot_be_evaluated_is_named_with_its_line() -> None:
+    crosswalk = Crosswalk.parse(MAPPING.replace("count(mods:name)", "sum('x')", 1), "mine.toml")
+    with pytest.raises(CrosswalkError, match=r"mine.toml, line \d+, cannot evaluate from = .sum"):
+        crosswalk.statements({"mods": b"<mods xmlns='http://www.loc.gov/mods/v3'/>"}, SUBJECT)
 
 
 def test_a_mapping_that_is_not_there_is_named(tmp_path: Path) -> None:
