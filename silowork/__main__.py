@@ -10,7 +10,7 @@ import sys
 from silowork import running
 from silowork.errors import JobsError
 from silowork.queue import Broker
-from silowork.worker import run_worker
+from silowork.worker_process import run_worker
 
 
 def main(what: str, silo_path: str, job_id: str = "") -> int:

@@ -120,7 +120,7 @@ def worker(*, silo_dir: str, slots: int, broker: str) -> None:
     `silo serve` starts a worker by itself; this one is for jobs without the page, and for
     another machine that has the same DIR and broker. Jobs that were stopped go on.
     """
-    from silowork.worker import run_worker  # noqa: PLC0415  # loads Celery's worker
+    from silowork.worker_process import run_worker  # noqa: PLC0415  # loads the kinds of jobs
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("kombu").setLevel(logging.ERROR)

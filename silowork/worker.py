@@ -10,14 +10,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from recordsilo.locks import Locks
 from silowork.errors import JobsError
 from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger
-from silowork.queue import WORKER_LOCK, Broker
+from silowork.queue import WORKER_LOCK
 from silowork.running import SECONDS_TO_END
 from silowork.values import ACTIVE, Job
 
@@ -121,27 +120,3 @@ def _end_process(process: "subprocess.Popen[bytes]") -> None:
         process.wait(SECONDS_TO_END + 2.0)
     except subprocess.TimeoutExpired:
         process.kill()
-
-
-def run_worker(broker: Broker, held: int | None = None, slots: int = SLOTS) -> None:
-    """The whole process of a worker.
-
-    Args:
-        held: A pipe's descriptor: where given, the worker ends when the pipe does.
-    """
-    if held is not None:
-        threading.Thread(target=_end_with, args=(held,), daemon=True).start()
-    if broker.url:
-        from silowork.broker_worker import BrokerWorker  # noqa: PLC0415  # loads Celery
-
-        BrokerWorker(broker, slots).run()
-    else:
-        Worker(broker.silo_path, slots).run()
-
-
-def _end_with(held: int) -> None:
-    while os.read(held, 1024):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(SECONDS_TO_END + 5.0)
-    os._exit(os.EX_TEMPFAIL)

@@ -19,6 +19,7 @@ from curation.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
 from webui import routes, security, urls
+from webui.api.document import document
 from webui.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
 from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
 from webui.gate import NotAllowed, SignInRequired, require
@@ -48,7 +49,7 @@ def create_app(silo: Silo, settings: Settings | None = None) -> WsgiApp:
     The server in front of it should pass the target as sent (REQUEST_URI, as cheroot
     does): without it an identifier that holds a slash is not found by its own URL.
     """
-    site = Site.of(silo, settings)
+    site = Site.of(silo, settings, document)
     application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatcher(site)}})
     application.request_class = _request_class(site)
     application.log.access_log.disabled = True

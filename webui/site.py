@@ -155,10 +155,20 @@ class Site:
     set_counts: SetCounts
     gate: Gate
     jobs: Jobs
+    openapi: Callable[[], Mapping[str, Any]]
 
     @classmethod
-    def of(cls, silo: Silo, settings: Settings | None = None) -> "Site":
-        """The site of a Silo that is open."""
+    def of(
+        cls,
+        silo: Silo,
+        settings: Settings | None = None,
+        openapi: Callable[[], Mapping[str, Any]] = dict,
+    ) -> "Site":
+        """The site of a Silo that is open.
+
+        Args:
+            openapi: Describes the routes: the page that shows it is one of them.
+        """
         state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
         known = settings or Settings()
         gate = Gate.of(
@@ -168,7 +178,7 @@ class Site:
             user_header=known.policy.user_header,
         )
         jobs = Jobs.of(silo.path, known.broker, by_worker=known.by_worker)
-        return cls(silo, known, state, SetCounts(silo), gate, jobs)
+        return cls(silo, known, state, SetCounts(silo), gate, jobs, openapi)
 
     @property
     def name(self) -> str:

@@ -5,8 +5,6 @@ from webui.rendering import json_answer
 from webui.site import Call
 
 
-def show(_call: Call) -> Response:
+def show(call: Call) -> Response:
     """The document, generated from the route table."""
-    from webui.api.document import document  # noqa: PLC0415 - it reads the table this is in
-
-    return json_answer(document())
+    return json_answer(call.site.openapi())
