@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from recordsilo import atomic_file
 from recordsilo.atomic_file import Staged
@@ -15,10 +15,7 @@ from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import MetadataConflict, RecordGone
 from recordsilo.manifest import Manifest, Pending, altered, now_text
 from recordsilo.place import RecordPlace
-from recordsilo.record_view import RecordView
-
-if TYPE_CHECKING:
-    from recordsilo.silo import Silo
+from recordsilo.record_view import RecordKeeper, RecordView
 
 T = TypeVar("T")
 _ABSENT: Any = object()
@@ -38,7 +35,7 @@ class RecordChanges(RecordView):
 
     def __init__(
         self,
-        silo: "Silo",
+        silo: RecordKeeper,
         place: RecordPlace,
         found: Manifest | None,
         *,

@@ -4,13 +4,15 @@ import copy
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
-from recordsilo.atomic_file import digest_of
+from recordsilo.atomic_file import Staging, digest_of
 from recordsilo.differences import Differences, compare
+from recordsilo.edit import RecordEdit
 from recordsilo.errors import FileNotInVersion, RecordGone
 from recordsilo.manifest import (
     Digest,
@@ -26,10 +28,30 @@ from recordsilo.manifest_json import to_2010
 from recordsilo.names import check_path, check_version_name
 from recordsilo.place import RecordPlace
 
-if TYPE_CHECKING:
-    from recordsilo.silo import Silo
-
 logger = logging.getLogger("RecordSilo")
+
+
+class RecordKeeper(Protocol):
+    """What a handle needs of the Silo that its record is in."""
+
+    agent: str
+
+    @property
+    def path(self) -> str:
+        """The Silo's directory."""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The Silo's settings."""
+
+    @property
+    def staging(self) -> Staging:
+        """Where what is to be put is written first."""
+
+    def editing(
+        self, identifier: str, *, if_revision: int | None = None
+    ) -> AbstractContextManager[RecordEdit]:
+        """See `Silo.editing`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +85,7 @@ class RecordView:
 
     def __init__(
         self,
-        silo: "Silo",
+        silo: RecordKeeper,
         place: RecordPlace,
         found: Manifest | None,
         *,
