@@ -2,35 +2,43 @@
 
 The last way to what a list cannot bring: a poisoned record on a page (datacite#941), a
 page that is always cut short, a list that ends early. It also settles how many records
-there are where a list promised nothing.
+there are where a list promised nothing, or more than came.
 
 Source: OAI-PMH 2.0, sections 4.1 and 4.3.
 """
 
 import logging
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from oaipmhprotocol import BadArgument, Header, OAIError, Record
+from oaipmhprotocol import BadArgument, Granularity, Header, OAIError, Record, Verb
+from oaipmhscraper.completeness import Counted, Length, ended_alike
 from oaipmhscraper.errors import EndpointError, RetryLater
+from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.repair import read_record_mended
+from oaipmhscraper.recovery import Rung
+from oaipmhscraper.repair import read_headers_mended, read_record_mended
 from oaipmhscraper.requests_and_pages import (
     ListPage,
     Request,
     SetAside,
     get_record_request,
     identify_request,
+    list_request,
 )
 from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.walk.endpoint_checks import check_alive
-from oaipmhscraper.walk.listed_pages import HEADERS, ListedPage
-from oaipmhscraper.walk.page_facts import headers_of
+from oaipmhscraper.walk.listed_pages import HEADERS, RECORDS, ListedPage
+from oaipmhscraper.walk.page_facts import (
+    DateSample,
+    are_strictly_outside,
+    headers_of,
+)
 from oaipmhscraper.walk.values import GiveUp, Position, SingleList, WalkPage, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
-from oaipmhscraper.windows import Window
+from oaipmhscraper.windows import Window, around, cut_at
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client
@@ -39,6 +47,10 @@ logger = logging.getLogger("OAIPMH Harvester")
 
 AT_ONCE = 25
 """Records got one by one that are handed over as a page."""
+MOST_SINGLY = 100
+"""Records missing in a part of a list that are got one by one; more are listed first."""
+_SPLITS, _SPLITS_EACH = 8, 4
+"""How often a count is cut: so often, and again for each length of the longest list."""
 
 ReadRecord = Callable[[bytes], ListPage[Record]]
 
@@ -113,21 +125,239 @@ def _instead(cause: Exception, job: ListJob, window: Window, quirks: Quirks) -> 
     return SingleList()
 
 
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What is known of a list whose identifiers are to be counted.
+
+    Attributes:
+        promised: How many records the repository promised for it, or None.
+        distinct: How many came.
+        longest: How long the longest list was that they came in.
+        granularity: In which its windows are cut.
+        dates: Some of the datestamps of its records, if known.
+    """
+
+    promised: int | None
+    distinct: int
+    longest: Length
+    granularity: Granularity
+    dates: DateSample = field(default_factory=DateSample)
+
+
 def settle(
     client: "Client",
     job: ListJob,
     known: Container[str],
     quirks: Quirks,
+    what: Counting,
     *,
     read: ReadRecord = read_record_mended,
 ) -> Iterator[WalkPage]:
-    """`pages_by_identifier` of a whole list: what it lists, and has not brought yet.
+    """Count the identifiers of a whole list; yield the records that it has not brought yet.
 
-    The last position's ``listed`` is how many identifiers there are. See `completeness`
-    for when this is worth its requests.
+    They are listed in windows that end elsewhere than the list did, as far as windows
+    work. Where many are missing in one of them, it is listed by ListRecords first.
+
+    Args:
+        client: The way to the repository.
+        job: Format, set and bounds of the list.
+        known: Identifiers that need not be got; grows while pages are stored.
+        quirks: What the endpoint needs; learned from and added to.
+        what: What is known of the list.
+        read: Reads the answers to GetRecord.
+
+    Yields:
+        Pages that hold what was missing. The last one's position tells how many
+        identifiers there are, and its steps what the count is worth (`Counted`).
+
+    Raises:
+        WindowBroken, EndpointError: As `pages_by_identifier` does.
     """
-    window = Window(job.from_, job.until)
-    return pages_by_identifier(client, job, window, known, quirks, read=read)
+    return _Count(client, job, quirks, what, known=known, read=read).pages()
+
+
+class _Count:
+    """One count of a list's identifiers."""
+
+    def __init__(
+        self,
+        client: "Client",
+        job: ListJob,
+        quirks: Quirks,
+        what: Counting,
+        *,
+        known: Container[str],
+        read: ReadRecord,
+    ) -> None:
+        self._client = client
+        self._job = job
+        self._known = known
+        self._quirks = quirks
+        self._what = what
+        self._read = read
+        self._whole = Window(job.from_, job.until)
+        self._batch = _Batch()
+        self._counted = IdentifierSet()
+        self._unknown: dict[str, Header] = {}
+        self._asked: set[str] = set()
+        self._splits = 0
+        self._may_cut = quirks.windows_usable
+        self._is_elsewhere = True
+        self._has_doubts = False
+        self._is_whole_begun = False
+        is_one_list = what.longest.records >= what.distinct
+        self._todo = [(one, 0) for one in reversed(self._cut(self._whole, what.dates))]
+        if not is_one_list or not self._todo:
+            self._todo = [(self._whole, 0)]
+
+    def pages(self) -> Iterator[WalkPage]:
+        while self._todo:
+            window, most = self._todo.pop()
+            self._is_whole_begun = self._is_whole_begun or window == self._whole
+            try:
+                yield from self._part(window, most)
+            except WindowBroken as broken:
+                if window == self._whole:
+                    yield from self._broken(broken)
+                self._go_whole()
+        yield from self._got(list(self._unknown.values()))
+        yield self._batch.page(ended=True, steps=self._findings())
+
+    def _part(self, window: Window, most: int) -> Iterator[WalkPage]:
+        """Count a part of the list.
+
+        Args:
+            window: The part.
+            most: How many the list had that was cut into this part and others.
+        """
+        known_before, listed = len(self._counted), 0
+        alike = is_short = strays = has_many = False
+        dates = DateSample()
+        missing: list[Header] = []
+        for one in listed_headers(self._client, self._job, window, self._quirks):
+            self._take(one, window)
+            dates.add(one.page.items)
+            strays = strays or are_strictly_outside(one.page.items, window)
+            listed += len(one.page.items)
+            missing_here = [h for h in one.page.items if h.identifier not in self._known]
+            missing += missing_here
+            has_many = len(missing) > MOST_SINGLY
+            yield from self._got(h for h in missing_here if h.deleted or not has_many)
+            alike = alike or self._ended_alike(one)
+            is_short = is_short or Rung.SHORT.value in one.steps
+        self._unknown.update({header.identifier: header for header in missing})
+        is_in_vain = strays and listed >= most > 0 and len(self._counted) == known_before
+        if is_in_vain:
+            self._go_whole()
+        elif alike or (has_many and window == self._whole):
+            parts = self._cut(window, dates)
+            self._todo += [(part, listed) for part in reversed(parts)]
+            self._splits += bool(parts)
+            if parts:
+                yield from self._flushed()
+                return
+        self._is_elsewhere = self._is_elsewhere and not alike and not is_short
+        if has_many:
+            yield from self._flushed()
+            yield from self._records_of(window)
+            yield from self._got(missing)
+        yield from self._flushed()
+
+    def _take(self, listed: ListedPage[Header], window: Window) -> None:
+        batch = self._batch
+        self._counted.add_all(header.identifier for header in listed.page.items)
+        self._has_doubts = self._has_doubts or listed.doubt is not None
+        batch.listed = len(self._counted)
+        batch.request, batch.answer = listed.request, listed.answer
+        if window == self._whole:
+            batch.promised = listed.position.promised or batch.promised
+
+    def _ended_alike(self, listed: ListedPage[Header]) -> bool:
+        position = listed.position
+        length = Length(position.listed, position.pages)
+        return position.ended and ended_alike(length, self._what.longest)
+
+    def _cut(self, window: Window, dates: DateSample) -> tuple[Window, ...]:
+        allowed = _SPLITS + _SPLITS_EACH * (
+            len(self._counted) // max(1, self._what.longest.records)
+        )
+        if dates.span is None or not self._may_cut or self._splits >= allowed:
+            return ()
+        granularity = self._what.granularity
+        middle = dates.middle(granularity)
+        parts = cut_at(window, middle, granularity) if middle is not None else ()
+        return parts or around(window, *dates.span, granularity)
+
+    def _go_whole(self) -> None:
+        """Count the list as one, if that is still to be done: windows do not help."""
+        self._todo = [] if self._is_whole_begun else [(self._whole, 0)]
+        self._may_cut = self._is_elsewhere = False
+
+    def _broken(self, broken: WindowBroken) -> Iterator[WalkPage]:
+        """Hand over what came, and say that the identifiers cannot be counted."""
+        yield from self._flushed()
+        self._quirks.identifiers_work = self._quirks.identifiers_work and self._batch.listed > 0
+        raise WindowBroken(
+            broken.cause, self._batch.position(ended=False), GiveUp(), broken.request
+        ) from broken
+
+    def _records_of(self, window: Window) -> Iterator[WalkPage]:
+        """The records of a part by ListRecords, as far as that goes."""
+        try:
+            for one in whole_list(self._client, RECORDS, self._job, self._quirks, window=window):
+                self._batch.pages += 1
+                position = self._batch.position(ended=False)
+                yield WalkPage(one.page, one.request, one.answer, position)
+        except WindowBroken as broken:
+            logger.warning("%s: %s", window, broken)
+
+    def _got(self, headers: Iterable[Header]) -> Iterator[WalkPage]:
+        """Records one by one, unless they came meanwhile."""
+        for header in headers:
+            name = header.identifier
+            if name not in self._known and name not in self._asked:
+                self._asked.add(name)
+                _get(self._client, header, self._job, self._read, self._batch)
+            if len(self._batch) >= AT_ONCE:
+                yield from self._flushed()
+
+    def _flushed(self) -> Iterator[WalkPage]:
+        """Hand over what came since the last page."""
+        if len(self._batch):
+            yield self._batch.page(ended=False)
+            self._batch.clear()
+
+    def _findings(self) -> tuple[str, ...]:
+        if self._is_elsewhere and len(self._counted):
+            return (Counted.ELSEWHERE.value,)
+        found = [Counted.WIDER.value] if self._promise_is_of_a_wider_list() else []
+        return (*found, Counted.DOUBTED.value) if self._has_doubts else tuple(found)
+
+    def _promise_is_of_a_wider_list(self) -> bool:
+        """Whether the list without set and bounds promises as many, and has others.
+
+        combine#240: the number is that of the whole repository, whatever is listed.
+        """
+        job, promised = self._job, self._what.promised
+        if promised is None or ListJob(job.metadata_prefix) == replace(job, update=False):
+            return False
+        request = list_request(Verb.LIST_IDENTIFIERS, job.metadata_prefix)
+        try:
+            page, _ = self._client.exchange(request, read_headers_mended)
+        except RetryLater:
+            raise
+        except (EndpointError, OAIError):
+            return False
+        size = page.token.complete_list_size if page.token is not None else None
+        return size == promised and any(map(self._is_outside, page.items))
+
+    def _is_outside(self, header: Header) -> bool:
+        """Whether a record does not belong to the list, by its own header."""
+        set_spec = self._job.set_spec
+        is_of_others = bool(header.set_specs) and not is_within(header.set_specs, set_spec)
+        return (set_spec is not None and is_of_others) or are_strictly_outside(
+            [header], self._whole
+        )
 
 
 def listed_headers(
@@ -157,13 +387,13 @@ def listed_headers(
 
 
 def _of_set(listed: ListedPage[Header], set_spec: str) -> ListedPage[Header]:
-    """The headers that name a set, or one within it (section 2.6)."""
-    items = tuple(
-        header
-        for header in listed.page.items
-        if any(f"{spec}:".startswith(f"{set_spec}:") for spec in header.set_specs)
-    )
+    items = tuple(one for one in listed.page.items if is_within(one.set_specs, set_spec))
     return replace(listed, page=replace(listed.page, items=items))
+
+
+def is_within(set_specs: Iterable[str], set_spec: str | None) -> bool:
+    """Whether one of some sets is a certain set, or one within it (section 2.6)."""
+    return any(f"{spec}:".startswith(f"{set_spec}:") for spec in set_specs)
 
 
 @dataclass(slots=True)
@@ -188,7 +418,7 @@ class _Batch:
     def position(self, *, ended: bool) -> Position:
         return Position(None, self.pages, self.listed, self.promised, ended=ended)
 
-    def page(self, *, ended: bool) -> WalkPage:
+    def page(self, *, ended: bool, steps: tuple[str, ...] = ()) -> WalkPage:
         self.pages += 1
         page = ListPage(
             tuple(self.records),
@@ -202,7 +432,7 @@ class _Batch:
             self.request,
             self.answer,
             position,
-            self.doubts if ended else (),
+            (*self.doubts, *steps) if ended else (),
             tuple(self.unreachable),
         )
 

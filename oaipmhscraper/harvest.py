@@ -10,8 +10,8 @@ from datetime import datetime
 
 from oaipmhprotocol import DatestampError, OAIError, Record
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.by_identifier import pages_by_identifier, settle
-from oaipmhscraper.completeness import ListedSoFar, reason_to_count
+from oaipmhscraper.by_identifier import Counting, pages_by_identifier, settle
+from oaipmhscraper.completeness import reason_to_count
 from oaipmhscraper.errors import RequestRefused, ScraperError
 from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
 from oaipmhscraper.interrupts import interrupt_deferred
@@ -26,7 +26,7 @@ from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.tempo import Tempo
-from oaipmhscraper.walk.listed_pages import ListCutShort
+from oaipmhscraper.walk.page_facts import DateSample, headers_of
 from oaipmhscraper.walk.values import WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.windows import Sight
@@ -132,6 +132,7 @@ class ListHarvest:
         self._count = count
         self._keep_aside = keep_aside
         self._seen: dict[int, _Seen] = {}
+        self._dates = DateSample()
         self._flying: set[int] = set()
         self._parked: list[int] = []
         self._empties = 0
@@ -167,12 +168,9 @@ class ListHarvest:
 
     def _is_to_be_counted(self) -> bool:
         """Whether the identifiers are to be listed to know that everything came."""
-        counts, facts = self._books.counts, self._books.facts
         if not self._count or not self._books.ended or self._books.counted:
             return False
-        steps = [step for step, _ in facts.repairs]
-        listed = ListedSoFar(counts.promised, counts.distinct, steps)
-        reason = reason_to_count(listed, self._endpoint.quirks)
+        reason = reason_to_count(self._books.listed_so_far, self._endpoint.quirks)
         if reason:
             self._books.count_identifiers(reason)
         return bool(reason)
@@ -212,15 +210,22 @@ class ListHarvest:
         count = joined(waiting, self._empties, self._where.granularity)
         return waiting[0] if count == 1 else self._books.join(waiting[:count])
 
+    @property
+    def _counting(self) -> Counting:
+        counts, longest = self._books.counts, self._books.longest
+        granularity = self._where.granularity
+        return Counting(counts.promised, counts.distinct, longest, granularity, self._dates)
+
     def _walk(self, row: WindowRow) -> Walk:
         job, quirks, window = self._books.job, self._endpoint.quirks, row.window
         stored = self._books.ledger.stored
         if row.mode == COUNT:
-            return lambda client: settle(client, job, stored, quirks)
+            what = self._counting
+            return lambda client: settle(client, job, stored, quirks, what)
         if row.mode != LIST:
             return lambda client: pages_by_identifier(client, job, window, stored, quirks)
         return lambda client: walk_window(
-            client, job, window, row.position, quirks, read=self._read
+            client, job, window, row.position, quirks, again=row.restarts > 0, read=self._read
         )
 
     # ------------------------------------------------------------------ what comes
@@ -261,6 +266,7 @@ class ListHarvest:
             )
             row = self._books.keep(row, found, stored)
             self._seen.setdefault(row.id, _Seen()).add(found, seconds)
+            self._dates.add(headers_of(found.page))
             change = None if row.state == "done" else self._cut(row, found)
             if change is not None:
                 self._books.change(change)
@@ -323,8 +329,7 @@ class ListHarvest:
             self._request = self._request or failure.request
         if change.single:
             self._drop_parked()
-        broke = not isinstance(failure.cause, ListCutShort)
-        self._books.change(change, failure.steps, broke=broke)
+        self._books.change(change, failure.steps)
 
     def _drop_parked(self) -> None:
         for number in self._parked:

@@ -46,7 +46,6 @@ class ListFacts:
         response_date: The repository's clock at the first response.
         begun: Whether a page of it was stored.
         single: Whether it is not to be cut, since windows do not work there.
-        broke: Whether a window of it broke otherwise than by ending early.
         settled: How many identifiers ListIdentifiers gave, where that was asked.
         repairs: How often which repair and which rung was needed.
         remarks: Sentences for the receipt.
@@ -56,7 +55,6 @@ class ListFacts:
     response_date: datetime | None = None
     begun: bool = False
     single: bool = False
-    broke: bool = False
     settled: int | None = None
     repairs: tuple[tuple[str, int], ...] = ()
     remarks: tuple[str, ...] = ()
@@ -130,6 +128,7 @@ def facts_text(facts: ListFacts) -> str:
 
 def facts_of(text: str) -> ListFacts:
     found = json.loads(text)
+    found.pop("broke", None)  # of earlier versions
     date = found["response_date"]
     return ListFacts(
         **{

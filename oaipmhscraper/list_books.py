@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from oaipmhscraper import completeness
+from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
-from oaipmhscraper.recovery import Rung
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.silo_writer import PageOutcome
 from oaipmhscraper.walk.values import WalkPage
@@ -72,6 +73,27 @@ class ListBooks:
         """The numbers of the list so far, with what is promised for all of it."""
         return replace(self._sum, promised=_promised(self.facts, self._windows.values()))
 
+    @property
+    def listed_so_far(self) -> ListedSoFar:
+        """What is known of the list, for those who judge whether it is whole."""
+        steps = [step for step, _ in self.facts.repairs]
+        return ListedSoFar(self.counts.promised, self.counts.distinct, steps)
+
+    @property
+    def longest(self) -> Length:
+        """How long the longest list was that the records came in."""
+        rows = [row for row in self._windows.values() if row.mode != COUNT]
+        listed = [row.position.listed if row.position else 0 for row in rows]
+        listed += [row.counts.distinct for row in rows]
+        return Length(max(listed, default=0), max((row.pages for row in rows), default=0))
+
+    def _doubt_left(self) -> str:
+        """Why nobody can say that the list is whole; empty where somebody can."""
+        if self.facts.settled is not None:
+            return ""
+        promised = _promised_for_all(self.facts, self._windows.values())
+        return doubt_left(replace(self.listed_so_far, promised=promised), self._quirks)
+
     def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
         """The list as far as it is, for those who watch: without windows and losses."""
         return ListReceipt(
@@ -97,6 +119,7 @@ class ListBooks:
             windows=tuple(_window_receipt(row) for row in self._windows.values()),
             repairs=dict(self.facts.repairs),
             remarks=self.facts.remarks,
+            doubt=self._doubt_left() if self.ended and not stopped else "",
         )
 
     def _lost(self, kind: Outcome) -> tuple[SetAside, ...]:
@@ -135,7 +158,7 @@ class ListBooks:
         self._sum = self._sum.plus(tally.outcomes, stored.written)
         settled = self.facts.settled
         if row.mode == COUNT and row.state == "done":
-            settled = self._settled_by(found)
+            settled = completeness.settled(found.position.listed, found.steps, self.listed_so_far)
         self.facts = replace(_with_page(self.facts, found, row, self._whole), settled=settled)
         with self._journal.changing():
             self._journal.put_tally(self._id, tally)
@@ -148,11 +171,9 @@ class ListBooks:
         with self._journal.changing():
             return self._put(replace(row, state="done"))
 
-    def change(self, change: Change, steps: Iterable[str] = (), *, broke: bool = False) -> None:
+    def change(self, change: Change, steps: Iterable[str] = ()) -> None:
         """Carry out what becomes of a window; it broke, or is only cut."""
-        facts = self.facts
-        repairs = _plus(facts.repairs, steps)
-        self.facts = replace(facts, repairs=repairs, broke=facts.broke or broke)
+        self.facts = replace(self.facts, repairs=_plus(self.facts.repairs, steps))
         with self._journal.changing():
             if change.single:
                 self._make_single(change.row.note)
@@ -176,22 +197,6 @@ class ListBooks:
             self._put_facts()
             self._put_quirks()
             self._put(replace(row, state="cut", note=note))
-
-    def _settled_by(self, found: WalkPage) -> int | None:
-        """How many identifiers there are, where the list of them is to be believed.
-
-        It may end early as the list of records did. Fewer identifiers than promised
-        settle something only where the promises are known to be no counts (combine#240:
-        the whole repository's size for a set), or where the list was listed anew from
-        its last date, brought nothing more, and the identifiers are the very same.
-        """
-        position, counts = found.position, self.counts
-        promises = [counts.promised or 0, position.promised or 0]
-        is_short = Rung.SHORT in found.steps or position.listed < max(promises)
-        agree = position.listed == counts.distinct and not self.facts.broke
-        if not is_short or not self._quirks.promises_kept:
-            return position.listed
-        return position.listed if agree and self._quirks.windows_work else None
 
     def _apply(self, change: Change) -> None:
         self._put(change.row)
@@ -260,10 +265,15 @@ def journalled(journal: Journal, row: ListRow) -> ListReceipt:
 
 def _promised(facts: ListFacts, rows: Collection[WindowRow]) -> int | None:
     """The largest promise there is for all of a list; None where there is none."""
-    known = [facts.promised, _sum_of_promises(rows) if facts.promised is None else 0]
+    known = [facts.promised, _promised_for_all(facts, rows)]
     known += [row.counts.promised for row in rows if row.mode == LIST]
     told = [promise for promise in known if promise]
     return max(told, default=facts.promised)
+
+
+def _promised_for_all(facts: ListFacts, rows: Collection[WindowRow]) -> int | None:
+    """What was promised for the list as a whole, or for all of its windows together."""
+    return _sum_of_promises(rows) if facts.promised is None else facts.promised
 
 
 def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window) -> ListFacts:

@@ -52,7 +52,7 @@ from oaipmhscraper.walk.page_facts import (
     remembering,
     safe_date,
 )
-from oaipmhscraper.walk.page_judgement import Barren, Expectation, judged
+from oaipmhscraper.walk.page_judgement import Barren, Expectation, judged, was_sent
 from oaipmhscraper.walk.values import (
     Position,
     Remedy,
@@ -79,6 +79,7 @@ def walk_window(
     position: Position | None,
     quirks: Quirks,
     *,
+    again: bool = False,
     read: Callable[[bytes], ListPage[Record]] = read_records_mended,
 ) -> Iterator[WalkPage]:
     """Yield the pages of a window, from a position on.
@@ -92,6 +93,7 @@ def walk_window(
         window: The bounds sent.
         position: Where an earlier walk of the same window stood; None at its start.
         quirks: What the endpoint needs; learned from and added to.
+        again: Whether the window was asked for before, and ended early.
         read: Reads the answers.
 
     Raises:
@@ -101,7 +103,7 @@ def walk_window(
         RequestRefused: The job makes no request.
     """
     reading = Reading(Verb.LIST_RECORDS, read)
-    for one in walk_list(client, reading, job, window, position, quirks=quirks):
+    for one in walk_list(client, reading, job, window, position, quirks=quirks, again=again):
         yield WalkPage(one.page, one.request, one.answer, one.position, one.steps)
 
 
@@ -113,10 +115,11 @@ def walk_list(
     position: Position | None = None,
     *,
     quirks: Quirks,
+    again: bool = False,
 ) -> Iterator[ListedPage[Item]]:
     """`walk_window`, of records or of headers."""
     at = position or Position()
-    return _Walk(client, reading, job, window, position=at, quirks=quirks).pages()
+    return _Walk(client, reading, job, window, position=at, quirks=quirks, again=again).pages()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,7 @@ class _Walk(Generic[Item]):
         *,
         position: Position,
         quirks: Quirks,
+        again: bool,
     ) -> None:
         self._client = client
         self._reading = reading
@@ -155,6 +159,8 @@ class _Walk(Generic[Item]):
         self._at = position
         self._quirks = quirks
         self._is_late = position.token is not None
+        self._is_again = again
+        self._last_request: Request | None = None
         self._is_cut = (window.from_, window.until) != (job.from_, job.until)
         self._identifiers = IdentifierSet()
         self._kept: _Got[Item] | None = None
@@ -186,7 +192,11 @@ class _Walk(Generic[Item]):
             if rung in ENDS:
                 return self._end(failed, rung)
             tried.append(rung)
-            if rung is Rung.PROMISE_TESTED:
+            if rung is Rung.LAST_PAGE and self._finds_token():
+                return ListedPage(
+                    ListPage(()), failed.request, self._no_answer, self._at, (rung.value,)
+                )
+            if rung in {Rung.LAST_PAGE, Rung.PROMISE_TESTED}:
                 continue
             got = self._ask(self._request(rung))
             if got.failure is None:
@@ -267,6 +277,8 @@ class _Walk(Generic[Item]):
     def _climb(self, got: _Got[Item], tried: list[Rung]) -> Rung:
         """The next rung; a remedy is raised."""
         assert got.failure is not None
+        if got.failure is Failure.EARLY_END and self._is_again and not tried:
+            self._quirks.repeats_in_vain += 1
         test_date = self._days[1]
         now = Situation(
             got.failure,
@@ -277,6 +289,8 @@ class _Walk(Generic[Item]):
             self._quirks,
             has_short_page=0 < self._last < self._shortest,
             test_date=test_date,
+            has_last_page=self._last_request is not None,
+            is_again=self._is_again,
         )
         rung = next_rung(now, tried)
         remedy = remedy_for(rung, now)
@@ -310,6 +324,20 @@ class _Walk(Generic[Item]):
         steps = () if rung is Rung.GIVE_UP else (rung.value,)
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
 
+    def _finds_token(self) -> bool:
+        """Whether the last page has a token where it is asked for again; the walk goes on there."""
+        assert self._last_request is not None
+        page = self._ask(self._last_request).page
+        token = page.next_token if page is not None else None
+        if token is None or was_sent(token, self._at):
+            return False
+        self._at = replace(self._at, token=token)
+        return True
+
+    @property
+    def _no_answer(self) -> Answer:
+        return Answer(b"", self._client.base_url)
+
     def _promises_as_much(self, day: str) -> bool:
         """Whether the list without its first records promises as many as with them.
 
@@ -339,6 +367,7 @@ class _Walk(Generic[Item]):
         page, headers = got.page, headers_of(got.page)
         if are_outside(headers, self._window):  # of the user's own dates: more than was asked for
             self._quirks.windows_work = False
+        self._last_request = got.request
         new = sum(self._identifiers.add_all(names_on(page)))
         self._barren = Barren() if new else self._barren.plus(page)
         self._note_length(len(headers) + len(page.set_aside))
@@ -420,7 +449,7 @@ class _Walk(Generic[Item]):
             page, steps = got.page, self._noted_empty()
         elif got.page is not None:
             page = ListPage((), got.page.response_date)
-        answer = got.answer or Answer(b"", self._client.base_url)
+        answer = got.answer or self._no_answer
         doubt = got.cause if rung in DOUBTS else None
         return ListedPage(page, got.request, answer, self._at, steps, doubt)
 

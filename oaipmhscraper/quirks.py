@@ -51,6 +51,7 @@ class Quirks:
             ListRecords had failed for.
         sets_checked: The sets were asked for whether one that is empty is among them.
         promises_kept: False where completeListSize is no count of the list.
+        repeats_in_vain: How many lists that ended early ended so again.
         empty_confirmed: How many empty windows were empty when asked again.
         empty_denied: How many of them were not.
     """
@@ -67,6 +68,7 @@ class Quirks:
     identifiers_failed: int = 0
     sets_checked: bool = False
     promises_kept: bool = True
+    repeats_in_vain: int = 0
     empty_confirmed: int = 0
     empty_denied: int = 0
 
@@ -74,6 +76,11 @@ class Quirks:
     def windows_usable(self) -> bool:
         """Whether there is sense in windows: not where they never got an answer."""
         return self.windows_work and (self.windows_answered > 0 or self.windows_failed < 6)
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether there is sense in asking for a list again that ended early."""
+        return self.repeats_in_vain < 3
 
     @property
     def believes_empty(self) -> bool:

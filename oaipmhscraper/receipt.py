@@ -147,6 +147,8 @@ class ListReceipt:
         unreachable: What is listed, and could not be had.
         settled: How many identifiers ListIdentifiers gave, where it was asked because
             the repository's number was missing or did not fit; it counts in its place.
+        doubt: Why nobody can say that the list is whole, though no record is known to be
+            missing; empty where that can be said.
         windows: What the list was asked for in.
         repairs: How often which repair of bytes, and which rung of the ladder, was needed.
         remarks: What a reader should know beside; no losses.
@@ -165,6 +167,7 @@ class ListReceipt:
     quarantined: tuple[SetAside, ...] = ()
     unreachable: tuple[SetAside, ...] = ()
     settled: int | None = None
+    doubt: str = ""
     windows: tuple[WindowReceipt, ...] = ()
     repairs: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
@@ -186,7 +189,7 @@ class ListReceipt:
     @property
     def complete(self) -> bool:
         """Whether everything promised was listed: an update may go on from here."""
-        return self.ended and not self.missing
+        return self.ended and not self.missing and not self.doubt
 
     @property
     def whole(self) -> bool:
@@ -208,6 +211,11 @@ class ListReceipt:
                 f"{self.name}: the repository promised {self.expected:,} records and listed"
                 f" {self.counts.distinct:,}; {self.missing:,} are missing"
             )
+        if self.doubt and not self.missing:
+            found.append(
+                f"{self.name}: nothing shows that the {self.counts.distinct:,} records listed are"
+                f" all there are ({self.doubt})"
+            )
         found += [f"{self.name}: {one} was set aside" for one in self.quarantined]
         found += [f"{self.name}: {one} could not be had" for one in self.unreachable]
         return found
@@ -224,6 +232,7 @@ class ListReceipt:
             "stopped": self.stopped or None,
             "counts": self.counts.to_json(),
             "settled": self.settled,
+            "doubt": self.doubt or None,
             "remarks": list(self.remarks),
         }
 

@@ -71,6 +71,7 @@ class Rung(StrEnum):
     VERBATIM_WITH_PREFIX = "token sent verbatim, and the prefix with it"
     OTHER_GRANULARITY = "dates sent in the other granularity"
     BOTH_BOUNDS = "from and until sent together"
+    LAST_PAGE = "last page asked for again"
     PROMISE_TESTED = "completeListSize tested on a part of the list"
     # believe that this is the end
     EMPTY = "empty list"
@@ -82,6 +83,7 @@ class Rung(StrEnum):
     # hand the window back
     RESTART = "window restarted from the last safe date"
     RESTART_ALL = "window restarted"
+    AS_IT_WAS = "list asked for again as it was"
     SPLIT = "window split"
     SINGLE_LIST = "listed without windows"
     BY_IDENTIFIER = "records fetched by identifier"
@@ -161,10 +163,12 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
     # OJS 3.3.0 loses the token (pkp-lib#7214), after a full page; combine#240 promises the
     # whole repository, DOAJ#235 a few more than there are.
     Failure.EARLY_END: (
+        Rung.LAST_PAGE,
         Rung.UNBELIEVED,
         Rung.PROMISE_TESTED,
         Rung.SHORT_PAGE,
         Rung.RESTART,
+        Rung.AS_IT_WAS,
         Rung.SPLIT,
         Rung.SHORT,
     ),
@@ -201,6 +205,8 @@ class Situation:
         quirks: What is known of the endpoint.
         has_short_page: Whether the last page was shorter than every page before.
         test_date: A day of the list's records before which it has others.
+        has_last_page: Whether it is known how the last page was asked for.
+        is_again: Whether the same list was asked for before, and ended early.
     """
 
     failure: Failure
@@ -211,6 +217,8 @@ class Situation:
     quirks: Quirks
     has_short_page: bool = False
     test_date: str | None = None
+    has_last_page: bool = False
+    is_again: bool = False
 
     @property
     def is_first(self) -> bool:
@@ -246,7 +254,7 @@ def remedy_for(rung: Rung, now: Situation) -> Remedy | None:
     match rung:
         case Rung.RESTART:
             return RestartFrom(now.position.safe_from)
-        case Rung.RESTART_ALL:
+        case Rung.RESTART_ALL | Rung.AS_IT_WAS:
             return RestartFrom(None)
         case Rung.SPLIT:
             return Split()
@@ -383,6 +391,7 @@ _FITS: Mapping[Rung, Callable[[Situation], bool]] = {
     Rung.BOTH_BOUNDS: lambda now: (
         not now.quirks.both_bounds and (now.window.from_ is None) != (now.window.until is None)
     ),
+    Rung.LAST_PAGE: lambda now: now.has_last_page,
     Rung.PROMISE_TESTED: lambda now: now.quirks.windows_usable and now.test_date is not None,
     Rung.EMPTY: _always,
     Rung.ALL_THERE: _is_all_there,
@@ -392,6 +401,7 @@ _FITS: Mapping[Rung, Callable[[Situation], bool]] = {
     Rung.SHORT: _always,
     Rung.RESTART: _progresses,
     Rung.RESTART_ALL: lambda now: now.is_late,
+    Rung.AS_IT_WAS: lambda now: not now.is_again and now.quirks.may_repeat and _lacks_much(now),
     Rung.SPLIT: _splits,
     Rung.SINGLE_LIST: _windows_are_in_vain,
     Rung.BY_IDENTIFIER: lambda now: now.quirks.identifiers_work and not _is_bare(now),

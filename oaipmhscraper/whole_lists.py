@@ -19,9 +19,9 @@ from oaipmhscraper.list_walk import walk_list
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.walk.listed_pages import Item, ListCutShort, ListedPage, Reading
-from oaipmhscraper.walk.page_facts import headers_of
+from oaipmhscraper.walk.page_facts import DateSample, headers_of
 from oaipmhscraper.walk.values import ByIdentifier, RestartFrom, SingleList, Split, WindowBroken
-from oaipmhscraper.windows import Window, cut_at, halves, span
+from oaipmhscraper.windows import Window, around, cut_at, halves, span
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client
@@ -63,17 +63,22 @@ def whole_list(
     known = IdentifierSet()
     whole = window or Window(job.from_, job.until)
     todo = [whole]
+    repeated: set[Window] = set()
     remedies = 0
     while todo:
         part = todo.pop()
         short: Exception | None = None
+        dates = DateSample()
         try:
-            for listed in walk_list(client, reading, job, part, quirks=quirks):
+            again = part in repeated
+            for listed in walk_list(client, reading, job, part, quirks=quirks, again=again):
+                dates.add(headers_of(listed.page))
                 yield _only_new(listed, known, is_part=remedies > 0)
                 short = listed.doubt if isinstance(listed.doubt, ListCutShort) else None
         except WindowBroken as broken:
             remedies += 1
-            instead = _instead(broken, part, whole, quirks)
+            repeated.add(part)
+            instead = _instead(broken, part, whole, quirks, dates)
             if remedies <= _MOST_REMEDIES and instead:
                 todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
             elif one_by_one is None or not isinstance(broken.remedy, ByIdentifier):
@@ -111,8 +116,18 @@ def _only_new(
     return replace(listed, page=replace(page, items=items, errors=()))
 
 
-def _instead(broken: WindowBroken, window: Window, whole: Window, quirks: Quirks) -> list[Window]:
-    """The windows to walk in the place of a broken one, the last one first; none: give up."""
+def _instead(
+    broken: WindowBroken, window: Window, whole: Window, quirks: Quirks, dates: DateSample
+) -> list[Window]:
+    """The windows to walk in the place of a broken one, the last one first; none: give up.
+
+    Args:
+        broken: What its walk asks for.
+        window: The broken one.
+        whole: All of the list.
+        quirks: What the endpoint needs.
+        dates: Those of the records that came of it.
+    """
     match broken.remedy:
         case RestartFrom(datestamp):
             return [Window(datestamp or window.from_, window.until)]
@@ -120,6 +135,8 @@ def _instead(broken: WindowBroken, window: Window, whole: Window, quirks: Quirks
             granularity = _granularity(window, broken, quirks)
             first, last = span("", datetime.now(UTC))
             parts = cut_at(window, at, granularity) if at is not None else ()
+            if not parts and dates.span is not None:
+                parts = around(window, *dates.span, granularity)
             return [*reversed(parts or halves(window, first, last, granularity))]
         case SingleList():
             return [whole]

@@ -16,6 +16,7 @@ from oaipmhscraper.windows import Window
 Item = TypeVar("Item", bound=Record | Header)
 
 _RECENT = 30
+_SAMPLED = 2_000
 _TOLERANCE = timedelta(days=2)
 """Local time for UTC (pyoai#30, OpenSKOS#21), and ``until`` is a whole day."""
 
@@ -95,14 +96,34 @@ def _telling(datestamps: list[str]) -> list[str]:
     return datestamps
 
 
-def are_outside(headers: Sequence[Header], window: Window) -> bool:
-    """Whether most records of a page lie outside the window that was asked for."""
+def are_outside(
+    headers: Sequence[Header], window: Window, tolerance: timedelta = _TOLERANCE
+) -> bool:
+    """Whether most records of a page lie outside the window that was asked for.
+
+    Args:
+        headers: Those of the page.
+        window: As it was cut.
+        tolerance: How far outside a record may lie, from the beginning of the granules.
+    """
     if window == Window():
         return False
     moments = [moment for moment in (_moment(one.datestamp) for one in headers) if moment]
     begin, end = _moment(window.from_), _moment(window.until)
-    outside = sum(_is_outside(moment, begin, end) for moment in moments)
+    begin = begin and _shifted(begin, -tolerance)
+    end = end and _shifted(end, tolerance)
+    outside = sum(
+        (begin is not None and moment < begin) or (end is not None and moment > end)
+        for moment in moments
+    )
     return outside * 2 > len(moments)
+
+
+def are_strictly_outside(headers: Sequence[Header], window: Window) -> bool:
+    """The same, where a window takes no record but its own."""
+    until = window.until
+    last = until + "T23:59:59Z" if until is not None and len(until) == len("2010-01-01") else until
+    return are_outside(headers, Window(window.from_, last), timedelta(0))
 
 
 def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
@@ -123,6 +144,38 @@ def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
     if not later:
         return None
     return later[len(later) // 2] if is_all or dated != in_order else later[-1]
+
+
+class DateSample:
+    """Some of the datestamps of a list, evenly taken; as many as need no room."""
+
+    def __init__(self) -> None:
+        self._kept: list[str] = []
+        self._count, self._step = 0, 1
+
+    def add(self, headers: Sequence[Header]) -> None:
+        """Take some of these."""
+        self._kept += [one.datestamp for one in headers[-self._count % self._step :: self._step]]
+        self._count += len(headers)
+        if len(self._kept) > _SAMPLED:
+            self._kept, self._step = self._kept[::2], 2 * self._step
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """The earliest and the latest; None where there are none."""
+        moments = [moment for text in self._kept if (moment := _moment(text))]
+        return (min(moments), max(moments)) if moments else None
+
+    def middle(self, granularity: Granularity) -> str | None:
+        """Where to part the list so that about half of it lies on either side.
+
+        Returns:
+            A datestamp after that of the earliest record; None where all have the same.
+        """
+        moments = sorted(moment for text in self._kept if (moment := _moment(text)))
+        dates = [format_datestamp(moment, granularity) for moment in moments]
+        later = [date for date in dates[len(dates) // 2 :] if date != dates[0]]
+        return later[0] if later else None
 
 
 def share_one_identifier(page: ListPage[Item]) -> bool:
@@ -158,9 +211,11 @@ def begins_before(headers: Sequence[Header], day: str) -> bool:
     return any(moment is not None and moment.date().isoformat() < day for moment in moments)
 
 
-def _is_outside(moment: datetime, begin: datetime | None, end: datetime | None) -> bool:
-    too_early = begin is not None and begin - moment > _TOLERANCE
-    return too_early or (end is not None and moment - end > _TOLERANCE)
+def _shifted(moment: datetime, by: timedelta) -> datetime:
+    try:
+        return moment + by
+    except OverflowError:
+        return moment
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -105,7 +105,7 @@ def _judged_empty(page: ListPage[Item], expected: Expectation) -> Judgement:
     token = page.next_token
     if expected.position.token is None and token is None and not page.end_lost:
         return Failure.NO_RECORDS, NoRecordsMatch("an empty list")
-    if token is not None and _was_sent(token, expected.position):
+    if token is not None and was_sent(token, expected.position):
         return _circle(expected, "gives empty pages")
     if expected.barren.empty >= _most_empty(expected.position):
         return _barren(Failure.EMPTY_PAGES, expected, "no record")
@@ -136,5 +136,6 @@ def _is_seen(page: ListPage[Item], position: Position) -> bool:
     return bool(names) and is_remembered(position.seen, digest_of(names))
 
 
-def _was_sent(token: str, position: Position) -> bool:
+def was_sent(token: str, position: Position) -> bool:
+    """Whether a token is one that the walk sent already."""
     return token == position.token or is_remembered(position.sent, digest_of([token]))

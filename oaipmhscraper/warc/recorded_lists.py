@@ -2,7 +2,9 @@
 
 A page that came twice (the process was killed before it was stored, it was cut short and
 asked for again) was stored as it came last. It is known by this: the same request was
-sent again before anybody asked for what comes after the page.
+sent again before anybody asked for what comes after the page. The last page of a list is
+also asked for again after it was stored, in the same run, to see whether it lost its
+token.
 """
 
 from collections.abc import Mapping
@@ -70,10 +72,17 @@ class RecordedList:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The last answer to a request: its number, and the token that leads on from it."""
+    """The last answer to a request: its number, and the token that leads on from it.
+
+    Attributes:
+        run: The number of the run it is of; each begins with Identify.
+        is_end: Whether it was the end of its list.
+    """
 
     number: int
     token: str | None
+    run: int
+    is_end: bool
 
 
 class RecordedLists:
@@ -92,6 +101,7 @@ class RecordedLists:
         self._last: dict[tuple[str, str], _Page] = {}
         self._used: dict[tuple[str, str], int] = {}
         self._count = 0
+        self._run = 0
 
     def asked(self, number: int) -> Asked:
         """What the answer of a number was asked for."""
@@ -102,6 +112,7 @@ class RecordedLists:
         number, self._count = self._count, self._count + 1
         asked = self._what(recorded)
         self._asked[number] = asked
+        self._run += recorded.params.get("verb") == Verb.IDENTIFY
         if recorded.params.get("verb") == Verb.LIST_RECORDS:
             self._add_page(number, recorded, asked)
 
@@ -128,7 +139,8 @@ class RecordedLists:
             page = read_lightly(recorded.answer.body)
         except PageUnreadable:
             return
-        self._supersede(number, recorded, page.next_token)
+        is_end = page.next_token is None and not page.end_lost
+        self._supersede(recorded, _Page(number, page.next_token, self._run, is_end))
         if known.response_date is None:
             known.response_date = page.response_date
         size = page.token.complete_list_size if page.token is not None else None
@@ -139,12 +151,16 @@ class RecordedLists:
             if (harvest, page.next_token) not in self._used:
                 known.unfollowed.add(page.next_token)
 
-    def _supersede(self, number: int, recorded: Recorded, token: str | None) -> None:
+    def _supersede(self, recorded: Recorded, page: _Page) -> None:
         key = (recorded.harvest_id, _canonical(recorded.params))
         before = self._last.get(key)
-        if before is not None and not self._was_followed(recorded.harvest_id, before):
+        if before is not None and not self._was_stored(recorded.harvest_id, before):
             self.superseded.add(before.number)
-        self._last[key] = _Page(number, token)
+        self._last[key] = page
+
+    def _was_stored(self, harvest_id: str, page: _Page) -> bool:
+        ended = page.is_end and page.run == self._run
+        return ended or self._was_followed(harvest_id, page)
 
     def _was_followed(self, harvest_id: str, page: _Page) -> bool:
         used = self._used.get((harvest_id, page.token)) if page.token is not None else None

@@ -336,6 +336,7 @@ class _Run:
             stopped=stopped,
             quarantined=_lost(ledger, Outcome.QUARANTINED),
             settled=None if told is None else told.get("settled"),
+            doubt=str(told.get("doubt") or "") if told is not None else "",
             repairs=self._repairs.get(name, {}),
             remarks=tuple(str(one) for one in self._scene.damaged if one.is_end),
         )

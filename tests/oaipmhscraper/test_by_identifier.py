@@ -1,12 +1,23 @@
 """Records got one by one, and lists settled by their identifiers."""
 
+from datetime import timedelta
+
 import pytest
 from misbehaving import DELETED, FunctionTransport, identifier, repository_with
-from misbehaving.repository import Condition, Instead, changed, html
+from misbehaving.repository import Condition, Instead, changed, html, many_items
 
-from oaipmhscraper.by_identifier import pages_by_identifier, settle
+from oaipmhprotocol import Granularity
+from oaipmhscraper.by_identifier import MOST_SINGLY, Counting, pages_by_identifier, settle
 from oaipmhscraper.client import Client
-from oaipmhscraper.completeness import ListedSoFar, reason_to_count
+from oaipmhscraper.completeness import (
+    Counted,
+    Length,
+    ListedSoFar,
+    doubt_left,
+    ended_alike,
+    reason_to_count,
+    settled,
+)
 from oaipmhscraper.errors import HTTPStatusError
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
@@ -154,10 +165,71 @@ def test_a_list_that_ends_early_without_a_word_is_settled(fault):
     steps = [step for page in pages for step in page.steps]
     assert known < set(EVERYTHING)
     assert reason_to_count(ListedSoFar(promised, len(known), steps), quirks)
-    settled = list(settle(client, ALL, known, quirks))
-    assert known.union(identifiers(settled)) == set(EVERYTHING)
-    assert settled[-1].position.listed == 55
-    assert set(identifiers(settled)).isdisjoint(known)
+    longest = Length(len(known), len(pages))
+    what = Counting(promised, len(known), longest, Granularity.SECOND)
+    pages = list(settle(client, ALL, known, quirks, what))
+    assert known.union(identifiers(pages)) == set(EVERYTHING)
+    assert pages[-1].position.listed == 55
+    assert pages[-1].steps == ("identifiers counted in lists that ended elsewhere",)
+    assert set(identifiers(pages)).isdisjoint(known)
+
+
+def test_many_missing_records_are_listed_before_they_are_got_one_by_one(repository):
+    repository.items, repository.page_size = many_items(2000, apart=timedelta(hours=1)), 100
+    client = Client(FunctionTransport(repository))
+    what = Counting(2000, 20, Length(20, 2), Granularity.SECOND)
+    known: set[str] = {item.identifier for item in repository.items[:20]}
+    for page in settle(client, ALL, known, Quirks(), what):
+        known.update(identifiers([page]))
+    assert len(known) == 2000
+    assert len(asked(repository, "GetRecord")) <= 3 * MOST_SINGLY  # of the list and its halves
+    assert len(repository.asked) < 3 * MOST_SINGLY + 4 * 2000 / 100
+
+
+UNPROMISED = "end of a list that promised nothing"
+SHORT = "end of a list short of what it promised"
+ELSEWHERE, WIDER, DOUBTED = Counted
+
+
+@pytest.mark.parametrize(
+    ("counted", "findings", "listed", "number"),
+    [
+        (55, [], ListedSoFar(None, 55), 55),
+        (55, [], ListedSoFar(50, 55), 55),
+        (55, [], ListedSoFar(60, 55), None),
+        (55, [ELSEWHERE], ListedSoFar(60, 55), 55),
+        (50, [ELSEWHERE], ListedSoFar(60, 55), None),  # windows leave some out
+        (999, [ELSEWHERE], ListedSoFar(None, 1000), 999),
+        (55, [WIDER], ListedSoFar(60, 55, [SHORT]), 55),
+        (55, [WIDER, DOUBTED], ListedSoFar(60, 55), None),
+        (55, [], ListedSoFar(None, 55, [UNPROMISED]), None),
+        (55, [ELSEWHERE], ListedSoFar(None, 55, [UNPROMISED]), 55),
+        (55, [DOUBTED], ListedSoFar(None, 55), None),
+    ],
+)
+def test_a_count_settles_a_list_only_where_something_shows_it(counted, findings, listed, number):
+    assert settled(counted, findings, listed) == number
+
+
+@pytest.mark.parametrize(
+    ("listed", "quirks", "doubt"),
+    [
+        (ListedSoFar(None, 55), Quirks(), ""),
+        (ListedSoFar(None, 55, [UNPROMISED]), Quirks(), UNPROMISED),
+        (ListedSoFar(60, 55, [SHORT]), Quirks(), SHORT),
+        (ListedSoFar(55, 55, [SHORT]), Quirks(), ""),
+        (ListedSoFar(55, 55, [SHORT]), Quirks(promises_kept=False), SHORT),
+    ],
+)
+def test_a_list_that_we_ended_stays_in_doubt_without_a_promise_met(listed, quirks, doubt):
+    assert doubt_left(listed, quirks) == doubt
+
+
+def test_lists_end_alike_at_the_same_number_of_records_or_pages():
+    assert ended_alike(Length(20, 2), Length(20, 3))
+    assert ended_alike(Length(100, 2), Length(20, 2))
+    assert not ended_alike(Length(19, 1), Length(20, 1))
+    assert not ended_alike(Length(0, 1), Length(0, 1))
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,37 @@ def no_identifiers(repository, page):
     )
 
 
-def test_a_wrong_promise_is_settled_by_listing_the_identifiers(repository, scraper):
-    fill(repository, 5)
+def test_a_wrong_promise_is_settled_by_listing_the_identifiers_in_windows(repository, scraper):
+    for number in range(5):
+        repository.add(f"oai:x:{number}", f"2010-01-0{number + 1}")
     repository.page_size, repository.promise = 3, 9
     receipt = scraper.getRecords("oai_dc")
     assert receipt.whole
     assert (receipt.counts.promised, receipt.lists[0].settled, receipt.counts.listed) == (9, 5, 5)
     assert any(r["verb"] == "ListIdentifiers" for r in repository.requests)
     assert receipt.remarks[0].startswith("oai_dc: ListIdentifiers was asked as well")
+
+
+def test_a_promise_that_no_other_window_can_prove_wrong_is_not_kept(repository, scraper):
+    fill(repository, 5)  # all of one day
+    repository.page_size, repository.promise = 3, 9
+    receipt = scraper.getRecords("oai_dc")
+    assert not receipt.whole
+    assert receipt.losses == [
+        "oai_dc: the repository promised 9 records and listed 5; 4 are missing"
+    ]
+
+
+@pytest.mark.parametrize("selection", [{"set_id": "a"}, {"_from": "2010-01-02"}])
+def test_a_promise_of_a_wider_list_is_none_of_this_list(selection, repository, scraper):
+    fill(repository, 5, datestamp="2010-01-05", sets=("a",))
+    for number in range(5, 9):
+        repository.add(f"oai:x:{number}", "2010-01-01", sets=("b",))
+    repository.items.sort(key=lambda item: item.datestamp)
+    repository.page_size, repository.promise = 3, 9
+    receipt = scraper.getRecords("oai_dc", **selection)
+    assert (receipt.whole, receipt.counts.listed, receipt.lists[0].settled) == (True, 5, 5)
+    assert receipt.repairs["completeListSize is that of a wider list"] == 1
 
 
 def test_a_list_of_one_promise_kept_asks_for_no_identifiers(repository, scraper):

@@ -67,9 +67,7 @@ def test_what_is_noted_of_windows_and_lists_is_there_again(journal, path):
     position = Position("tok|en&", 3, 30, 99, "2010-05-01", ("d1", "d2"))
     counts = Counts(99, 7, {Outcome.NEW: 30, Outcome.DELETED: 1})
     made = WindowRow(0, "open", Window(None, "2011"), "list", True, True, 2, "why", 3, position)
-    facts = ListFacts(
-        99, NOW, True, True, True, 12, (("bare ampersand escaped", 4),), ("a remark",)
-    )
+    facts = ListFacts(99, NOW, True, True, 12, (("bare ampersand escaped", 4),), ("a remark",))
     with journal.changing():
         (added,) = journal.add_windows(row.id, [made])
         journal.put_window(WindowRow(**{**fields_of(added), "counts": counts}))

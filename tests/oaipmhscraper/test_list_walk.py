@@ -34,14 +34,14 @@ EVERYTHING = [identifier(number) for number in range(1, 56)]
 class Walked:
     """A window, walked as far as it goes."""
 
-    def __init__(self, repository, window=OPEN, job=ALL, position=None, quirks=None):
+    def __init__(self, repository, window=OPEN, job=ALL, position=None, quirks=None, again=False):
         self.repository = repository
         self.quirks = quirks or Quirks()
         self.pages = []
         self.broken = None
         client = Client(FunctionTransport(repository))
         try:
-            for page in walk_window(client, job, window, position, self.quirks):
+            for page in walk_window(client, job, window, position, self.quirks, again=again):
                 self.pages.append(page)
         except WindowBroken as broken:
             self.broken = broken
@@ -353,7 +353,26 @@ def test_an_early_end_hands_over_its_pages_and_restarts():
     assert not walked.position.ended
     assert isinstance(walked.broken.cause, ListCutShort)
     assert walked.broken.remedy == RestartFrom("2010-07-29T08:00:00Z")
-    assert len(walked.repository.asked) == 3  # two pages, and whether a part promises less
+    # two pages, the second one again, and whether a part promises less
+    assert len(walked.repository.asked) == 4
+
+
+def test_a_page_that_lost_its_token_is_asked_for_again_before_anything_else():
+    walked = Walked(repository_with("lists_lose_their_token_once"))
+    assert walked.identifiers == EVERYTHING
+    assert walked.steps == ["last page asked for again"]
+    assert len(walked.repository.asked) == 7
+
+
+def test_a_list_that_ends_early_is_asked_for_again_as_it_was_before_it_is_split(repository):
+    newest_first(repository)
+
+    @changed(repository, "next_token")
+    def next_token(step, page):
+        return None if page.place.begin else step(page)
+
+    assert Walked(repository).broken.remedy == RestartFrom(None)
+    assert Walked(repository, again=True).broken.remedy == Split()
 
 
 def test_an_early_end_is_decided_anew_after_a_kill_without_a_request():
@@ -379,7 +398,7 @@ def test_a_number_that_does_not_shrink_with_the_list_is_no_count_of_it(repositor
     assert len(walked.identifiers) == 28
     assert walked.steps == ["end of a list whose completeListSize is no count"]
     assert not walked.quirks.promises_kept
-    assert len(repository.asked) == 4  # three pages, and the first of a part
+    assert len(repository.asked) == 5  # three pages, the last one again, the first of a part
     again = Walked(repository, job=ListJob("oai_dc", "history"), quirks=walked.quirks)
     assert len(again.identifiers) == 27
     assert again.steps == []
@@ -400,7 +419,7 @@ def test_a_number_a_little_too_large_costs_no_second_list(fault):
         "end of a list short of what it promised, on a page shorter than the others"
     ]
     assert not walked.quirks.promises_kept
-    assert len(repository.asked) == 7
+    assert len(repository.asked) == 8
 
 
 def test_a_number_is_not_tested_by_a_part_that_the_repository_does_not_part(repository):

@@ -148,13 +148,16 @@ def test_windows_that_never_get_an_answer_are_not_split_for_ever():
 
 def test_a_list_that_ends_early_is_taken_up_at_its_safe_date():
     ended = replace(LATER, token=None)
-    assert climbed(situation(Failure.EARLY_END, ended)) == [Rung.RESTART]
+    now = situation(Failure.EARLY_END, ended, has_last_page=True)
+    assert climbed(now) == [Rung.LAST_PAGE, Rung.RESTART]
 
 
 def test_an_unsorted_list_that_ends_early_is_split_after_its_promise_was_tested():
     ended = replace(LATER, token=None, safe_from=None)
     now = situation(Failure.EARLY_END, ended, test_date="2010-03-03")
-    assert climbed(now) == [Rung.PROMISE_TESTED, Rung.SPLIT]
+    assert climbed(now) == [Rung.PROMISE_TESTED, Rung.AS_IT_WAS]
+    assert remedy_for(Rung.AS_IT_WAS, now) == RestartFrom(None)
+    assert climbed(replace(now, is_again=True)) == [Rung.PROMISE_TESTED, Rung.SPLIT]
 
 
 def test_a_list_that_ends_on_a_page_shorter_than_the_others_is_left_to_its_identifiers():
@@ -252,6 +255,8 @@ quirks_of_any_kind = st.builds(
         quirks_of_any_kind,
         st.booleans(),
         st.none() | st.just("2010-05-05"),
+        st.booleans(),
+        st.booleans(),
     )
 )
 def test_every_ladder_ends_and_tries_nothing_twice(now):

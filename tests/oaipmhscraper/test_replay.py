@@ -65,6 +65,8 @@ def harvested(directory: Path, transport, *prefixes: str, **more):
         "token_of_the_third_page_refused",
         "list_ends_early_and_promises_nothing",
         "list_ends_after_two_pages",
+        "lists_of_both_verbs_end_early_and_promise_nothing",
+        "lists_lose_their_token_once",
         "tokens_expire",
         "pages_in_a_circle",
         "all_identifiers_the_same",
@@ -143,21 +145,34 @@ def test_a_page_that_came_twice_is_stored_as_it_came_last(tmp_path, repository):
     repository.page_size = 2
     harvested(tmp_path / "one", repository)
     [path] = (tmp_path / "one" / "harvests").glob("*.warc.gz")
-    pages = [one for one in read_warc(str(path)) if isinstance(one, Recorded)][1:]
-    assert [one.params["verb"] for one in pages] == ["ListRecords"] * 2
-    with ResponseRecorder(str(tmp_path / "killed"), pages[0].harvest_id) as recorder:
-        for one in (pages[0], pages[0], pages[1], pages[1]):
+    first, *pages = [one for one in read_warc(str(path)) if isinstance(one, Recorded)]
+    assert [one.params["verb"] for one in (first, *pages)] == ["Identify", *["ListRecords"] * 2]
+    with ResponseRecorder(str(tmp_path / "killed"), first.harvest_id) as recorder:
+        for one in (first, pages[0], first, *pages, first, pages[1]):  # killed twice
             later = Answer(one.answer.body, one.answer.url)
             recorder.record(one.params, later, "oai_dc")
-    overview = RecordedLists()
     kept = _recorded(tmp_path / "killed")
-    for one in kept:
-        overview.add(one)
-    assert overview.superseded == {0, 2}
+    assert _superseded(kept) == {1, 4}
     replay(str(tmp_path / "two"), [str(tmp_path / "killed")])
     with Silo(str(tmp_path / "two")) as silo:
         dates = {silo[f"oai:x:{n}"].origin().date for n in (0, 2)}
-    assert dates == {one.answer.received.strftime("%Y-%m-%dT%H:%M:%S.%f") for one in kept[1::2]}
+    assert dates == {
+        one.answer.received.strftime("%Y-%m-%dT%H:%M:%S.%f") for one in (kept[3], kept[6])
+    }
+
+
+def _superseded(kept):
+    overview = RecordedLists()
+    for one in kept:
+        overview.add(one)
+    return overview.superseded
+
+
+def test_a_last_page_that_is_asked_for_again_was_stored_before(tmp_path):
+    harvested(tmp_path / "one", FunctionTransport(repository_with("lists_lose_their_token_once")))
+    pages = _recorded(tmp_path / "one" / "harvests")[1:]
+    assert pages[1].params == pages[2].params
+    assert _superseded(pages) == set()
 
 
 def test_a_window_that_was_listed_anew_is_stored_twice():

@@ -1,5 +1,6 @@
 """What resumption tokens do in the wild: 1 to 19 (OAI-PMH 2.0, section 3.5)."""
 
+from collections import Counter
 from dataclasses import replace
 from urllib.parse import quote, unquote
 
@@ -124,6 +125,57 @@ def list_ends_early_and_promises_nothing(repository: Repository) -> None:
     """6: the token is empty after the second page, and no list says how long it is."""
     _ends_after_two_pages(repository)
     no_list_size(repository)
+
+
+@fault(6)
+def lists_lose_their_token_once(repository: Repository) -> None:
+    """6: every list has no token after 20 records, the first time it comes so far."""
+    _lists_end(repository, 20, lambda place, times: times == 1)
+
+
+@fault(6)
+def lists_break_off_the_first_time(repository: Repository) -> None:
+    """6: every list ends after 20 records, until it is asked for again from its beginning."""
+    _lists_end(repository, 20, lambda place, times: place.mark == 1)
+
+    opened: Counter[Place] = Counter()
+
+    @changed(repository, "place")
+    def place(step, asked):
+        found = step(asked)
+        if "resumptionToken" in asked.params:
+            return found
+        opened[found] += 1
+        return replace(found, mark=opened[found])
+
+
+@fault(6)
+def lists_of_both_verbs_end_early_and_promise_nothing(repository: Repository) -> None:
+    """6: every list ends after 20 records, and none says how long it is."""
+    _lists_end(repository, 20, lambda place, times: True)
+    no_list_size(repository)
+
+
+def _lists_end(repository: Repository, after: int, ends) -> None:
+    """Give no token after so many records of a list, where `ends` says so; its size is told.
+
+    `ends` is told how often that list came so far.
+    """
+    times: Counter[Place] = Counter()
+
+    @changed(repository, "next_token")
+    def next_token(step, page):
+        text = step(page)
+        if page.end != after or not text:
+            return text
+        times[page.place] += 1
+        return "" if ends(page.place, times[page.place]) else text
+
+
+@fault(6)
+def lists_end_after_a_page(repository: Repository) -> None:
+    """6: every list ends after its first page, and says how long it is."""
+    _lists_end(repository, 10, lambda place, times: True)
 
 
 @fault(7)
