@@ -162,7 +162,7 @@ def harvest(
     if recorded:
         if set_spec or from_ or until or update or moved:
             raise click.UsageError("--replay stores all that was recorded; leave out the choice")
-        _replay(_places(places, "DIRECTORY")[0], recorded, report, quiet=quiet)
+        _replay(_places(places, "DIRECTORY")[0], recorded, settings, report, quiet=quiet)
         return
     url, directory = _places(places, "URL", "DIRECTORY")
     with sentences():
@@ -216,9 +216,16 @@ def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
     return given
 
 
-def _replay(directory: str, recorded: tuple[str, ...], report: Report, *, quiet: bool) -> None:
+def _replay(
+    directory: str,
+    recorded: tuple[str, ...],
+    settings: HttpSettings,
+    report: Report,
+    *,
+    quiet: bool,
+) -> None:
     with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
-        receipt = replay(directory, recorded, progress=progress)
+        receipt = replay(directory, recorded, progress=progress, max_response=settings.max_response)
     report.finished(receipt)
 
 

@@ -16,13 +16,20 @@ from oaipmhprotocol import (
     Header,
     Identify,
     MetadataFormat,
+    OAIError,
     Record,
     Set,
     Verb,
 )
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.by_identifier import pages_by_identifier
-from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
+from oaipmhscraper.errors import (
+    EndpointError,
+    PageUnreadable,
+    RequestRefused,
+    TokenLoopError,
+    without_frames,
+)
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.repair import read_mended
@@ -280,6 +287,13 @@ class Client:
             EndpointError: No answer came, or none that can be read.
             OAIError: The reader raises the repository's error.
         """
+        try:
+            return self._exchanged(request, read)
+        except (EndpointError, OAIError) as error:
+            failure = error
+        raise without_frames(failure)
+
+    def _exchanged(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
         answer = self._transport.fetch(request.params)
         try:
             return read(answer.body), answer

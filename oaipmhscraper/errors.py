@@ -10,7 +10,8 @@
     │   ├── ResponseTooSlow       more seconds than were allowed
     │   ├── RedirectRefused       a redirect to nowhere, for ever, or out of HTTP
     │   └── PageUnreadable        bytes that are no OAI-PMH answer
-    │       └── EntitiesRefused     entities other than XML's own five
+    │       ├── EntitiesRefused     entities other than XML's own five
+    │       └── PageOverfull        far more would be made of it than it has bytes
     ├── TokenLoopError          a list that leads back into itself
     ├── HarvestStopped          a list that ended before its end; what came is kept
     ├── HarvestRunning          another process is at the same harvest
@@ -24,7 +25,7 @@ The repository's own error conditions are `oaipmhprotocol.OAIError`.
 """
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from oaipmhscraper.receipt import Receipt
@@ -96,15 +97,23 @@ class RetryLater(EndpointError):
 
 
 class ResponseTooLarge(EndpointError):
-    """An answer, as sent or unpacked, is larger than allowed.
+    """An answer, as sent or unpacked, is larger than allowed, or takes too much memory to read.
 
     Attributes:
         limit: Bytes allowed.
+        memory: Bytes of memory that reading it would take; None where it is too large itself.
     """
 
-    def __init__(self, url: str, limit: int) -> None:
+    def __init__(self, url: str, limit: int, memory: int | None = None) -> None:
         self.limit = limit
-        super().__init__(url, f"{url} sends more than the {limit:,} bytes allowed for one answer")
+        self.memory = memory
+        what = f"more than the {limit:,} bytes allowed for one answer"
+        if memory is not None:
+            what = (
+                f"so much markup that reading it would take {memory:,} bytes of memory,"
+                f" too many where an answer may have {limit:,} bytes"
+            )
+        super().__init__(url, f"{url} sends {what}; --max-response raises the limit")
 
 
 class ResponseTooSlow(EndpointError):
@@ -139,8 +148,8 @@ class PageUnreadable(EndpointError):
     """
 
     def __init__(self, reason: str, url: str = "") -> None:
-        self.reason = reason
-        super().__init__(url, f"the answer of {url or 'the repository'} {reason}")
+        self.reason = _short(reason, 500)
+        super().__init__(url, f"the answer of {url or 'the repository'} {self.reason}")
 
     def at(self, url: str) -> "PageUnreadable":
         """The same, with the request's URL told."""
@@ -153,6 +162,10 @@ class OtherAnswer(PageUnreadable):
 
 class EntitiesRefused(PageUnreadable):
     """The answer wants entities resolved, as entity bombs and file thieves do."""
+
+
+class PageOverfull(PageUnreadable):
+    """Far more would be made of the answer than it has bytes; it is not mended either."""
 
 
 class TokenLoopError(ScraperError):
@@ -261,6 +274,18 @@ class WarcUnreadable(ScraperError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(f"{path} {reason}")
+
+
+Failure = TypeVar("Failure", bound=BaseException)
+
+
+def without_frames(failure: Failure) -> Failure:
+    """The failure without the frames that it passed and the errors that caused it.
+
+    They hold the bodies of answers, and failures are kept until a harvest ends.
+    """
+    failure.__traceback__ = failure.__cause__ = failure.__context__ = None
+    return failure
 
 
 def _short(text: str, length: int = 120) -> str:

@@ -141,6 +141,7 @@ class _Thread:
                 if self._ended.is_set():
                     return
                 self._out.put(found)
+                del found  # it may hold an answer, and the next order may come late
         finally:
             if self.client is not None:
                 self.client.close()

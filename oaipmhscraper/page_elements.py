@@ -13,7 +13,7 @@ from dataclasses import replace
 from lxml import etree
 
 from oaipmhprotocol import Header, MetadataFormat, Record, ResumptionToken, Set
-from oaipmhscraper.xml_pages import serialise, text_of
+from oaipmhscraper.xml_pages import Serialiser, text_of
 
 
 class Unusable(Exception):
@@ -30,11 +30,13 @@ class Kinds(dict[object, str]):
 
     Attributes:
         namespace: That of the answer, in Clark's notation.
+        serialise: Makes bytes of the answer's elements.
     """
 
-    def __init__(self, namespace: str) -> None:
+    def __init__(self, namespace: str, serialise: Serialiser) -> None:
         super().__init__()
         self.namespace = namespace
+        self.serialise = serialise
 
     def __missing__(self, tag: object) -> str:
         kind = tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
@@ -72,9 +74,9 @@ def record_of(element: etree._Element, kinds: Kinds) -> Record:
         if kind == "header":
             header = header_of(child, kinds)
         elif kind == "metadata":
-            metadata = serialise(child)
+            metadata = kinds.serialise(child)
         elif kind == "about":
-            about.append(serialise(child))
+            about.append(kinds.serialise(child))
     if header is None:
         raise Unusable("has no header")
     if metadata is None and _is_deleted(element):
@@ -139,7 +141,7 @@ def set_of(element: etree._Element, kinds: Kinds) -> Set:
     return Set(
         spec,
         text_of(found.get("setname")),
-        None if description is None else serialise(description),
+        None if description is None else kinds.serialise(description),
     )
 
 

@@ -18,7 +18,7 @@ from html import unescape
 from typing import Generic, TypeVar
 
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.errors import OtherAnswer, PageUnreadable
+from oaipmhscraper.errors import OtherAnswer, PageOverfull, PageUnreadable
 from oaipmhscraper.mending.encodings import NotText, text_of, without_wrong_declaration
 from oaipmhscraper.mending.pieces import mend
 from oaipmhscraper.mending.prolog import Opened
@@ -39,12 +39,14 @@ from oaipmhscraper.mending.salvage import (
     without_junk,
 )
 from oaipmhscraper.requests_and_pages import (
+    SET_ASIDE_BYTES,
     ListPage,
     SetAside,
     read_headers,
     read_record_page,
     read_records,
 )
+from oaipmhscraper.xml_pages import Serialiser
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -142,8 +144,8 @@ def _read(body: bytes, read: Callable[[bytes], ListPage[Item]], grain: Grain) ->
     sound = without_wrong_declaration(body)
     try:
         page = read(body if sound is None else sound)
-    except OtherAnswer:
-        raise  # its parts are whole, and not what was asked for
+    except (OtherAnswer, PageOverfull):
+        raise  # its parts are not what was asked for, or too many
     except PageUnreadable as error:
         return _salvaged(body, read, grain, error)
     repairs = Repairs()
@@ -191,9 +193,15 @@ class _Salvage(Generic[Item]):
         self._set_aside: list[SetAside] = []
         self._mended: dict[int, tuple[str, ...]] = {}
         self._repairs = Repairs(opened.repairs)
+        self._made = Serialiser(len(opened.answer))
 
     def page(self) -> ListPage[Item] | None:
-        """The page, or None where nothing can be had of it."""
+        """The page, or None where nothing can be had of it.
+
+        Raises:
+            PageOverfull: More would be made of it than can be meant.
+        """
+        self._made.spend(len(b"".join(self._parts.namespaces)) * len(self._parts.slices))
         frame = self._frame()
         if frame is None:
             return None
@@ -335,6 +343,8 @@ class _Salvage(Generic[Item]):
 
     def _add(self, page: ListPage[Item], piece: Slice, kinds: tuple[str, ...] = ()) -> None:
         for item in page.items:
+            if isinstance(item, Record):
+                self._made.spend(len(item.metadata or b"") + sum(map(len, item.about)))
             if kinds:
                 self._mended[len(self._items)] = kinds
             self._items.append(item)
@@ -342,6 +352,7 @@ class _Salvage(Generic[Item]):
             self._put_aside(piece, lack.reason)
 
     def _put_aside(self, piece: Slice, reason: str) -> None:
+        self._made.spend(SET_ASIDE_BYTES)
         number = len(self._items) + len(self._set_aside) + 1
         where = f"{self._grain.name} {number} of the page, from byte {self._start_of(piece):,}"
         identifier = unescape(identifier_in(piece.raw).decode("utf-8", "replace")).strip()

@@ -37,7 +37,7 @@ from oaipmhscraper.page_elements import (
     set_of,
     token_of,
 )
-from oaipmhscraper.xml_pages import elements_of, open_answer, serialise, text_of
+from oaipmhscraper.xml_pages import Serialiser, elements_of, open_answer, text_of
 
 _PREFIX = re.compile(r"[A-Za-z0-9\-_.!~*'()]+", re.ASCII)
 """Source: metadataPrefixType in OAI-PMH.xsd."""
@@ -200,6 +200,10 @@ def _check_window(from_: str | None, until: str | None) -> None:
 Item = TypeVar("Item")
 
 
+SET_ASIDE_BYTES = 2000
+"""Memory that a record set aside takes until its receipt is written, beside its own bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class SetAside:
     """A record that cannot be used, kept apart from its neighbours.
@@ -272,7 +276,7 @@ def read_identify(body: bytes) -> Identify:
     """
     envelope = open_answer(body, Verb.IDENTIFY)
     envelope.raise_errors()
-    fields, descriptions = _identify_fields(envelope.answer())
+    fields, descriptions = _identify_fields(envelope.answer(), envelope.serialise)
 
     def first(name: str) -> str:
         return fields.get(name, [""])[0]
@@ -356,7 +360,7 @@ def _read_list(
     body: bytes, verb: Verb, name: str, read_item: Callable[[etree._Element, Kinds], Item]
 ) -> ListPage[Item]:
     envelope = open_answer(body, verb)
-    kinds = Kinds(envelope.namespace)
+    kinds = Kinds(envelope.namespace, envelope.serialise)
     items: list[Item] = []
     set_aside: list[SetAside] = []
     for number, element in enumerate(items_of(envelope.element, kinds, name), 1):
@@ -364,7 +368,8 @@ def _read_list(
             items.append(read_item(element, kinds))
         except Unusable as lack:
             where = f"{name} {number} of the page"
-            set_aside.append(SetAside("", str(lack), where, serialise(element)))
+            kinds.serialise.spend(SET_ASIDE_BYTES)
+            set_aside.append(SetAside("", str(lack), where, kinds.serialise(element)))
     return ListPage(
         tuple(items),
         envelope.response_date,
@@ -375,7 +380,9 @@ def _read_list(
     )
 
 
-def _identify_fields(element: etree._Element) -> tuple[dict[str, list[str]], list[bytes]]:
+def _identify_fields(
+    element: etree._Element, serialise: Serialiser
+) -> tuple[dict[str, list[str]], list[bytes]]:
     fields: dict[str, list[str]] = {}
     descriptions: list[bytes] = []
     for child in element.iterchildren(tag=etree.Element):

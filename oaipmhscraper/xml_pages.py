@@ -16,7 +16,7 @@ from lxml import etree
 
 from oaipmhprotocol import DatestampError, OAIError, Verb, error_for_code
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.errors import EntitiesRefused, OtherAnswer, PageUnreadable
+from oaipmhscraper.errors import EntitiesRefused, OtherAnswer, PageOverfull, PageUnreadable
 
 # Atomic groups: a body without DOCTYPE must not be searched to its end for another "?>".
 _DOCTYPE = re.compile(
@@ -29,6 +29,7 @@ _ASCII_COMPATIBLE = re.compile(
     rb"utf-?8|us-ascii|ascii|iso-?8859-?\d+|latin-?\d|windows-125\d|cp125\d", re.IGNORECASE
 )
 _REFERENCE = re.compile(rb"&(?!(?:lt|gt|amp|apos|quot);|#)")
+_LONGEST_CODE, _LONGEST_MESSAGE = 100, 2000
 _HTML = re.compile(rb"<(?:!DOCTYPE\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -89,9 +90,37 @@ def _syntax_sentence(body: bytes, error: etree.XMLSyntaxError) -> str:
     return f"is not well-formed XML: {error.msg}"
 
 
-def serialise(element: etree._Element) -> bytes:
-    """The element on its own; lxml declares on it every namespace in scope."""
-    return etree.tostring(element, encoding="UTF-8", xml_declaration=False, with_tail=False)
+class Serialiser:
+    """Elements of one answer → bytes, each well-formed on its own.
+
+    Every namespace in scope is declared on each. A megabyte of declarations around a
+    hundred thousand records would become a hundred gigabytes, so there is an end to it.
+
+    Args:
+        size: The answer's, in bytes.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = 2 * size + (64 << 20)
+
+    def __call__(self, element: etree._Element) -> bytes:
+        """The element as bytes.
+
+        Raises:
+            PageOverfull: More came of the answer than can be meant.
+        """
+        made = etree.tostring(element, encoding="UTF-8", xml_declaration=False, with_tail=False)
+        self.spend(len(made))
+        return made
+
+    def spend(self, size: int) -> None:
+        """Count bytes that are made of the answer otherwise; raises as above."""
+        self._left -= size
+        if self._left < 0:
+            raise PageOverfull(
+                "would grow to many times its size: it repeats namespaces, or holds too many"
+                " records that cannot be used"
+            )
 
 
 def text_of(element: etree._Element | None) -> str:
@@ -149,6 +178,7 @@ class Envelope:
 
     Attributes:
         namespace: That of the answer's elements, in Clark's notation (``{…}``); empty for none.
+        serialise: Makes bytes of its elements.
         verb: What was asked for.
         element: The element named like the verb; None where there are errors only.
         response_date: The server's clock, or None where it cannot be read.
@@ -157,6 +187,7 @@ class Envelope:
     """
 
     namespace: str
+    serialise: Serialiser
     verb: Verb
     element: etree._Element | None
     response_date: datetime | None
@@ -188,13 +219,15 @@ def open_answer(body: bytes, verb: Verb) -> Envelope:
     for child in elements_of(root):
         name = child.tag.rpartition("}")[2].lower()
         if name == "error":
-            errors.append(error_for_code(child.get("code", ""), text_of(child)))
+            code, message = child.get("code", ""), text_of(child)
+            errors.append(error_for_code(code[:_LONGEST_CODE], message[:_LONGEST_MESSAGE]))
         else:
             found.setdefault(name, child)
     if verb.lower() not in found and not errors:
         raise _other_answer(verb, found)
     return Envelope(
         namespace,
+        Serialiser(len(body)),
         verb,
         found.get(verb.lower()),
         _moment(text_of(found.get("responsedate"))),

@@ -6,6 +6,8 @@ Source: XML 1.0, section 4.3.3 and appendix F; The Unicode Standard, table 3-7
 
 import codecs
 import re
+import sys
+from io import StringIO
 
 from oaipmhscraper.mending.repairs import Repair, Repairs
 
@@ -31,8 +33,15 @@ _LONGEST_WESTERN_RUN = 4
 _NO_WINDOWS_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 
 
+_MOST_MENDED = 40 << 20
+_TOO_LARGE = "is not well-formed, and too large to be mended"
+
+
 class NotText(Exception):
-    """Bytes in an encoding that nobody declared and nothing gives away."""
+    """Bytes that are not decoded: their encoding cannot be told, or they are too many.
+
+    A text and its mended copies take up to ten times as much memory as the text.
+    """
 
 
 def utf8_page(body: bytes) -> tuple[bytes, Repairs]:
@@ -121,25 +130,31 @@ def text_of(raw: bytes) -> tuple[str, Repairs]:
     digi.ub.uni-heidelberg.de). Surrogates encoded one by one (CESU-8) are joined.
 
     Raises:
-        NotText: Long runs of such bytes: no Western text, and which other one is not told.
+        NotText: Long runs of such bytes: no Western text, and which other one is not told;
+            or more than 40 MiB, as bytes or in memory as a text.
 
     Cost: linear; one pass in C where the bytes are UTF-8.
     """
+    if len(raw) > _MOST_MENDED:
+        raise NotText(_TOO_LARGE)
     try:
-        return raw.decode(), Repairs()
+        text, repairs = raw.decode(), Repairs()
     except UnicodeDecodeError:
-        pass
-    reading = _Reading()
-    for match in _PIECE.finditer(raw):
-        reading.take(match)
-    return "".join(reading.pieces), reading.repairs
+        reading = _Reading()
+        for match in _PIECE.finditer(raw):
+            reading.take(match)
+        text, repairs = reading.text.getvalue(), reading.repairs
+    if sys.getsizeof(text) > _MOST_MENDED:  # four bytes a character where one is an emoji
+        raise NotText(_TOO_LARGE)
+    return text, repairs
 
 
 class _Reading:
-    """Pieces of text so far, and what the last one was."""
+    """The text so far, and what its last piece was."""
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
+        self.text = StringIO()
+        self._last = ""
         self.repairs = Repairs()
         self._odd_in_a_row = 0
 
@@ -147,7 +162,7 @@ class _Reading:
         kind, piece = match.lastgroup, match[0]
         self._odd_in_a_row = self._odd_in_a_row + 1 if kind == "odd" else 0
         if kind == "sound":
-            self.pieces.append(piece.decode())
+            self._add(piece.decode())
         elif kind == "odd":
             self._take_odd(piece)
         elif kind == "pair":
@@ -172,9 +187,13 @@ class _Reading:
 
         Columns of a database that end in the middle of a character leave these.
         """
-        before = self.pieces[-1][-1:] if self.pieces and self._odd_in_a_row == 1 else ""
+        before = self._last if self._odd_in_a_row == 1 else ""
         return before > "\x7f" and b"\xc2" <= byte <= b"\xf4"
 
     def _mended(self, repair: Repair, text: str) -> None:
         self.repairs[repair] += 1
-        self.pieces.append(text)
+        self._add(text)
+
+    def _add(self, text: str) -> None:
+        self.text.write(text)
+        self._last = text[-1:]

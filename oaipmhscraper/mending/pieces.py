@@ -11,8 +11,9 @@ Source: XML 1.0, sections 2.2, 2.4, 2.5, 2.7, 2.8, 3.1 and 4.1; Namespaces in XM
 
 import re
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
+from io import StringIO
 
 from oaipmhscraper.mending.doctypes import Doctype, read_doctype
 from oaipmhscraper.mending.references import REFERENCE, mend_reference
@@ -106,12 +107,19 @@ class _Edits:
     def apply(self, text: str) -> str:
         if not self.made:
             return text
-        pieces: list[str] = []
-        done = 0
-        for start, end, instead in sorted(self.made, key=lambda edit: edit[:2]):
-            pieces += (text[done:start], instead)
-            done = end
-        return "".join((*pieces, text[done:]))
+        return _replaced(text, sorted(self.made, key=lambda edit: edit[:2]))
+
+
+def _replaced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """A text with edits made, in their order; a list of its pieces may be ten times as large."""
+    out = StringIO()
+    done = 0
+    for start, end, instead in edits:
+        out.write(text[done:start])
+        out.write(instead)
+        done = end
+    out.write(text[done:])
+    return out.getvalue()
 
 
 class _Mender:
@@ -129,10 +137,10 @@ class _Mender:
         self._next_end: dict[str, int] = {}
 
     def _without_illegal(self, text: str) -> str:
-        text, dropped = _ILLEGAL.subn("", text)
-        if dropped:
+        legal = _replaced(text, ((*one.span(), "") for one in _ILLEGAL.finditer(text)))
+        if dropped := len(text) - len(legal):
             self._edits.repairs[Repair.CONTROL_CHARACTER] += dropped
-        return text
+        return legal
 
     def mended(self, is_whole: bool) -> Mended:
         place = 0
@@ -146,8 +154,8 @@ class _Mender:
 
     # ------------------------------------------------------------------ text
 
-    def _at_reference(self, match: re.Match[str]) -> int:
-        """Mend a text from its first doubtful reference to the next markup."""
+    def _at_text(self, match: re.Match[str]) -> int:
+        """Mend a text from its first doubtful reference, or ``]]>``, to the next markup."""
         start, end = match.start(), self._text.find("<", match.start())
         end = end if end >= 0 else len(self._text)
         text = self._with_references(self._text[start:end])
@@ -158,11 +166,10 @@ class _Mender:
 
     def _with_references(self, text: str) -> str:
         doctype, repairs = self._doctype, self._edits.repairs
-        return REFERENCE.sub(lambda match: mend_reference(match, doctype, repairs), text)
-
-    def _at_cdata_end(self, match: re.Match[str]) -> int:
-        self._edits.put(*match.span(), "]]&gt;", Repair.CDATA_END)
-        return match.end()
+        found = REFERENCE.finditer(text)
+        return _replaced(
+            text, ((*one.span(), mend_reference(one, doctype, repairs)) for one in found)
+        )
 
     def _at_stray(self, match: re.Match[str]) -> int:
         self._edits.put(*match.span(), "&lt;", Repair.LESS_THAN)
@@ -182,7 +189,7 @@ class _Mender:
         end = self._after("-->", match.end())
         said = self._text[match.end() : end - 3]
         if self._text.endswith("-->", match.end(), end) and ("--" in said or said[-1:] == "-"):
-            harmless = re.sub("-(?=-|$)", "- ", said)
+            harmless = f"{said} ".replace("--", "- -").replace("--", "- -")
             self._edits.put(match.end(), end - 3, harmless, Repair.COMMENT)
         return end
 
@@ -361,7 +368,7 @@ _STEPS: dict[str, _Step] = {
     "pi": _Mender._at_pi,
     "torn": _Mender._at_torn,
     "stray": _Mender._at_stray,
-    "cdata_end": _Mender._at_cdata_end,
-    "reference": _Mender._at_reference,
+    "cdata_end": _Mender._at_text,
+    "reference": _Mender._at_text,
 }
 """What to do at each kind of match of `_MARKUP`; each tells where to go on."""

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import RequestRefused, ResponseTooLarge
 from oaipmhscraper.requests_and_pages import query_string
+from recordsilo.formats.documents import MEMORY_FACTOR, memory_to_read
 
 # --------------------------------------------------------------------------- addresses
 
@@ -253,6 +254,10 @@ def backoff(attempt: int, base: float, cap: float, random: Callable[[], float]) 
 # --------------------------------------------------------------------------- content codings
 
 
+_ALWAYS_READ = 16 << 20
+"""Bytes of memory that any answer may take to read, however small the limit is."""
+
+
 class CodingBroken(Exception):
     """A packed body does not unpack: cut short, damaged, or packed in an unknown way.
 
@@ -272,9 +277,26 @@ def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
     saying so, others say so and do not.
 
     Raises:
-        ResponseTooLarge: More than ``limit`` bytes would come out.
+        ResponseTooLarge: More than ``limit`` bytes would come out, or what comes out would
+            take more than `MEMORY_FACTOR` times as much memory to read.
         CodingBroken: The packed bytes end early, are damaged or unknown.
     """
+    try:
+        body = _unpacked(raw, content_encoding, limit, url)
+    except CodingBroken as broken:
+        _check_memory(broken.got, limit, url)
+        raise
+    _check_memory(body, limit, url)
+    return body
+
+
+def _check_memory(body: bytes, limit: int, url: str) -> None:
+    memory = memory_to_read(body)
+    if memory > MEMORY_FACTOR * limit and memory > _ALWAYS_READ:
+        raise ResponseTooLarge(url, limit, memory)
+
+
+def _unpacked(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
     codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
     if len(codings) > 3:
         raise CodingBroken(f"{len(codings)} content codings")

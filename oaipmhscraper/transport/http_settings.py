@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from oaipmhscraper.errors import RequestRefused
 
+MAX_RESPONSE = 64 << 20
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
 _RESERVED = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection"})
 
@@ -31,7 +32,8 @@ class HttpSettings:
         connect_timeout: Seconds to be connected.
         read_timeout: Seconds without a byte. 1 % of 6,778 endpoints needed 180 s (2023).
         total_timeout: Seconds for one answer, its head included.
-        max_response: Bytes of one answer, packed or unpacked.
+        max_response: Bytes of one answer, packed or unpacked. Reading one takes at most
+            `MEMORY_FACTOR` times as much memory; one that would take more is refused.
         max_redirects: Redirects followed for one request.
         attempts: How often one request is sent at most; at least 1.
         first_pause: Seconds before the second attempt; doubled before each further one.
@@ -50,7 +52,7 @@ class HttpSettings:
     connect_timeout: float = 20.0
     read_timeout: float = 180.0
     total_timeout: float = 900.0
-    max_response: int = 256 * 1024 * 1024
+    max_response: int = MAX_RESPONSE
     max_redirects: int = 5
     attempts: int = 5
     first_pause: float = 1.0

@@ -71,7 +71,7 @@ _OPTIONS = [
         "--max-response",
         callback=read_size,
         metavar="SIZE",
-        help="Largest answer taken, packed or unpacked, as 64M or 1G  [default: 256M].",
+        help="Largest answer taken, packed or unpacked, as 500K or 1G  [default: 64M].",
     ),
     click.option("--post", is_flag=True, help="Send POST requests instead of GET."),
     click.option(

@@ -22,10 +22,9 @@ from warcio.exceptions import ArchiveLoadFailed
 from oaipmhscraper.errors import ResponseTooLarge, WarcUnreadable
 from oaipmhscraper.page_elements import number_of
 from oaipmhscraper.transport.http_rules import Answer, CodingBroken, unpack
+from oaipmhscraper.transport.http_settings import MAX_RESPONSE
 from oaipmhscraper.warc.files import whole_length
 from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
-
-MAX_RESPONSE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +162,9 @@ def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | N
         return Damaged(where, "is not what was recorded: its digest differs")
     try:
         answer = _answer(record, raw, limit)
-    except ResponseTooLarge:
-        return Damaged(where, f"unpacks to more than {limit:,} bytes")
+    except ResponseTooLarge as error:
+        what = "more" if error.memory is None else "what takes more memory to read"
+        return Damaged(where, f"unpacks to {what} than {limit:,} bytes allow")
     return Recorded(params, answer, where, said(HARVEST) or "", said(PREFIX) or "")
 
 

@@ -40,6 +40,7 @@ from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.transport.http_rules import without_credentials
+from oaipmhscraper.transport.http_settings import MAX_RESPONSE
 from oaipmhscraper.walk.page_facts import are_outside, headers_of, share_one_identifier
 from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
 from oaipmhscraper.warc.recorded_lists import Asked, ListName, RecordedList, RecordedLists
@@ -61,6 +62,7 @@ def replay(
     *,
     before_store: BeforeStore | None = None,
     progress: Progress | None = None,
+    max_response: int = MAX_RESPONSE,
 ) -> Receipt:
     """Make a Silo of recorded responses.
 
@@ -74,6 +76,7 @@ def replay(
         sources: WARC files, or directories of them, the oldest first.
         before_store: May change a record, or leave it out.
         progress: Told after every page.
+        max_response: See `HttpSettings`; larger answers are told as damaged.
 
     Raises:
         WarcUnreadable: A file cannot be read, or holds no answer to an OAI-PMH request.
@@ -83,7 +86,7 @@ def replay(
     """
     started = datetime.now(UTC)
     paths = warc_paths(sources)
-    scene = _survey(paths)
+    scene = _survey(paths, max_response)
     with _opened(directory, scene) as silo:
         state = PersistentState(silo.path, STATE_FILE, create=False)
         if len(silo) and not state.get(REPLAYING):
@@ -117,6 +120,7 @@ class _Scene:
     """What all files together tell before anything is stored.
 
     Attributes:
+        limit: Bytes of one answer.
         overview: Which answer belongs where.
         about: What the first file says of itself.
         receipts: The lists in the receipts beside the files.
@@ -124,6 +128,7 @@ class _Scene:
         damaged: What cannot be used of the files.
     """
 
+    limit: int
     overview: RecordedLists = field(default_factory=RecordedLists)
     about: dict[str, str] = field(default_factory=dict)
     receipts: dict[ListName, dict[str, Any]] = field(default_factory=dict)
@@ -137,10 +142,10 @@ class _Scene:
         return self.about.get("base-url") or self.first_url.partition("?")[0]
 
 
-def _survey(paths: Sequence[str]) -> _Scene:
-    scene = _Scene()
+def _survey(paths: Sequence[str], limit: int) -> _Scene:
+    scene = _Scene(limit)
     for path in paths:
-        for found in read_warc(path):
+        for found in read_warc(path, limit):
             if isinstance(found, About):
                 scene.about = scene.about or dict(found.fields)
             elif isinstance(found, Damaged):
@@ -229,7 +234,7 @@ class _Run:
     def _recorded(self, paths: Sequence[str]) -> Iterator[Recorded]:
         for path in paths:
             self._about = {}
-            for found in read_warc(path):
+            for found in read_warc(path, self._scene.limit):
                 if isinstance(found, About):
                     self._about = dict(found.fields)
                 elif isinstance(found, Recorded):

@@ -160,6 +160,10 @@ def test_endless_file_says_nothing() -> None:
     assert describe("oai_dc", b"<dc>" + b" " * MAX_BYTES + b"</dc>") is None
 
 
+def test_a_file_whose_document_would_take_too_much_memory_is_not_described():
+    assert describe("oai_dc", b"<dc>" + b"<a/>" * 1_100_000 + b"</dc>") is None
+
+
 @given(st.binary(max_size=100) | st.text(st.sampled_from("<>&;/abdc!?[]' \"=\n"), max_size=60))
 def test_describing_never_raises(content: bytes | str) -> None:
     describe("oai_dc", content.encode() if isinstance(content, str) else content)
