@@ -141,9 +141,12 @@ def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
 
 
 def begin_undo(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
-    """Begin to take a bulk change back.
+    """Begin to undo a bulk change; where that was begun and is not over, the job that does it.
 
     Raises:
         LedgerUnreadable: See `Jobs.begin`.
     """
+    for job in jobs.ledger.active():
+        if job.kind == UNDO.name and job.arguments.get("job") == change_id:
+            return job
     return jobs.begin(UNDO.name, title, {"job": change_id}, agent)

@@ -9,6 +9,7 @@ from curation.job_specs import JobSpec, rules_job
 from curation.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
 from recordsilo.manifest import STATES
+from silowork.values import Job
 from webui import urls
 from webui.activity import note
 from webui.bulk_jobs import start_bulk_job, start_preview
@@ -107,11 +108,15 @@ def _keep_rules(call: Call, name: str, rule_set: RuleSet) -> None:
 def apply(call: Call, spec: JobSpec) -> Response:
     """Make a job of a change, start it, and lead to where it is watched."""
     job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
-    start_bulk_job(call, job_id)
-    location = urls.bulk_job(job_id)
+    return begun(call, job_id, start_bulk_job(call, job_id))
+
+
+def begun(call: Call, job_id: str, job: Job) -> Response:
+    """Lead a person to where a change or its undoing is watched, and a program to its report."""
     if call.wants_json:
+        location = urls.bulk_job(job_id)
         return json_answer({"job": job_id, "url": location}, 202, {"Location": location})
-    return redirect(location)
+    return redirect(urls.job(job.job_id))
 
 
 def look_at_all(call: Call, spec: JobSpec) -> Response:

@@ -1,5 +1,7 @@
 """Bulk changes that were made: how far each is, what it passed over, and taking it back."""
 
+import tomli_w
+
 from curation.bulk import JobReport, job_report
 from curation.job_journal import Doing, JobJournal, job_ids
 from curation.planned import discard, is_untouched, noted_preview
@@ -8,6 +10,7 @@ from webui.activity import note
 from webui.bulk_jobs import start_bulk_job, start_bulk_undo
 from webui.errors import Conflict
 from webui.http_values import Response, redirect
+from webui.pages.bulk import begun
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.texts import text as _
@@ -49,6 +52,7 @@ def show_one(call: Call) -> View:
     data = {
         "report": report,
         "is_planned": is_planned,
+        "toml": tomli_w.dumps(report.about["rules"]) if "rules" in report.about else "",
         "preview": noted_preview(report.about) if is_planned else None,
         "said": said(report),
         "counts": [(_(DOING_LABELS[state]), n) for state, n in report.counts.items() if n],
@@ -84,8 +88,7 @@ def resume(call: Call) -> Response:
     if (message := call.field("message")) and _is_planned(report):
         with JobJournal.open(call.site.silo.path, report.job_id) as journal:
             journal.note(message=message)
-    start_bulk_job(call, report.job_id)
-    return _begun(call, report)
+    return begun(call, report.job_id, start_bulk_job(call, report.job_id))
 
 
 def put_away(call: Call) -> Response:
@@ -101,12 +104,4 @@ def put_away(call: Call) -> Response:
 def undo(call: Call) -> Response:
     """Take back what a change did."""
     report = job_report(call.site.silo, call.params["job"])
-    start_bulk_undo(call, report.job_id)
-    return _begun(call, report)
-
-
-def _begun(call: Call, report: JobReport) -> Response:
-    location = urls.bulk_job(report.job_id)
-    if call.wants_json:
-        return json_answer({"job": report.job_id, "url": location}, 202, {"Location": location})
-    return redirect(location)
+    return begun(call, report.job_id, start_bulk_undo(call, report.job_id))

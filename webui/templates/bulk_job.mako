@@ -11,6 +11,12 @@
 % if report.about.get("message") not in (None, "", report.about.get("title")):
 <p dir="auto">“${report.about["message"]}”</p>
 % endif
+% if toml:
+<details>
+  <summary>${_("What it changes")}</summary>
+  <pre tabindex="0" dir="ltr" aria-label="${_('What it changes')}"><code>${toml}</code></pre>
+</details>
+% endif
 % if not preview:
 <ul class="figures">
 % for label, number in counts:

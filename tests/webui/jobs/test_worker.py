@@ -245,6 +245,14 @@ def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, cha
     assert jobs.ledger.problems(change) == []
 
 
+def test_an_undo_that_waits_or_runs_is_not_begun_again(jobs: Jobs, change: str) -> None:
+    undo = begin_undo(jobs, change, "Undo", "bob")
+    assert begin_undo(jobs, change, "Undo", "ada").job_id == undo.job_id
+    assert begin_undo(jobs, "another", "Undo", "ada").job_id != undo.job_id
+    jobs.act(undo.job_id, Action.STOP)
+    assert begin_undo(jobs, change, "Undo", "ada").job_id != undo.job_id
+
+
 def test_an_undo_takes_back_what_the_change_did(silo_path: str, jobs: Jobs, change: str) -> None:
     begin_change(jobs, change, RULES.title, "ada")
     run_job(silo_path, change)
