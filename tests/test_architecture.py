@@ -1,0 +1,37 @@
+"""docs/architecture.md agrees with the folders and with who imports whom."""
+
+import re
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PICTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+TABLE = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", PICTURE, flags=re.MULTILINE))
+TREES = dict(re.findall(r"```\n(\w+)/\n(.*?)```", PICTURE, flags=re.DOTALL))
+PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+
+
+def test_the_table_lists_every_package() -> None:
+    assert set(TABLE) == PACKAGES
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES - {"webui"}))
+def test_a_package_imports_only_what_the_table_says(package: str) -> None:
+    graph = grimp.build_graph(*PACKAGES)
+    imported = {
+        target.partition(".")[0]
+        for module in graph.find_descendants(package) | {package}
+        for target in graph.find_modules_directly_imported_by(module)
+    }
+    assert imported - {package} == set(re.findall(r"`(\w+)`", TABLE[package]))
+
+
+@pytest.mark.parametrize("package", sorted(TREES))
+def test_what_a_tree_names_exists(package: str) -> None:
+    for line in TREES[package].splitlines():
+        names = re.split(r"\s{2,}", line.strip())[0] if line[:12].strip() else ""
+        for name in re.findall(r"\S+(?:\.py|/)(?=\s|$)", names):
+            pattern = name.rstrip("/")
+            assert any((ROOT / package).rglob(pattern)), f"{package}/{name}: {line}"
