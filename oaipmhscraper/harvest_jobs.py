@@ -5,9 +5,10 @@ from contextlib import suppress
 from typing import Any
 
 from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import HarvestInterrupted, HarvestStopped, ScraperError
+from oaipmhscraper.errors import HarvestInterrupted, HarvestStopped, RequestRefused, ScraperError
 from oaipmhscraper.receipt import ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.transport.http_rules import BaseURL
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
@@ -96,14 +97,23 @@ def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
     if not prefixes:
         raise JobRefused("a harvest needs a metadata format, such as oai_dc")
     url = fields.get("url", "").strip()
-    if url and not url.lower().startswith(("http://", "https://")):
-        raise JobRefused("the address of a repository begins with http:// or https://")
+    if url:
+        _check_address(url)
     given = {name: fields.get(name, "").strip() for name in ("set", "from", "until")}
     arguments: dict[str, Any] = {"prefixes": prefixes, "url": url, **given}
     if fields.get("update"):
         arguments["update"] = True
     known = {name: value for name, value in arguments.items() if value}
     return Asked(f"Harvest {', '.join(prefixes)}", known)
+
+
+def _check_address(url: str) -> None:
+    if not url.lower().startswith(("http://", "https://")):
+        raise JobRefused("the address of a repository begins with http:// or https://")
+    try:
+        BaseURL.parse(url)
+    except RequestRefused as error:
+        raise JobRefused(str(error)) from None
 
 
 def _asked_update(*_: object) -> Asked:

@@ -23,7 +23,7 @@ def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> st
             from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # nobody else pays
         except ImportError:
             fail("a broker needs the package celery: pip install 'recordsilo[fleet]'")
-        if not is_address or scheme.partition("+")[0] not in TRANSPORT_ALIASES:
+        if not (is_address and url.isascii()) or scheme.partition("+")[0] not in TRANSPORT_ALIASES:
             raise click.BadParameter(f"{url!r} is no address of a queue; write redis://host/0")
     return url
 

@@ -83,11 +83,12 @@ def main(silo_path: str, job_id: str, held: int) -> int:
 def _carry_out(ledger: JobLedger, job: Job, stopping: threading.Event) -> None:
     """Run the kind; note what came of it, whatever that is."""
     foreseen: tuple[type[Exception], ...] = FORESEEN
+    work = Work(ledger, job, stopping)
     try:
         kind = kind_of(job.kind)
         foreseen = (*FORESEEN, *kind.foreseen)
         with _interruptible(kind, stopping):
-            ending = _ending(kind, Work(ledger, job, stopping))
+            ending = _ending(kind, work)
         ledger.end(job.job_id, ending)
     except (Interrupted, KeyboardInterrupt):
         ledger.interrupt(job.job_id)
@@ -106,8 +107,9 @@ def _ending(kind: Kind, work: Work) -> Ending:
         ending = kind.run(work)
         if steps:
             ending = work.note_ended(ending)
-    for step in steps:
-        ending = step(work, ending)
+    with work.keeping_last():
+        for step in steps:
+            ending = step(work, ending)
     return ending
 
 

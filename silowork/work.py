@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
@@ -42,13 +43,26 @@ class Work:
         self._ledger, self._job_id, self._clock = ledger, job.job_id, clock
         self._noted = float("-inf")
         self._step = ""
+        self._last: Advance | None = None
 
     def advanced(self, done: int, total: int | None = None, step: str = "") -> None:
-        """Say how far the job is; kept twice a second at most, and for each new step."""
+        """Say how far the job is.
+
+        Kept twice a second at most, and for each new step; `keeping_last` keeps the end.
+        """
         now = self._clock()
+        self._last = Advance(done, total, step)
         if now - self._noted >= SECONDS_BETWEEN_NOTES or step != self._step:
             self._noted, self._step = now, step
-            self._ledger.advance(self._job_id, Advance(done, total, step))
+            self._ledger.advance(self._job_id, self._last)
+
+    @contextmanager
+    def keeping_last(self) -> Iterator[None]:
+        """Keep how far the job was before the block, as that of all of it, after the block."""
+        last = self._last
+        yield
+        if last is not None:
+            self._ledger.advance(self._job_id, last)
 
     def keep(self, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
         """Note from where another run goes on, and what was found since the last note."""

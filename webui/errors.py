@@ -208,4 +208,11 @@ def _words(error: store.RecordSiloError, silo_path: str) -> str:
 
 def _as_sentence(words: str, silo_path: str) -> str:
     words = words.replace(silo_path + "/", "").replace(silo_path, "this Silo")
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    return as_sentence(words)
+
+
+def as_sentence(words: str) -> str:
+    """With a capital and a stop; an identifier or a name at the beginning stays as it is."""
+    is_word = words.partition(" ")[0].isalpha()
+    begun = words[:1].upper() + words[1:] if is_word else words
+    return begun + ("" if words.endswith((".", "!", "?")) else ".")

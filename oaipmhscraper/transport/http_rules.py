@@ -66,6 +66,7 @@ class BaseURL:
 
 def _split(text: str) -> SplitResult:
     try:
+        text.encode()  # half of a surrogate pair is a ValueError, too
         parts = urlsplit(text)
         port_is_sound = parts.port is None or parts.port >= 0
     except ValueError:

@@ -269,6 +269,12 @@ def test_a_token_nobody_was_given_leads_nowhere(client: Any, token: str) -> None
     assert client.get(f"/bulk/staged/{token}", accept="application/json").status == 404
 
 
+def test_a_row_of_no_record_is_said_to_be_one(client: Any) -> None:
+    sheet = client.get("/bulk/sheet.csv?q=keeping").body.replace(PLAIN.encode(), b"oai:x:none")
+    staged = client.upload("/bulk/sheet", [("part", "records.csv", sheet)]).json["url"]
+    assert client.json(staged)["preview"]["skipped"] == {"no longer exists": 1}
+
+
 # -- files ------------------------------------------------------------------------------
 
 

@@ -104,4 +104,7 @@ def put_away(call: Call) -> Response:
 def undo(call: Call) -> Response:
     """Take back what a change did."""
     report = job_report(call.site.silo, call.params["job"])
+    left = (Doing.DONE, Doing.KEPT, Doing.UNDOING)
+    if report.is_finished and not any(report.counts.get(state) for state in left):
+        raise Conflict("Nothing of this change is left to be undone.")
     return begun(call, report.job_id, start_bulk_undo(call, report.job_id))

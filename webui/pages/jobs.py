@@ -18,7 +18,7 @@ from silowork.kinds import begun_by_form, kind_names, kind_of, read_request
 from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.activity import note_job
-from webui.errors import BadRequest, Conflict, NotFound, WebError
+from webui.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
 from webui.http_values import Response, redirect
 from webui.job_events import JobEvents, TooManyStreams
 from webui.pages.files import FileBody
@@ -95,7 +95,7 @@ def _places(call: Call) -> tuple[list[FedoraPlace], str]:
     try:
         return list(fedora_places(call.site.silo.path).values()), ""
     except JobRefused as error:
-        return [], _sentence(error)
+        return [], as_sentence(str(error))
 
 
 def create(call: Call) -> Response:
@@ -107,7 +107,7 @@ def create(call: Call) -> Response:
                 kind, call.form.fields, call.site.silo.path, call.site.silo.count()
             )
         except JobRefused as error:
-            raise BadRequest(_sentence(error)) from None
+            raise BadRequest(as_sentence(str(error))) from None
         job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
     note_job(call, job, job.kind)
     return _led(call, job, 201)
@@ -261,9 +261,9 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except NoSuchJob as error:
-        raise NotFound(_sentence(error)) from None
+        raise NotFound(as_sentence(str(error))) from None
     except JobRefused as error:
-        raise Conflict(_sentence(error)) from None
+        raise Conflict(as_sentence(str(error))) from None
     except JobsError as error:
         logger.exception("jobs")
         sentence = _("The ledger of jobs cannot be used; the log of the server says why.")
@@ -274,8 +274,3 @@ def _refusal(status: HTTPStatus, code: str, sentence: str) -> WebError:
     error = WebError(sentence)
     error.status, error.code = status, code
     return error
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:] + "."

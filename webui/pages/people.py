@@ -5,7 +5,7 @@ from typing import Any
 from webui import urls
 from webui.accounts import AccountRefused, load_account, set_password, signed_in
 from webui.activity import note
-from webui.errors import BadRequest
+from webui.errors import BadRequest, as_sentence
 from webui.gate import SignInFailed, own_path
 from webui.http_values import Response, redirect
 from webui.rendering import View, json_answer
@@ -88,8 +88,7 @@ def change_password(call: Call) -> Response:
     try:
         set_password(gate.silo_path, name, _raw(call, "new"))
     except AccountRefused as error:
-        text = str(error)
-        raise BadRequest(text[:1].upper() + text[1:] + ".") from None
+        raise BadRequest(as_sentence(str(error))) from None
     note(call, "change password", message=_from(call))
     user, cookie = gate.begin(call.request, name, _raw(call, "new"))
     if call.wants_json:

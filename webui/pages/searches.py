@@ -23,7 +23,7 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.activity import note
-from webui.errors import BadRequest, NotFound, WebError
+from webui.errors import BadRequest, NotFound, WebError, as_sentence
 from webui.http_values import Response, parse_pairs, redirect
 from webui.rendering import View, json_answer
 from webui.rows import RowView, row_views, rows_json
@@ -194,13 +194,8 @@ def _told() -> Iterator[None]:
     try:
         yield
     except SearchNotFound as error:
-        raise NotFound(_sentence(error)) from None
+        raise NotFound(as_sentence(str(error))) from None
     except RuleRefused as error:
-        raise BadRequest(_sentence(error)) from None
+        raise BadRequest(as_sentence(str(error))) from None
     except SearchUnreadable as error:
-        raise WebError(_sentence(error)) from None
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:] + "."
+        raise WebError(as_sentence(str(error))) from None

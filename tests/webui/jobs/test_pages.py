@@ -99,6 +99,8 @@ ACTIVE = ("queued", "running")
         ({"kind": "change"}, "is not begun here"),
         ({"kind": "harvest", "prefixes": " "}, "needs a metadata format"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "file:///etc/passwd"}, "begins with"),
+        ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://[bad/"}, "is not an http"),
+        ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://"}, "is not an http"),
         ({"kind": "export", "name": "../elsewhere"}, "the name of an export"),
         ({"kind": "export", "name": "a", "form": "tape"}, "an export is one of"),
         ({"kind": "export", "name": "a", "versions": "none"}, "versions of an export"),
@@ -205,7 +207,9 @@ def test_an_application_without_workers_does_its_jobs_itself(silo: Silo, until: 
         ledger = JobLedger(silo.path)
         until(lambda: ledger.job(change).is_over)
         assert ask(server.port, "POST", path + "/undo", {}, "application/json")[0] == 202
-        until(lambda: len(ledger.jobs()) == 2 and ledger.jobs()[0].is_over)
+        until(lambda: [job.is_over for job in ledger.jobs()] == [True, True])
+        again = ask(server.port, "POST", path + "/undo", {}, "application/json")
+        assert (again[0], len(ledger.jobs())) == (409, 2)
         titles = {job.title for job in ledger.jobs()}
     assert titles == {"Reports", "Undo: Reports"}
     assert {job.agent for job in ledger.jobs()} == {"ada"}

@@ -257,8 +257,10 @@ def test_an_undo_takes_back_what_the_change_did(silo_path: str, jobs: Jobs, chan
     begin_change(jobs, change, RULES.title, "ada")
     run_job(silo_path, change)
     undo = begin_undo(jobs, change, "Undo", "bob")
+    assert begin_undo(jobs, change, "Undo", "eve").job_id == undo.job_id  # pressed twice
     assert run_job(silo_path, undo.job_id) is State.DONE
     assert jobs.ledger.job(undo.job_id).counts == {"undone": 600}
+    assert jobs.ledger.job(undo.job_id).advance.done == 600
     assert types_of(silo_path) == {(("1",), 0)}
 
 
