@@ -28,6 +28,7 @@ from webui.http_values import (
     Response,
     conditional,
     from_environ,
+    mounted,
     prefers_json,
     redirect,
     target_path,
@@ -47,13 +48,19 @@ def create_app(silo: Silo, settings: Settings | None = None) -> WsgiApp:
     """The WSGI application that shows a Silo.
 
     The server in front of it should pass the target as sent (REQUEST_URI, as cheroot
-    does): without it an identifier that holds a slash is not found by its own URL.
+    does): without it an identifier that holds a slash is not found by its own URL. It may
+    be mounted anywhere (SCRIPT_NAME).
     """
     site = Site.of(silo, settings, document)
     application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatcher(site)}})
     application.request_class = _request_class(site)
     application.log.access_log.disabled = True
-    return application  # type: ignore[no-any-return]  # cherrypy is untyped
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        urls.mount(mounted(environ)[0])
+        return application(environ, start_response)  # type: ignore[no-any-return]  # cherrypy is untyped
+
+    return answer
 
 
 def _dispatcher(site: Site) -> Callable[[str], None]:
@@ -192,7 +199,7 @@ def _handle(
 def _asked(request: Request) -> str:
     """The address that was asked for, with its query."""
     query = urlencode(request.pairs)
-    return request.raw_path + (f"?{query}" if query else "")
+    return urls.at(request.raw_path) + (f"?{query}" if query else "")
 
 
 def _awaits_body(site: Site, request: Request, body: routes.Body) -> bool:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from webui import urls
 from webui.accounts import (
     Account,
     AccountNotFound,
@@ -37,7 +38,8 @@ class SignInRequired(WebError):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Sign in first; nothing was changed."), {"WWW-Authenticate": 'Form path="/sign-in"'}
+            _("Sign in first; nothing was changed."),
+            {"WWW-Authenticate": f'Form path="{urls.sign_in()}"'},
         )
 
 
@@ -140,12 +142,17 @@ class Gate:
         return ""
 
     def _cookie_name(self, request: Request) -> str:
-        """Each Silo has its own, since a browser keeps cookies of all ports together."""
+        """Each Silo has its own, since a browser keeps cookies of all ports together.
+
+        Browsers take one that begins with ``__Host-`` for the path ``/`` only.
+        """
+        over_tls = "__Host-" if urls.at("/") == "/" else "__Secure-"
         own = hashlib.sha256(self.silo_path.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-        return f"{'__Host-' if request.scheme == 'https' else ''}silo-{own}"
+        return f"{over_tls if request.scheme == 'https' else ''}silo-{own}"
 
     def _cookie(self, request: Request, secret: str) -> str:
-        parts = [f"{self._cookie_name(request)}={secret}", "Path=/", "HttpOnly", "SameSite=Lax"]
+        parts = [f"{self._cookie_name(request)}={secret}", f"Path={urls.at('/')}"]
+        parts += ["HttpOnly", "SameSite=Lax"]
         parts.append(f"Max-Age={LONGEST if secret else 0}")
         if request.scheme == "https":
             parts.append("Secure")
@@ -190,5 +197,6 @@ _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 
 
 def own_path(text: str) -> str:
-    """An address of this page to go on to; ``/`` for what might lead elsewhere."""
-    return text if _OWN_PATH.fullmatch(text) else "/"
+    """An address of this page to go on to; its first page for what might lead elsewhere."""
+    home = urls.at("/")
+    return text if _OWN_PATH.fullmatch(text) and text.startswith(home) else home

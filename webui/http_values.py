@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, BinaryIO, Protocol
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from webui.errors import BadRequest, PreconditionFailed
 
@@ -34,8 +34,8 @@ class Request:
     """One request.
 
     Attributes:
-        raw_path: The path as sent, still percent-encoded: only there is ``%2F`` in an
-            identifier told from a slash between segments.
+        raw_path: The path below where the application is mounted, still percent-encoded:
+            only there is ``%2F`` in an identifier told from a slash between segments.
         query: Last value of each name.
         pairs: All names and values, in order.
         headers: Names in lower case.
@@ -82,7 +82,7 @@ def from_environ(environ: Mapping[str, Any]) -> Request:
     pairs = parse_pairs(str(environ.get("QUERY_STRING", "")))
     return Request(
         method=str(environ["REQUEST_METHOD"]),
-        raw_path=target_path(environ),
+        raw_path=mounted(environ)[1],
         headers=dict(_headers(environ)),
         body=environ["wsgi.input"],
         query=dict(pairs),
@@ -101,6 +101,21 @@ def target_path(environ: Mapping[str, Any]) -> str:
     """
     target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or environ.get("PATH_INFO", "")
     return str(target).partition("?")[0] or "/"
+
+
+def mounted(environ: Mapping[str, Any]) -> tuple[str, str]:
+    """Where the application is mounted, and the path below that; both percent-encoded.
+
+    The first is as it was sent, so that links lead to the address that was asked for;
+    it is empty at the root, and has no slash at its end.
+    """
+    script = str(environ.get("SCRIPT_NAME") or "").rstrip("/")
+    path = target_path(environ)
+    if not script or not (environ.get("REQUEST_URI") or environ.get("RAW_URI")):
+        return quote(script, encoding="latin-1"), path
+    parts = path.split("/")
+    count = script.count("/") + 1
+    return "/".join(parts[:count]), "/" + "/".join(parts[count:])
 
 
 def _headers(environ: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -11,11 +11,16 @@ class Entry:
 
     Attributes:
         label: An English text of the catalogue.
-        url: Where it leads; every page below it belongs to the same room.
+        path: Where it leads; every page below it belongs to the same room.
     """
 
     label: str
-    url: str
+    path: str
+
+    @property
+    def url(self) -> str:
+        """The address of that."""
+        return urls.at(self.path)
 
     def holds(self, page_url: str) -> bool:
         """Whether a page is in this room."""
@@ -24,14 +29,14 @@ class Entry:
 
 
 NAVIGATION: tuple[Entry, ...] = (
-    Entry("Search", urls.SEARCH),
-    Entry("Records", urls.RECORDS),
-    Entry("Sets", urls.SETS),
-    Entry("Saved", urls.SEARCHES),
-    Entry("Change many", urls.BULK),
-    Entry("Jobs", urls.JOBS),
-    Entry("Clusters", urls.CLUSTERS),
-    Entry("Upstream", urls.UPSTREAM),
-    Entry("Quality", urls.QUALITY),
-    Entry("Activity", urls.ACTIVITY),
+    Entry("Search", "/search"),
+    Entry("Records", "/records"),
+    Entry("Sets", "/sets"),
+    Entry("Saved", "/searches"),
+    Entry("Change many", "/bulk"),
+    Entry("Jobs", "/jobs"),
+    Entry("Clusters", "/clusters"),
+    Entry("Upstream", "/upstream"),
+    Entry("Quality", "/quality"),
+    Entry("Activity", "/activity"),
 )

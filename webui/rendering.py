@@ -67,7 +67,7 @@ def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Res
         twin_url=urls.twin(view.url),
         page_url=view.url,
         user=user,
-        shelf_url=urls.SHELF if site.settings.on_shelf else "",
+        shelf_url=urls.shelf() if site.settings.on_shelf else "",
         **view.data,
     )
     return Response(view.status, page, PAGE, tagged(view.headers, page))
@@ -122,9 +122,13 @@ STATIC: Mapping[str, str] = {
 
 
 @cache
+def _static_digest(name: str) -> str:
+    return hashlib.sha256(static_content(name)).hexdigest()[:12]
+
+
 def static_url(name: str) -> str:
     """The address of a static file; it changes with the content, so it is cached for good."""
-    return f"/static/{name}?{hashlib.sha256(static_content(name)).hexdigest()[:12]}"
+    return f"{urls.static(name)}?{_static_digest(name)}"
 
 
 _FOR_ALL: Mapping[str, Any] = {

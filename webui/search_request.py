@@ -201,12 +201,13 @@ class SearchRequest:
         words = (("q", self.q),) if self.q else ()
         before = (*words, *self.chosen)
         head, tail = urls.query(before), urls.query(self.pairs[len(before) :])
+        path = urls.search()
 
         def address(name: str, value: str) -> str:
             if name in FLAGS or (name, value) in self.chosen:
                 return self.toggled(name, value).url()
             fields = (head, urls.query([(name, value)]), tail)
-            return f"{urls.SEARCH}?{'&'.join(filter(None, fields))}"
+            return f"{path}?{'&'.join(filter(None, fields))}"
 
         return address
 

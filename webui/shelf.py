@@ -6,22 +6,23 @@ import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
 from webui import security, urls
+from webui.app import WsgiApp
 from webui.errors import MethodNotAllowed, NotFound, WebError, from_store
 from webui.http_values import (
     Request,
     Response,
     from_environ,
+    mounted,
     prefers_json,
     redirect,
     target_path,
 )
-from webui.mount import App, Mounted
 from webui.rendering import PAGE, STATIC, error_answer, html, json_answer, static_content
 from webui.roles import NOBODY
 
@@ -46,19 +47,20 @@ class Shelf:
     """
 
     def __init__(
-        self, granary: Granary, make_app: Callable[[Silo], App], policy: security.Policy
+        self, granary: Granary, make_app: Callable[[Silo], WsgiApp], policy: security.Policy
     ) -> None:
         self._granary, self._make_app, self._policy = granary, make_app, policy
-        self._open: dict[str, tuple[Silo, Mounted]] = {}
+        self._open: dict[str, tuple[Silo, WsgiApp]] = {}
         self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         """Hand the request to the Silo it names, or show the list."""
-        path = target_path(environ)
+        base, path = mounted(environ)
+        urls.mount(base)
         parts = path.split("/", 3)
         if path.startswith(SILOS + "/") and parts[2] and (len(parts) > 3):
             try:
-                return self._app(parts[2])(environ, start_response)
+                return self._app(unquote(parts[2]))(_below(environ, parts[2]), start_response)
             except WebError as error:
                 return _sent(self._refused(environ, error), start_response)
         return _sent(self._own(environ), start_response)
@@ -70,8 +72,7 @@ class Shelf:
                 silo.close()
             self._open.clear()
 
-    def _app(self, segment: str) -> Mounted:
-        name = unquote(segment)
+    def _app(self, name: str) -> WsgiApp:
         with self._lock:
             if name not in self._open:
                 if not self._granary.issilo(name):
@@ -80,7 +81,7 @@ class Shelf:
                     silo = self._granary.get_silo(name, create=False)
                 except RecordSiloError as error:
                     raise from_store(error, "") from error
-                self._open[name] = silo, Mounted(self._make_app(silo), f"{SILOS}/{segment}")
+                self._open[name] = silo, self._make_app(silo)
             return self._open[name][1]
 
     def _own(self, environ: dict[str, Any]) -> Response:
@@ -99,14 +100,18 @@ class Shelf:
         name = path.removeprefix("/static/")
         if path.startswith("/static/") and name in STATIC:
             return Response(200, static_content(name), STATIC[name])
-        if path == urls.RECORDS:  # where every page's heading leads
-            return redirect("/")
+        if path == "/records":  # where every page's heading leads
+            return redirect(urls.at("/"))
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
         lines = self._lines()
         if path.endswith(".json") or prefers_json(request.method, environ.get("HTTP_ACCEPT", "")):
             return json_answer({"silos": lines})
-        told = {"site_name": self._name, "twin_url": SILOS + ".json", "page_url": SILOS}
+        told = {
+            "site_name": self._name,
+            "twin_url": urls.at(SILOS + ".json"),
+            "page_url": urls.at(SILOS),
+        }
         return Response(200, html("silos.mako", **told, user=NOBODY, lines=lines), PAGE)
 
     @property
@@ -119,7 +124,11 @@ class Shelf:
     def _line(self, name: str) -> dict[str, Any]:
         said = self._granary.description_of(name)
         title = str(said.get("title") or said.get("description") or "")
-        line: dict[str, Any] = {"name": name, "title": title, "url": f"{SILOS}/{quote(name)}/"}
+        line: dict[str, Any] = {
+            "name": name,
+            "title": title,
+            "url": urls.at(f"{SILOS}/{quote(name)}/"),
+        }
         try:
             with self._granary.get_silo(name, create=False) as silo:
                 return line | {"records": len(silo)}
@@ -135,11 +144,19 @@ class Shelf:
         return error_answer(self._name, error, as_json=as_json)
 
 
+def _below(environ: dict[str, Any], segment: str) -> dict[str, Any]:
+    """The request as the Silo of that segment sees it."""
+    silo = unquote_to_bytes(f"{SILOS}/{segment}").decode("latin-1")
+    below = str(environ.get("PATH_INFO", "")).split("/", 3)[3:]
+    script = str(environ.get("SCRIPT_NAME") or "").rstrip("/")
+    return environ | {"SCRIPT_NAME": script + silo, "PATH_INFO": "/" + "".join(below)}
+
+
 def _towards(path: str, granary: Granary) -> Response:
     """``/silos/name`` leads to ``/silos/name/``."""
     name = path.removeprefix(SILOS + "/")
     if path.startswith(SILOS + "/") and granary.issilo(unquote(name)):
-        return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": path + "/"})
+        return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": urls.at(path) + "/"})
     raise NotFound("There is no page at this address.")
 
 

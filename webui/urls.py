@@ -3,37 +3,38 @@
 A record's segment is its cleaned pairtree form, which has no ``/`` and no ``.``. In the
 other segments a final ``.json`` is written ``%2Ejson``, so that the name of a version is
 never taken for the suffix of a JSON twin.
+
+Every address begins with where the application is mounted (`mount`).
+
+Source: PEP 3333, "URL Reconstruction" (SCRIPT_NAME).
 """
 
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 from recordsilo.identifier import url_segment
 
 TWIN = ".json"
-RECORDS = "/records"
-SETS = "/sets"
-SEARCH = "/search"
-SHELF = "/.."
-"""The list of Silos, from one that is served under a path of its own (RFC 3986, 5.2.4)."""
-SEARCHES = "/searches"
-OPENAPI = "/openapi.json"
-BULK = "/bulk"
-BULK_JOBS = BULK + "/jobs"
-SHEET = BULK + "/sheet"
-ATTACH = BULK + "/attach"
-RULES = "/rules"
-CLUSTERS = "/clusters"
-UPSTREAM = "/upstream"
-QUALITY = "/quality"
-DUPLICATES = QUALITY + "/duplicates"
-JOBS = "/jobs"
-NEW_JOB = JOBS + "/new"
-SIGN_IN = "/sign-in"
-SIGN_OUT = "/sign-out"
-ACCOUNT = "/account"
-ACTIVITY = "/activity"
+_BASE: ContextVar[str] = ContextVar("base", default="")
+
+
+def mount(base: str) -> None:
+    """Say where the application is mounted that answers the request of this thread.
+
+    Said at the beginning of every request; it holds until the next one, so also while an
+    answer is sent piece by piece.
+
+    Args:
+        base: Percent-encoded, without a slash at its end; empty at the root.
+    """
+    _BASE.set(base)
+
+
+def at(path: str) -> str:
+    """The address of a path, which begins with a slash, below where the page is mounted."""
+    return _BASE.get() + path
 
 
 def segment(text: str) -> str:
@@ -50,24 +51,54 @@ def with_query(path: str, fields: Mapping[str, object]) -> str:
     return f"{path}?{urlencode(given, errors='replace')}" if given else path
 
 
-def sign_in(then: str) -> str:
+def shelf() -> str:
+    """The list of Silos, from one that is served under a path of its own (RFC 3986, 5.2.4)."""
+    return at("/..")
+
+
+def static(name: str) -> str:
+    """A file of the page."""
+    return at(f"/static/{name}")
+
+
+def sign_in(then: str = "") -> str:
     """The page to sign in at, which leads on to another."""
-    return with_query(SIGN_IN, {"next": then if then != "/" else ""})
+    return with_query(at("/sign-in"), {"next": then if then != at("/") else ""})
+
+
+def sign_out() -> str:
+    """Where a session is ended."""
+    return at("/sign-out")
+
+
+def account() -> str:
+    """Who one is."""
+    return at("/account")
+
+
+def activity() -> str:
+    """Who changed what."""
+    return at("/activity")
+
+
+def sets() -> str:
+    """The list of sets."""
+    return at("/sets")
 
 
 def records(**fields: object) -> str:
     """The list of records."""
-    return with_query(RECORDS, fields)
+    return with_query(at("/records"), fields)
 
 
 def records_of_set(set_spec: str) -> str:
     """The list of the records of one set."""
-    return with_query(RECORDS, {"set": set_spec})
+    return records(set=set_spec)
 
 
 def search(pairs: Iterable[tuple[str, str]] = (), action: str = "") -> str:
     """What a search finds, or one of its actions (``values``, ``results.csv`` …)."""
-    path = SEARCH + (f"/{action}" if action else "")
+    path = at("/search") + (f"/{action}" if action else "")
     fields = query(pairs)
     return f"{path}?{fields}" if fields else path
 
@@ -83,9 +114,14 @@ def _field(pair: tuple[str, str]) -> str:
     return urlencode([pair], errors="replace")
 
 
+def searches() -> str:
+    """The kept searches."""
+    return at("/searches")
+
+
 def saved_search(name: str, action: str = "", **fields: object) -> str:
     """A search that was kept, or one of its actions."""
-    path = f"{SEARCHES}/{segment(name)}" + (f"/{action}" if action else "")
+    path = f"{searches()}/{segment(name)}" + (f"/{action}" if action else "")
     return with_query(path, fields)
 
 
@@ -96,32 +132,72 @@ def with_search(path: str, search: str) -> str:
 
 def bulk(search: str = "") -> str:
     """Where the records that a search finds are changed."""
-    return with_search(BULK, search)
+    return with_search(at("/bulk"), search)
+
+
+def bulk_jobs() -> str:
+    """The bulk changes that were made."""
+    return bulk() + "/jobs"
 
 
 def bulk_job(job_id: str) -> str:
     """How far a bulk change is."""
-    return f"{BULK_JOBS}/{segment(job_id)}"
+    return f"{bulk_jobs()}/{segment(job_id)}"
+
+
+def sheet() -> str:
+    """Where spreadsheets are made and sent."""
+    return bulk() + "/sheet"
 
 
 def sheet_csv(search: str) -> str:
     """What a search finds, as a spreadsheet to be edited."""
-    return with_search(SHEET + ".csv", search)
+    return with_search(sheet() + ".csv", search)
+
+
+def attach() -> str:
+    """Where a file is attached to many records."""
+    return bulk() + "/attach"
 
 
 def staged(token: str) -> str:
     """A file that was sent to be previewed."""
-    return f"{BULK}/staged/{segment(token)}"
+    return f"{bulk()}/staged/{segment(token)}"
+
+
+def rules() -> str:
+    """The kept rules."""
+    return at("/rules")
 
 
 def rule(name: str, **fields: object) -> str:
     """A kept rule."""
-    return with_query(f"{RULES}/{segment(name)}", fields)
+    return with_query(f"{rules()}/{segment(name)}", fields)
+
+
+def clusters() -> str:
+    """Values that are likely one."""
+    return at("/clusters")
+
+
+def quality() -> str:
+    """What is to be looked at in descriptions."""
+    return at("/quality")
+
+
+def duplicates() -> str:
+    """Likely duplicates."""
+    return quality() + "/duplicates"
+
+
+def upstream_list() -> str:
+    """What the source has newer of curated records."""
+    return at("/upstream")
 
 
 def upstream(identifier: str) -> str:
     """What is to be decided about a curated record."""
-    return f"{UPSTREAM}/{url_segment(identifier)}"
+    return f"{upstream_list()}/{url_segment(identifier)}"
 
 
 def differences(identifier: str, before: str, after: str) -> str:
@@ -131,7 +207,7 @@ def differences(identifier: str, before: str, after: str) -> str:
 
 def record(identifier: str, **fields: object) -> str:
     """The page of a record."""
-    return with_query(f"{RECORDS}/{url_segment(identifier)}", fields)
+    return with_query(f"{records()}/{url_segment(identifier)}", fields)
 
 
 def delete_record(identifier: str) -> str:
@@ -162,12 +238,17 @@ def file(identifier: str, name: str, path: str) -> str:
 
 def jobs(**fields: object) -> str:
     """The list of jobs."""
-    return with_query(JOBS, fields)
+    return with_query(at("/jobs"), fields)
+
+
+def new_job() -> str:
+    """Where a job is begun."""
+    return jobs() + "/new"
 
 
 def job(job_id: str, **fields: object) -> str:
     """How a job stands."""
-    return with_query(f"{JOBS}/{segment(job_id)}", fields)
+    return with_query(f"{jobs()}/{segment(job_id)}", fields)
 
 
 def job_file(job_id: str) -> str:

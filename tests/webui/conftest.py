@@ -228,6 +228,21 @@ def stage() -> Iterator[Stage]:
 
 
 @pytest.fixture
+def mount_at(stage: Stage) -> Callable[[str, Any], None]:
+    """Show an application under a path, by PEP 3333."""
+
+    def mount(script_name: str, app: Any) -> None:
+        def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+            assert environ["PATH_INFO"].startswith(script_name + "/")
+            below = environ["PATH_INFO"].removeprefix(script_name)
+            return app(environ | {"SCRIPT_NAME": script_name, "PATH_INFO": below}, start_response)
+
+        stage.app = answer
+
+    return mount
+
+
+@pytest.fixture
 def client(silo: Silo, stage: Stage) -> Client:
     """A client of a server that shows `silo`."""
     stage.app = create_app(silo, Settings(agent=AGENT))

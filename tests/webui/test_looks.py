@@ -9,7 +9,6 @@ import pytest
 from recordsilo import Silo
 from recordsilo.manifest import Origin
 from webui.curation import expected_revision
-from webui.mount import Mounted
 from webui.pages import clusters as cluster_page
 
 PLAIN = "oai:example.org:1"
@@ -67,10 +66,10 @@ PAGES = (
 
 
 def test_no_link_leaves_a_silo_that_is_mounted(
-    client: Any, silo: Silo, stage: Any, curated: str
+    client: Any, silo: Silo, stage: Any, mount_at: Any, curated: str
 ) -> None:
     harvest(silo, curated, None)
-    stage.app = Mounted(stage.app, "/silos/first")
+    mount_at("/silos/first", stage.app)
     for path in PAGES:
         page = client.get("/silos/first" + path)
         assert page.status == 200, path

@@ -1,16 +1,21 @@
 """A directory of Silos as one page: each under its own path, every link within it."""
 
+import html
+import json
 import re
 import shutil
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import pytest
 
 from recordsilo import Granary
+from webui import http_values
+from webui.accounts import add_account
 from webui.app import create_app
-from webui.mount import Mounted
+from webui.roles import Role
 from webui.security import LOOPBACK_ONLY
 from webui.shelf import Shelf, is_directory_of_silos
 from webui.site import Settings
@@ -110,14 +115,110 @@ def test_the_list_answers_names_of_loopback_only_and_takes_no_change(shelf: Any)
     assert shelf.get("/records").headers["Location"] == "/"
 
 
-def test_cookies_and_locations_get_the_path_and_others_stay() -> None:
-    mounted = Mounted(lambda _environ, _start: [], "/silos/a")
-    assert mounted._header("Set-Cookie", "s=1; Path=/; HttpOnly") == (
-        "Set-Cookie",
-        "s=1; Path=/silos/a/; HttpOnly",
+BASE = "/silos/the%20second"
+_LINK = re.compile(r'\s(?:href|action|src|formaction|data-values|data-job)="([^"]*)"')
+_OWN_WORDS = {"url", "next", "previous", "location", "href", "download"}
+
+
+def addresses_in(value: Any) -> Iterator[str]:
+    """The members of a JSON answer that are addresses of the page."""
+    if isinstance(value, list):
+        for one in value:
+            yield from addresses_in(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name in _OWN_WORDS and isinstance(one, str) and one.startswith("/"):
+                yield one
+            else:
+                yield from addresses_in(one)
+
+
+def kind_of(url: str) -> str:
+    """The path of an address without the names in it: one of each is followed."""
+    path = url.partition("?")[0]
+    return re.sub(r"/(records|versions|jobs|searches|rules)/[^/.]+", r"/\1/*", path)
+
+
+def test_every_address_below_a_silo_is_its_own_and_answers(shelf: Any) -> None:
+    shelf.post(f"{BASE}/searches", {"search": "q=keeping", "title": "kept"})
+    shelf.post(f"{BASE}/records/oai+example,org+1/versions", {"name": "x", "from": "1"})
+    shelf.post(f"{BASE}/records/oai+example,org+1/curate", {})
+    waiting = deque([f"{BASE}/", f"{BASE}/records/oai+example,org+1", f"{BASE}/openapi.json"])
+    seen: set[str] = set()
+    actions: set[str] = set()  # what a form sends there is left out here
+    while waiting:
+        url = waiting.popleft()
+        answer = shelf.get(url)
+        expected = {200, 302, 303} | ({400, 405} if url in actions else set())
+        assert answer.status in expected, (url, answer.status)
+        kind = answer.headers.get("Content-Type", "")
+        if location := answer.headers.get("Location"):
+            found = [location]
+        elif kind.startswith("text/html"):
+            found = [html.unescape(one) for one in _LINK.findall(answer.text)]
+            actions.update(map(html.unescape, re.findall(r' action="([^"]*)"', answer.text)))
+        elif kind.startswith(("application/json", "application/jsonl")) and "/files/" not in url:
+            lines = answer.text.splitlines() if "jsonl" in kind else [answer.text]
+            found = list(addresses_in([json.loads(line) for line in lines]))
+        else:
+            continue
+        for one in found:
+            if one in {"", f"{BASE}/.."} or one.startswith(("#", "http", "data:")):
+                continue
+            assert one.startswith(f"{BASE}/"), (url, one)
+            if kind_of(one) not in seen:
+                seen.add(kind_of(one))
+                waiting.append(one.partition("#")[0])
+    assert len(seen) > 40
+    for room in ("/bulk", "/jobs", "/upstream", "/quality", "/activity", "/search", "/static/"):
+        assert any(f"{BASE}{room}" in one for one in seen), room
+
+
+def test_what_is_stored_is_sent_to_the_byte(shelf: Any) -> None:
+    content = b'{"url": "/srv/data/original.tif", "next":"/x", "a": " href=\\"/b\\""}\n'
+    record = "/silos/first/records/oai+example,org+1"
+    assert shelf.post(f"{record}/curate", {}).status in {200, 201}
+    name = f"{record}/versions/workingcopy/files/about.json"
+    headers = {"Content-Type": "application/json"}
+    assert shelf.ask("PUT", name, content, headers=headers).status == 201
+    assert shelf.get(name).body == content
+    assert "/silos/first/srv" not in shelf.get(f"{record}/versions/workingcopy").text
+
+
+def test_cookies_and_ways_on_stay_below_the_mount(silo: Any, mount_at: Any, client: Any) -> None:
+    add_account(silo.path, "ada", Role.CURATOR, "correct horse battery")
+    mount_at("/here/our silo", create_app(silo, Settings(sign_in=True)))
+    base = "/here/our%20silo"
+    asked = client.get(f"{base}/search?q=a", headers={"Accept": "text/html"})
+    then = quote(f"{base}/search?q=a", safe="")
+    assert asked.headers["Location"] == f"{base}/sign-in?next={then}"
+    assert client.get(f"{base}/search.json").headers["WWW-Authenticate"] == (
+        f'Form path="{base}/sign-in"'
     )
-    assert mounted._header("Location", "//elsewhere/x")[1] == "//elsewhere/x"
-    assert mounted._header("Location", "/records")[1] == "/silos/a/records"
+    fields = {"name": "ada", "password": "correct horse battery"}
+    browser = {"Accept": "text/html"}
+    for then, leads in ((f"{base}/sets", f"{base}/sets"), ("/other", f"{base}/"), ("", f"{base}/")):
+        answer = client.post(f"{base}/sign-in", fields | {"next": then}, headers=browser)
+        assert answer.headers["Location"] == leads
+        assert f"; Path={base}/; " in answer.headers["Set-Cookie"]
+    session = {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}
+    assert client.get(f"{base}/records", headers=session).status == 200
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"REQUEST_URI": "/a%20b/x%2Fy?q", "SCRIPT_NAME": "/a b"}, ("/a%20b", "/x%2Fy")),
+        ({"REQUEST_URI": "/a/b/x", "SCRIPT_NAME": "/a/b/"}, ("/a/b", "/x")),
+        ({"REQUEST_URI": "/a", "SCRIPT_NAME": "/a"}, ("/a", "/")),
+        ({"PATH_INFO": "/x", "SCRIPT_NAME": "/\xc3\xa9"}, ("/%C3%A9", "/x")),
+        ({"REQUEST_URI": "/x/y", "SCRIPT_NAME": ""}, ("", "/x/y")),
+    ],
+)
+def test_the_mount_is_told_from_the_path_below_it(
+    environ: dict[str, str], expected: tuple[str, str]
+) -> None:
+    assert http_values.mounted(environ) == expected
 
 
 def test_a_silo_is_no_directory_of_silos(harvested: str, granary: Granary, tmp_path: Any) -> None:

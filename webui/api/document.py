@@ -42,7 +42,6 @@ def document() -> Mapping[str, Any]:
             "its revision, and If-Match makes a change at that revision only. Fields of a "
             "change are sent urlencoded, as multipart/form-data or as a JSON object of texts.",
         },
-        "servers": [{"url": "/"}],
         "paths": _paths(routes.documented()),
         "components": {
             "schemas": dict(SCHEMAS),

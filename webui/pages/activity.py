@@ -31,18 +31,18 @@ def show(call: Call) -> View:
     asked = _asked(wanted)
     next_url = ""
     if len(lines) > LIMIT:
-        next_url = urls.with_query(urls.ACTIVITY, asked | {"before": lines[LIMIT - 1][0]})
+        next_url = urls.with_query(urls.activity(), asked | {"before": lines[LIMIT - 1][0]})
     shown = [one for _, one in lines[:LIMIT]]
     downloads = {
-        "CSV": urls.with_query(urls.ACTIVITY + "/log.csv", asked),
-        "JSON lines": urls.with_query(urls.ACTIVITY + "/log.jsonl", asked),
+        "CSV": urls.with_query(urls.activity() + "/log.csv", asked),
+        "JSON lines": urls.with_query(urls.activity() + "/log.jsonl", asked),
     }
     data = {"lines": shown, "wanted": wanted, "next_url": next_url, "downloads": downloads}
     twin = {
         "activity": [asdict(one) for one in shown],
         "next": urls.twin(next_url) if next_url else None,
     }
-    return View("activity.mako", data, twin, urls.with_query(urls.ACTIVITY, asked))
+    return View("activity.mako", data, twin, urls.with_query(urls.activity(), asked))
 
 
 def as_csv(call: Call) -> Response:

@@ -35,14 +35,14 @@ def show(call: Call) -> View:
     earlier = [one for one in job_ids(call.site.silo.path) if not before or one < before]
     found = [job_report(call.site.silo, one) for one in earlier[:PAGE]]
     rest = earlier[PAGE:]
-    following = urls.with_query(urls.BULK_JOBS, {"before": earlier[PAGE - 1]}) if rest else ""
+    following = urls.with_query(urls.bulk_jobs(), {"before": earlier[PAGE - 1]}) if rest else ""
     twin = {
         "jobs": [report.to_json() for report in found],
         "next": urls.twin(following) if following else None,
     }
-    first = urls.BULK_JOBS if before else ""
+    first = urls.bulk_jobs() if before else ""
     data = {"reports": found, "said": said, "first": first, "following": following}
-    return View("bulk_jobs.mako", data, twin, urls.BULK_JOBS)
+    return View("bulk_jobs.mako", data, twin, urls.bulk_jobs())
 
 
 def show_one(call: Call) -> View:
@@ -98,7 +98,7 @@ def put_away(call: Call) -> Response:
     if not discard(call.site.silo, job_id):
         raise Conflict("This change was begun, and stays in the list; undo it instead.")
     note(call, "discard change", message=str(report.about.get("title", "")), job=job_id)
-    return json_answer({"deleted": job_id}) if call.wants_json else redirect(urls.BULK_JOBS)
+    return json_answer({"deleted": job_id}) if call.wants_json else redirect(urls.bulk_jobs())
 
 
 def undo(call: Call) -> Response:

@@ -39,7 +39,7 @@ def show(call: Call) -> View:
     shown = found[start : start + PAGE]
     about = {"field": field, "method": method.value, "distance": distance}
     place = {**about, "start": start + PAGE}
-    next_url = urls.with_query(urls.CLUSTERS, place) if start + PAGE < len(found) else ""
+    next_url = urls.with_query(urls.clusters(), place) if start + PAGE < len(found) else ""
     data: dict[str, Any] = about | {
         "clusters": list(enumerate(shown)),
         "total": len(found),
@@ -55,7 +55,7 @@ def show(call: Call) -> View:
         "clusters": [[{"value": v, "count": n} for v, n in one.values] for one in shown],
         "next": urls.twin(next_url) if next_url else None,
     }
-    return View("clusters.mako", data, twin, urls.with_query(urls.CLUSTERS, about))
+    return View("clusters.mako", data, twin, urls.with_query(urls.clusters(), about))
 
 
 def merge(call: Call) -> View | Response:

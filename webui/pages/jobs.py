@@ -68,7 +68,7 @@ def show(call: Call) -> View:
         "problem": problem,
         "may_begin": call.user.may(Role.MANAGER),
     }
-    return View("jobs.mako", data, twin, urls.JOBS)
+    return View("jobs.mako", data, twin, urls.jobs())
 
 
 def ask_new(call: Call) -> View:
@@ -87,7 +87,7 @@ def ask_new(call: Call) -> View:
     }
     fedoras = [{"name": one.name, "url": one.url} for one in places]
     twin = {"kinds": begun_by_form(), "base_url": base_url, "fedoras": fedoras}
-    return View("job_new.mako", data, twin, urls.NEW_JOB)
+    return View("job_new.mako", data, twin, urls.new_job())
 
 
 def _places(call: Call) -> tuple[list[FedoraPlace], str]:

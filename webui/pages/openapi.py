@@ -1,5 +1,6 @@
 """The page's interface for programs, told as OpenAPI 3.1."""
 
+from webui import urls
 from webui.http_values import Response
 from webui.rendering import json_answer
 from webui.site import Call
@@ -7,4 +8,4 @@ from webui.site import Call
 
 def show(call: Call) -> Response:
     """The document, generated from the route table."""
-    return json_answer(call.site.openapi())
+    return json_answer({**call.site.openapi(), "servers": [{"url": urls.at("/")}]})

@@ -27,7 +27,7 @@ def ask_sign_in(call: Call) -> View | Response:
 
 def _form(call: Call, then: str, error: SignInFailed | None = None) -> View:
     data = {"then": then, "name": call.field("name"), "fault": error.message if error else ""}
-    return View("sign_in.mako", data, _user_json(call.user), urls.SIGN_IN, 403 if error else 200)
+    return View("sign_in.mako", data, _user_json(call.user), urls.sign_in(), 403 if error else 200)
 
 
 def sign_in(call: Call) -> View | Response:
@@ -55,7 +55,7 @@ def sign_out(call: Call) -> Response:
         note(call, "sign out", message=_from(call))
     if call.wants_json:
         return json_answer({"user": None, "role": None}, 200, {"Set-Cookie": cookie})
-    return _going(urls.SIGN_IN, cookie)
+    return _going(urls.sign_in(), cookie)
 
 
 def _going(then: str, cookie: str) -> Response:
@@ -67,7 +67,7 @@ def account(call: Call) -> View:
     """Who one is here, and a form for another password."""
     done = "changed" if call.request.query.get("done") == "password" else ""
     data = {"done": done}
-    return View("account.mako", data, _user_json(call.user), urls.ACCOUNT)
+    return View("account.mako", data, _user_json(call.user), urls.account())
 
 
 def change_password(call: Call) -> Response:
@@ -93,7 +93,7 @@ def change_password(call: Call) -> Response:
     user, cookie = gate.begin(call.request, name, _raw(call, "new"))
     if call.wants_json:
         return json_answer(_user_json(user), 200, {"Set-Cookie": cookie})
-    return _going(f"{urls.ACCOUNT}?done=password", cookie)
+    return _going(f"{urls.account()}?done=password", cookie)
 
 
 def _note_failure(call: Call, name: str) -> None:

@@ -53,7 +53,7 @@ def show(call: Call) -> View:
             for one in rows
         ],
     }
-    return View("quality.mako", data, twin, urls.with_query(urls.QUALITY, {"set": spec}))
+    return View("quality.mako", data, twin, urls.with_query(urls.quality(), {"set": spec}))
 
 
 def show_duplicates(call: Call) -> View:
@@ -66,7 +66,7 @@ def show_duplicates(call: Call) -> View:
     ]
     marked = _marked(call)
     has_next = start + PAGE < len(found)
-    next_url = urls.with_query(urls.DUPLICATES, {"start": start + PAGE}) if has_next else ""
+    next_url = urls.with_query(urls.duplicates(), {"start": start + PAGE}) if has_next else ""
     data = {
         "groups": list(enumerate(groups, start)),
         "total": len(found),
@@ -79,7 +79,7 @@ def show_duplicates(call: Call) -> View:
         "marked": marked,
         "next": urls.twin(next_url) if next_url else None,
     }
-    return View("duplicates.mako", data, twin, urls.DUPLICATES)
+    return View("duplicates.mako", data, twin, urls.duplicates())
 
 
 def _line(call: Call, identifier: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def mark(call: Call) -> Response:
     _GROUPS.forget(silo)
     if call.wants_json:
         return json_answer({"done": action, "identifiers": list(named)})
-    return redirect(urls.DUPLICATES)
+    return redirect(urls.duplicates())
 
 
 def _start(text: str) -> int:

@@ -112,7 +112,7 @@ class ListView:
 
 def home(_call: Call) -> Response:
     """The list is where one begins."""
-    return redirect(urls.RECORDS, HTTPStatus.FOUND)
+    return redirect(urls.records(), HTTPStatus.FOUND)
 
 
 def show(call: Call) -> View | Response:

@@ -30,7 +30,7 @@ def show(call: Call) -> View:
         lines.append(
             {"name": name, "title": rule_set.title, "keep": rule_set.keep, "changes": changes}
         )
-    return View("rules.mako", {"lines": lines}, {"rules": lines}, urls.RULES)
+    return View("rules.mako", {"lines": lines}, {"rules": lines}, urls.rules())
 
 
 def show_one(call: Call) -> View:
@@ -55,7 +55,7 @@ def delete(call: Call) -> Response:
     before = rules_text(call.site.silo.path, name)
     delete_rules(call.site.silo.path, name)
     note(call, "delete rule", (name, before, None))
-    return json_answer({"deleted": name}) if call.wants_json else redirect(urls.RULES)
+    return json_answer({"deleted": name}) if call.wants_json else redirect(urls.rules())
 
 
 def _view(call: Call, found: Preview | None = None) -> View:

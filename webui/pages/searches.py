@@ -49,7 +49,7 @@ def show(call: Call) -> View:
     """The searches that are kept, and a form for a list of identifiers."""
     lines = [_line(call.site, name) for name in search_names(call.site.silo.path)]
     twin = {"searches": [_line_json(line) for line in lines]}
-    return View("searches.mako", {"lines": lines}, twin, urls.SEARCHES)
+    return View("searches.mako", {"lines": lines}, twin, urls.searches())
 
 
 def _line(site: Site, name: str) -> Line:
@@ -167,7 +167,7 @@ def delete(call: Call) -> Response:
     note(call, "delete search", (name, before, None))
     if call.wants_json:
         return json_answer({"deleted": name})
-    return redirect(urls.SEARCHES)
+    return redirect(urls.searches())
 
 
 def _asked(select: Selection) -> str:

@@ -15,4 +15,4 @@ def show(call: Call) -> View:
             for spec, name, count in choices
         ]
     }
-    return View("sets.mako", {"set_choices": choices}, twin, urls.SETS)
+    return View("sets.mako", {"set_choices": choices}, twin, urls.sets())

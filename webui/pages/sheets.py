@@ -44,7 +44,7 @@ def show(call: Call) -> View:
     chosen = from_address(call)
     data = {"chosen": chosen, "limit": human_size(MAX_BYTES), "most": MAX_BYTES}
     twin = {"records": chosen.count, "url": urls.sheet_csv(chosen.search)}
-    return View("sheet.mako", data, twin, urls.with_search(urls.SHEET, chosen.search))
+    return View("sheet.mako", data, twin, urls.with_search(urls.sheet(), chosen.search))
 
 
 def send(call: Call) -> Response:
@@ -65,7 +65,7 @@ def ask_attach(call: Call) -> View:
         "premis": PREMIS,
     }
     twin = {"records": chosen.count}
-    return View("attach.mako", data, twin, urls.with_search(urls.ATTACH, chosen.search))
+    return View("attach.mako", data, twin, urls.with_search(urls.attach(), chosen.search))
 
 
 def send_attachment(call: Call) -> Response:
@@ -128,9 +128,9 @@ def _spec(call: Call) -> tuple[JobSpec, str]:
     if about["kind"] == "sheet":
         return sheet_job(
             read_csv(content), about["title"] or _("Edited in a spreadsheet")
-        ), urls.SHEET
+        ), urls.sheet()
     if about["kind"] not in {"premis", "file"}:
         raise BadRequest("This file was not sent to be attached.")
     select = selected(call.site, about["search"]).select
     attachment = Attachment(about["path"], None if about["kind"] == "premis" else content)
-    return attach_job(select, attachment), urls.with_search(urls.ATTACH, about["search"])
+    return attach_job(select, attachment), urls.with_search(urls.attach(), about["search"])

@@ -58,8 +58,10 @@ def show(call: Call) -> View:
     kinds = frozenset([Kind(wanted)]) if wanted else frozenset(Kind)
     after = call.request.query.get("after", "")
     found, last = _queue(call.site.silo, kinds, after)
-    first = urls.with_query(urls.UPSTREAM, {"kind": wanted})
-    following = urls.with_query(urls.UPSTREAM, {"kind": wanted, "after": last}) if last else ""
+    first = urls.with_query(urls.upstream_list(), {"kind": wanted})
+    following = (
+        urls.with_query(urls.upstream_list(), {"kind": wanted, "after": last}) if last else ""
+    )
     counts = Counter(one.kind for one in found)
     data = {
         "found": found,
@@ -148,7 +150,7 @@ def decide(call: Call) -> Response:
         return json_answer({"identifier": record.item_id, "done": done})
     if done == "resolved":
         return redirect(urls.with_query(urls.upstream(record.item_id), {"done": done}))
-    return redirect(urls.with_query(urls.UPSTREAM, {"done": done}))
+    return redirect(urls.with_query(urls.upstream_list(), {"done": done}))
 
 
 def _accept(call: Call, record: HarvestedRecord, revision: int | None) -> str:

@@ -7,7 +7,7 @@
   <p role="status">${_("The password is changed; whoever was signed in with the old one is signed out.")}</p>
 % endif
 % if user.session:
-  <form action="${urls.ACCOUNT}/password" method="post">
+  <form action="${urls.account()}/password" method="post">
     <input name="username" type="text" value="${user.name}" autocomplete="username" hidden>
     <p>
       <label for="password">${_("Present password")}</label>

@@ -2,7 +2,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Activity")}</%def>
 <div class="heading"><h1>${_("Activity")}</h1></div>
-<form class="filters log" action="${urls.ACTIVITY}" method="get" aria-label="${_('Activity')}">
+<form class="filters log" action="${urls.activity()}" method="get" aria-label="${_('Activity')}">
   <p><label for="activity-q">${_("Text")}</label><input id="activity-q" name="q" type="search" value="${wanted.text}" dir="auto"></p>
   <p><label for="activity-agent">${_("Who")}</label><input id="activity-agent" name="agent" value="${wanted.agent}"></p>
   <p><label for="activity-record">${_("Identifier")}</label><input id="activity-record" name="record" value="${wanted.identifier}" spellcheck="false"></p>

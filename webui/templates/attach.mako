@@ -2,12 +2,12 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${_("Attach a file to each")}</%def>
-<p class="crumbs"><a href="${urls.with_search(urls.BULK, chosen.search)}">← ${_("Change many records")}</a></p>
+<p class="crumbs"><a href="${urls.with_search(urls.bulk(), chosen.search)}">← ${_("Change many records")}</a></p>
 <div class="heading"><h1>${_("Attach a file to each")}</h1></div>
 ${previews.chosen(chosen)}
 <section class="card" aria-labelledby="file-of-mine">
   <h2 id="file-of-mine">${_("The same file")}</h2>
-  <form action="${urls.ATTACH}" method="post" enctype="multipart/form-data">
+  <form action="${urls.attach()}" method="post" enctype="multipart/form-data">
     <input type="hidden" name="search" value="${chosen.search}">
     <p>
       <label for="path">${_("Name")}</label>
@@ -25,7 +25,7 @@ ${parts.sending()}
 </section>
 <section class="card" aria-labelledby="premis-heading">
   <h2 id="premis-heading">${_("A PREMIS record of each one’s history")}</h2>
-  <form action="${urls.ATTACH}" method="post" enctype="multipart/form-data">
+  <form action="${urls.attach()}" method="post" enctype="multipart/form-data">
     <input type="hidden" name="search" value="${chosen.search}">
     <input type="hidden" name="premis" value="yes">
     <p>

@@ -23,7 +23,7 @@ ${self.head()}\
 % if shelf_url:
     <a class="shelf" href="${shelf_url}">${_("Silos")}</a>
 % endif
-    <a class="brand" href="${urls.RECORDS}" dir="auto">${site_name}</a>
+    <a class="brand" href="${urls.records()}" dir="auto">${site_name}</a>
 % if user.name:
     <nav aria-label="${_('Main')}">
       <ul>
@@ -32,14 +32,14 @@ ${self.head()}\
 % endfor
       </ul>
     </nav>
-    <form class="find" aria-label="${_('Search')}" action="${urls.SEARCH}" method="get">
+    <form class="find" aria-label="${_('Search')}" action="${urls.search()}" method="get">
       <label class="unseen" for="find">${_("Search, or an identifier")}</label>
       <input id="find" name="q" type="search" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto">
       <button type="submit" class="quiet">${_("Find")}</button>
     </form>
 % if user.session:
-    <form class="me" action="${urls.SIGN_OUT}" method="post">
-      <a href="${urls.ACCOUNT}">${user.name}</a>
+    <form class="me" action="${urls.sign_out()}" method="post">
+      <a href="${urls.account()}">${user.name}</a>
       <button type="submit" class="quiet">${_("Sign out")}</button>
     </form>
 % endif

@@ -3,18 +3,18 @@
 <%def name="title()">${_("Change many records")}</%def>
 <div class="heading">
   <h1>${_("Change many records")}</h1>
-  <p class="count"><a href="${urls.RULES}">${_("Kept rules")}</a> · <a href="${urls.BULK_JOBS}">${_("Changes made")}</a></p>
+  <p class="count"><a href="${urls.rules()}">${_("Kept rules")}</a> · <a href="${urls.bulk_jobs()}">${_("Changes made")}</a></p>
 </div>
 <p class="hint">${_("Working copies are written only: what was harvested stays, and every change can be undone.")}
-<a href="${urls.with_search(urls.SHEET, form.search)}">${_("Edit in a spreadsheet instead")}</a> ·
-<a href="${urls.with_search(urls.ATTACH, form.search)}">${_("Attach a file to each")}</a></p>
+<a href="${urls.with_search(urls.sheet(), form.search)}">${_("Edit in a spreadsheet instead")}</a> ·
+<a href="${urls.with_search(urls.attach(), form.search)}">${_("Attach a file to each")}</a></p>
 % if fault:
 <p class="note fault" role="alert" dir="auto">${fault}</p>
 % endif
 % if found:
 ${previews.preview(found)}
 % endif
-<form class="edit" action="${urls.BULK}" method="post">
+<form class="edit" action="${urls.bulk()}" method="post">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="preview">${_("Preview")}</button>
   <input type="hidden" name="search" value="${form.search}">
   <input type="hidden" name="changes" value="${len(form.changes)}">

@@ -2,7 +2,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${report.about.get("title") or report.job_id}</%def>
-<p class="crumbs"><a href="${urls.BULK_JOBS}">← ${_("Changes made")}</a></p>
+<p class="crumbs"><a href="${urls.bulk_jobs()}">← ${_("Changes made")}</a></p>
 <div class="heading">
   <h1 dir="auto">${report.about.get("title") or _("Changes of many records")}</h1>
   <p class="count" role="status">${said}</p>

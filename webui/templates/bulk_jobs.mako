@@ -2,7 +2,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Changes made")}</%def>
-<p class="crumbs"><a href="${urls.BULK}">← ${_("Change many records")}</a></p>
+<p class="crumbs"><a href="${urls.bulk()}">← ${_("Change many records")}</a></p>
 <div class="heading"><h1>${_("Changes made")}</h1></div>
 % if reports:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Changes made')}">

@@ -5,7 +5,7 @@
   <p class="count" role="status">${counted("{n} cluster", "{n} clusters", total)}</p>
 </div>
 <p class="hint">${_("Values of a field that are likely one, written differently. Merging them makes a rule, which you preview before anything is changed.")}</p>
-<form class="search" action="${urls.CLUSTERS}" method="get" aria-label="${_('Find clusters')}">
+<form class="search" action="${urls.clusters()}" method="get" aria-label="${_('Find clusters')}">
   <p>
     <label for="field">${_("Field")}</label>
     <select id="field" name="field">
@@ -33,7 +33,7 @@
   <p class="act"><button type="submit">${_("Find")}</button></p>
 </form>
 % if clusters:
-<form class="edit" action="${urls.CLUSTERS}" method="post">
+<form class="edit" action="${urls.clusters()}" method="post">
   <input type="hidden" name="field" value="${field}">
 % for number, one in clusters:
   <fieldset class="card">

@@ -1,14 +1,14 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Likely duplicates")}</%def>
-<p class="crumbs"><a href="${urls.QUALITY}">← ${_("Quality")}</a></p>
+<p class="crumbs"><a href="${urls.quality()}">← ${_("Quality")}</a></p>
 <div class="heading">
   <h1>${_("Likely duplicates")}</h1>
   <p class="count" role="status">${counted("{n} group", "{n} groups", total)}</p>
 </div>
 <p class="hint">${_("Records with the same title, year and first creator. A mark says what a person found; nothing is rewritten or removed.")}</p>
 % for number, group in groups:
-<form class="edit" action="${urls.DUPLICATES}" method="post">
+<form class="edit" action="${urls.duplicates()}" method="post">
   <fieldset class="card">
     <legend>${number + 1}. <span dir="auto">${group[0]["title"]}</span></legend>
     <textarea hidden name="identifiers" aria-hidden="true" tabindex="-1">
@@ -40,7 +40,7 @@ ${"\n".join(one["identifier"] for one in group)}</textarea>
   <ul class="plain">
 % for one in marked:
     <li>
-      <form class="inline" action="${urls.DUPLICATES}" method="post">
+      <form class="inline" action="${urls.duplicates()}" method="post">
         <input type="hidden" name="identifiers" value="${one['identifier']}">
         <a class="id" href="${urls.record(one['identifier'])}">${one["identifier"]}</a> ${_("of")} <a class="id" href="${urls.record(one['duplicate_of'])}">${one["duplicate_of"]}</a>
         <button class="quiet" name="do" value="unmark">${_("Take the mark back")}<span class="unseen"> (${one["identifier"]})</span></button>

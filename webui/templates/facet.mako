@@ -5,10 +5,10 @@
 <div class="heading">
   <h1>${label}</h1>
 % if field in ("subject", "creator", "type", "publisher", "language"):
-  <p class="count"><a href="${urls.with_query(urls.CLUSTERS, {'field': field})}">${_("Values that are likely one")}</a></p>
+  <p class="count"><a href="${urls.with_query(urls.clusters(), {'field': field})}">${_("Values that are likely one")}</a></p>
 % endif
 </div>
-<form class="search" action="${urls.SEARCH}/values" method="get" aria-label="${_('Find a value')}">
+<form class="search" action="${urls.search()}/values" method="get" aria-label="${_('Find a value')}">
   <input type="hidden" name="field" value="${field}">
 ${lists.hidden(request.pairs)}
   <p class="words">

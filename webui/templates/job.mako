@@ -9,7 +9,7 @@
   <script src="${static_url('jobs.js')}" defer></script>
 % endif
 </%def>
-<p class="crumbs"><a href="${urls.JOBS}">← ${_("Jobs")}</a></p>
+<p class="crumbs"><a href="${urls.jobs()}">← ${_("Jobs")}</a></p>
 <div class="heading">
   <h1 dir="auto">${job.title}</h1>
   <p class="count" role="status" id="job-state">${state}</p>

@@ -1,13 +1,13 @@
 <%inherit file="base.mako"/>
 <%def name="title()">${_("Begin a job")}</%def>
-<p class="crumbs"><a href="${urls.JOBS}">← ${_("Jobs")}</a></p>
+<p class="crumbs"><a href="${urls.jobs()}">← ${_("Jobs")}</a></p>
 <h1>${_("Begin a job")}</h1>
 <p>${_("A job goes on when this page is closed, and after a restart.")} ${_("To change many records, search for them first.")}</p>
 % if base_url:
 <article class="question">
   <h2>${_("Update")}</h2>
   <p>${_("Get what changed in {url} since the last harvest.", url=base_url)}</p>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="update">
     <p class="act"><button type="submit">${_("Update")}</button></p>
   </form>
@@ -15,7 +15,7 @@
 % endif
 <article class="question">
   <h2>${_("Harvest")}</h2>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="harvest">
     <p><label for="url">${_("Address of the repository")}</label>
     <input id="url" name="url" type="url" value="${base_url}" required aria-describedby="url-hint" spellcheck="false">
@@ -35,7 +35,7 @@
 </article>
 <article class="question">
   <h2>${_("Export files")}</h2>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="export">
 ${name_field("name", _("Of the directory, which is put beside the Silo; exported again, it is brought up to date."))}
     <p><label for="form">${_("As")}</label>
@@ -48,7 +48,7 @@ ${query_field("query")}
 <article class="question">
   <h2>${_("Export a table")}</h2>
   <p>${_("A row for each record as it is now; the job’s page has the file when it is done.")}</p>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="export">
 ${name_field("table-name", _("Of the file, which is put beside the Silo, in the place of one of that name."))}
     <p><label for="table-form">${_("As")}</label>
@@ -66,7 +66,7 @@ ${query_field("table-query")}
   <p class="note fault" dir="auto">${places_fault}</p>
 % elif places:
   <p>${_("Each record becomes an object, each version a version; what is there already stays.")}</p>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="export">
     <input type="hidden" name="form" value="fedora">
     <p><label for="place">${_("Where")}</label>
@@ -90,7 +90,7 @@ ${query_field("fedora-query")}
 <article class="question">
   <h2>${_("Audit")}</h2>
   <p>${_("Compare the disk with what the records say of themselves; nothing is changed.")}</p>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="audit">
     <p><label for="share">${_("Read byte for byte, in percent of the records")}</label>
     <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="100" required></p>
@@ -100,7 +100,7 @@ ${query_field("fedora-query")}
 <article class="question">
   <h2>${_("Index anew")}</h2>
   <p>${_("Needed only after files were changed by other means.")}</p>
-  <form action="${urls.JOBS}" method="post">
+  <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="reindex">
     <p class="act"><button type="submit">${_("Index anew")}</button></p>
   </form>

@@ -4,7 +4,7 @@
 <div class="heading">
   <h1>${_("Jobs")}</h1>
 % if may_begin:
-  <p><a class="button filled" href="${urls.NEW_JOB}">${_("Begin a job")}</a></p>
+  <p><a class="button filled" href="${urls.new_job()}">${_("Begin a job")}</a></p>
 % endif
 </div>
 % if problem:

@@ -2,10 +2,10 @@
 <%def name="title()">${_("Quality")}</%def>
 <div class="heading">
   <h1>${_("Quality")}</h1>
-  <p class="count"><a href="${urls.DUPLICATES}">${_("Likely duplicates")}</a></p>
+  <p class="count"><a href="${urls.duplicates()}">${_("Likely duplicates")}</a></p>
 </div>
 <p class="hint">${_("What a person would want to look at in the descriptions. Nothing is rewritten.")}</p>
-<form class="search" action="${urls.QUALITY}" method="get" aria-label="${_('Choose a set')}">
+<form class="search" action="${urls.quality()}" method="get" aria-label="${_('Choose a set')}">
   <p>
     <label for="set">${_("Set")}</label>
     <select id="set" name="set">

@@ -18,7 +18,7 @@ ${parts.done(done)}
 </div>
 
 % if page.in_silo:
-<form class="filters" action="${urls.RECORDS}" method="get" aria-label="${_('Filter the records')}">
+<form class="filters" action="${urls.records()}" method="get" aria-label="${_('Filter the records')}">
   <p class="wide">
     <label for="set">${_("Set")}</label>
     <select id="set" name="set">
@@ -44,7 +44,7 @@ ${choice("newer", _("Updates"), query.newer, (("", _("All")), ("yes", _("Newer a
   </p>
   <p class="act"><button type="submit">${_("Show")}</button>
 % if query.filters:
-    <a class="clear" href="${urls.RECORDS}">${_("Clear")}</a>
+    <a class="clear" href="${urls.records()}">${_("Clear")}</a>
 % endif
   </p>
 </form>
@@ -52,7 +52,7 @@ ${choice("newer", _("Updates"), query.newer, (("", _("All")), ("yes", _("Newer a
 
 % if page.not_found:
 <p class="note" role="status">${_("There is no record of this identifier, and the list begins where it would stand:")} <bdi class="id">${page.not_found}</bdi>
-<a href="${urls.RECORDS}">${_("Begin at the first record")}</a></p>
+<a href="${urls.records()}">${_("Begin at the first record")}</a></p>
 % endif
 
 % if page.rows:
@@ -68,9 +68,9 @@ ${lists.rows(page.rows)}
 <section class="empty">
   <h2>${_("No record here")}</h2>
 % if query.filters:
-  <p>${_("No record fits these filters.")} <a href="${urls.RECORDS}">${_("Show all records")}</a></p>
+  <p>${_("No record fits these filters.")} <a href="${urls.records()}">${_("Show all records")}</a></p>
 % else:
-  <p>${_("The list ends before this place.")} <a href="${urls.RECORDS}">${_("Begin at the first record")}</a></p>
+  <p>${_("The list ends before this place.")} <a href="${urls.records()}">${_("Begin at the first record")}</a></p>
 % endif
 </section>
 % endif

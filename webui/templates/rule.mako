@@ -2,7 +2,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${name}</%def>
-<p class="crumbs"><a href="${urls.RULES}">← ${_("Kept rules")}</a></p>
+<p class="crumbs"><a href="${urls.rules()}">← ${_("Kept rules")}</a></p>
 % if done:
 ${parts.done(_("The rule is kept."))}
 % endif
@@ -23,7 +23,7 @@ ${previews.preview(found)}
 % if found:
     ${previews.all(found)}
 % endif
-    <a class="button" href="${urls.with_query(urls.BULK, {'rule': name})}">${_("Edit the rule")}</a></p>
+    <a class="button" href="${urls.with_query(urls.bulk(), {'rule': name})}">${_("Edit the rule")}</a></p>
 </form>
 <form action="${urls.rule(name)}/delete" method="post">
   <p class="act danger"><button type="submit">${_("Delete the rule")}</button></p>

@@ -8,7 +8,7 @@
   <p class="count" role="status">${counted("{n} record", "{n} records", page.total)}</p>
 </div>
 
-<form class="search" action="${urls.SEARCH}" method="get" aria-label="${_('Search the records')}">
+<form class="search" action="${urls.search()}" method="get" aria-label="${_('Search the records')}">
   <p class="words">
     <label for="q">${_("Words")}</label>
     <input id="q" name="q" type="search" value="${request.q}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
@@ -48,7 +48,7 @@ ${lists.hidden([("open", name) for name in request.opened])}
 % for one in page.chosen:
   <li><a href="${one.url}" dir="auto"><span class="unseen">${_("Take off:")} </span>${one.label} <span aria-hidden="true">×</span></a></li>
 % endfor
-  <li><a class="clear" href="${urls.SEARCH}">${_("Clear all")}</a></li>
+  <li><a class="clear" href="${urls.search()}">${_("Clear all")}</a></li>
 </ul>
 % endif
 
@@ -63,12 +63,12 @@ ${lists.rows(page.rows)}
 % elif request.is_everything:
 <section class="empty">
   <h2>${_("Nothing here yet")}</h2>
-  <p>${_("Records appear while a repository is being harvested.")} <a href="${urls.RECORDS}">${_("How to begin")}</a></p>
+  <p>${_("Records appear while a repository is being harvested.")} <a href="${urls.records()}">${_("How to begin")}</a></p>
 </section>
 % else:
 <section class="empty">
   <h2>${_("No record is found")}</h2>
-  <p>${_("Take off a filter, or look for the beginning of a word: photo* finds photography.")} <a href="${urls.SEARCH}">${_("Show all records")}</a></p>
+  <p>${_("Take off a filter, or look for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
 </section>
 % endif
 ${lists.steps(_("Pages of the result"), request.url() if request.after else "", page.previous_url, page.next_url)}
@@ -79,7 +79,7 @@ ${lists.steps(_("Pages of the result"), request.url() if request.after else "", 
   <details${lists.opened(facet.is_open)}>
     <summary>${facet.label}</summary>
 % if not facet.is_counted:
-    <form class="typed" action="${urls.SEARCH}/values" method="get" data-values="${request.url(('field', facet.name), action='values')}">
+    <form class="typed" action="${urls.search()}/values" method="get" data-values="${request.url(('field', facet.name), action='values')}">
       <input type="hidden" name="field" value="${facet.name}">
 ${lists.hidden(request.pairs)}
       <label class="unseen" for="match-${facet.name}">${_("Find a value of {field}", field=facet.label)}</label>
@@ -104,7 +104,7 @@ ${lists.choices(facet.choices)}
   <section class="card" aria-labelledby="keep">
     <h2 id="keep">${_("Keep")}</h2>
 % if not request.is_everything:
-    <form action="${urls.SEARCHES}" method="post">
+    <form action="${urls.searches()}" method="post">
       <input type="hidden" name="search" value="${request_query}">
       <label for="keep-title">${_("Keep this search as")}</label>
       <input id="keep-title" name="title" type="text" required autocomplete="off" dir="auto">
@@ -113,11 +113,11 @@ ${lists.choices(facet.choices)}
 % endif
     <ul class="acts">
       <li><a href="${urls.bulk(request_query)}">${_("Change these records")}</a></li>
-      <li><a href="${urls.with_search(urls.SHEET, request_query)}">${_("Edit them in a spreadsheet")}</a></li>
+      <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit them in a spreadsheet")}</a></li>
 % for label, url in downloads.items():
       <li><a href="${url}" download>${_("All as {form}", form=label)}</a></li>
 % endfor
-      <li><a href="${urls.SEARCHES}">${_("Kept searches, and lists of identifiers")}</a></li>
+      <li><a href="${urls.searches()}">${_("Kept searches, and lists of identifiers")}</a></li>
     </ul>
   </section>
 </aside>

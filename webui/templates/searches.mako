@@ -31,12 +31,12 @@
 % else:
 <section class="empty">
   <h2>${_("No search is kept")}</h2>
-  <p>${_("Search, then keep the search: its address finds what is there when it is opened.")} <a href="${urls.SEARCH}">${_("Search")}</a></p>
+  <p>${_("Search, then keep the search: its address finds what is there when it is opened.")} <a href="${urls.search()}">${_("Search")}</a></p>
 </section>
 % endif
 <article class="question">
   <h2 id="paste">${_("A list of identifiers")}</h2>
-  <form action="${urls.SEARCHES}" method="post" aria-labelledby="paste">
+  <form action="${urls.searches()}" method="post" aria-labelledby="paste">
     <p>
       <label for="identifiers">${_("Identifiers")}</label>
       <textarea id="identifiers" name="identifiers" rows="6" required spellcheck="false" aria-describedby="identifiers-hint"></textarea>

@@ -1,14 +1,14 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${search.title}</%def>
-<p class="crumbs"><a href="${urls.SEARCHES}">← ${_("Kept searches")}</a></p>
+<p class="crumbs"><a href="${urls.searches()}">← ${_("Kept searches")}</a></p>
 <div class="heading">
   <h1 dir="auto">${search.title}</h1>
   <p class="count">${counted("{n} identifier", "{n} identifiers", len(search.select.identifiers))}</p>
 </div>
 <ul class="acts">
   <li><a href="${urls.bulk('saved=' + search.name)}">${_("Change these records")}</a></li>
-  <li><a href="${urls.with_search(urls.SHEET, 'saved=' + search.name)}">${_("Edit them in a spreadsheet")}</a></li>
+  <li><a href="${urls.with_search(urls.sheet(), 'saved=' + search.name)}">${_("Edit them in a spreadsheet")}</a></li>
 </ul>
 % if missing:
 <div class="note" role="status">

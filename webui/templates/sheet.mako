@@ -2,7 +2,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${_("Edit in a spreadsheet")}</%def>
-<p class="crumbs"><a href="${urls.with_search(urls.BULK, chosen.search)}">← ${_("Change many records")}</a></p>
+<p class="crumbs"><a href="${urls.with_search(urls.bulk(), chosen.search)}">← ${_("Change many records")}</a></p>
 <div class="heading"><h1>${_("Edit in a spreadsheet")}</h1></div>
 <section class="card" aria-labelledby="out">
   <h2 id="out">1. ${_("Export")}</h2>
@@ -12,7 +12,7 @@ ${previews.chosen(chosen)}
 </section>
 <section class="card" aria-labelledby="in">
   <h2 id="in">2. ${_("Import")}</h2>
-  <form action="${urls.SHEET}" method="post" enctype="multipart/form-data">
+  <form action="${urls.sheet()}" method="post" enctype="multipart/form-data">
     <p>
       <label for="title">${_("What this is for")} <span class="optional">${_("(may stay empty)")}</span></label>
       <input id="title" name="title" type="text" autocomplete="off" dir="auto">

@@ -5,7 +5,7 @@
 % if fault:
   <p class="fault" role="alert" id="fault">${fault}</p>
 % endif
-  <form action="${urls.SIGN_IN}" method="post">
+  <form action="${urls.sign_in()}" method="post">
     <input type="hidden" name="next" value="${then}">
     <p>
       <label for="name">${_("Name")}</label>

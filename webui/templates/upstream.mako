@@ -12,14 +12,14 @@ ${parts.done(done)}
 <ul class="figures">
 % for one, label, number in counts:
 % if number:
-  <li><strong>${f"{number:,}"}</strong> <a href="${urls.with_query(urls.UPSTREAM, {'kind': one.value})}">${label}</a></li>
+  <li><strong>${f"{number:,}"}</strong> <a href="${urls.with_query(urls.upstream_list(), {'kind': one.value})}">${label}</a></li>
 % endif
 % endfor
 </ul>
-<form action="${urls.UPSTREAM}" method="post">
+<form action="${urls.upstream_list()}" method="post">
   <p class="act"><button type="submit">${_("Propose all that merges cleanly")}</button>
 % if kind:
-    <a class="clear" href="${urls.UPSTREAM}">${_("Show all")}</a>
+    <a class="clear" href="${urls.upstream_list()}">${_("Show all")}</a>
 % endif
   </p>
 </form>

@@ -1,7 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Upstream change of {identifier}", identifier=found.identifier)}</%def>
-<p class="crumbs"><a href="${urls.UPSTREAM}">← ${_("Upstream changes")}</a></p>
+<p class="crumbs"><a href="${urls.upstream_list()}">← ${_("Upstream changes")}</a></p>
 ${parts.done(done)}
 <div class="heading">
   <h1>${_("Upstream change")}</h1>
