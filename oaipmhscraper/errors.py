@@ -8,7 +8,7 @@
     │   ├── RetryLater            the repository asks to be left alone until a deadline
     │   ├── ResponseTooLarge      more bytes than were allowed
     │   ├── ResponseTooSlow       more seconds than were allowed
-    │   ├── RedirectRefused       a redirect to nowhere, for ever, or out of HTTP
+    │   ├── RedirectRefused       a redirect to nowhere, for ever, out of HTTP, or inwards
     │   └── PageUnreadable        bytes that are no OAI-PMH answer
     │       ├── EntitiesRefused     entities other than XML's own five
     │       └── PageOverfull        far more would be made of it than it has bytes

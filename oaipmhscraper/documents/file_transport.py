@@ -16,7 +16,6 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 import requests
 
 from oaipmhscraper.documents.file_types import media_type
-from oaipmhscraper.documents.public_hosts import PrivateAddress, guarded, is_public
 from oaipmhscraper.documents.robots import Robots
 from oaipmhscraper.errors import RetryLater, ScraperError
 from oaipmhscraper.page_elements import number_of
@@ -25,6 +24,7 @@ from oaipmhscraper.transport.http_rules import BaseURL, backoff, retry_after, wi
 from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.http_transport import PlainSession
 from oaipmhscraper.transport.pace import Pace
+from oaipmhscraper.transport.public_hosts import PrivateAddress, guarded, is_public
 
 T = TypeVar("T")
 _PIECE = 65536

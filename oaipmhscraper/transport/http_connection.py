@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any, cast
 from weakref import WeakSet
 
-import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -91,11 +90,3 @@ class BoundedAdapter(HTTPAdapter):
         manager: urllib3.ProxyManager = super().proxy_manager_for(proxy, **kwargs)
         manager.pool_classes_by_scheme = self._classes
         return manager
-
-
-def bounded(session: requests.Session, seconds: float) -> requests.Session:
-    """Let a session's every answer end after so many seconds; return the session."""
-    adapter = BoundedAdapter(seconds)
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session

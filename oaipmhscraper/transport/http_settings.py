@@ -35,6 +35,8 @@ class HttpSettings:
         max_response: Bytes of one answer, packed or unpacked. Reading one takes at most
             `MEMORY_FACTOR` times as much memory; one that would take more is refused.
         max_redirects: Redirects followed for one request.
+        private_redirects: Follow redirects to addresses that are not public. They are
+            followed in any case where the base URL's own host is at such an address.
         attempts: How often one request is sent at most; at least 1.
         first_pause: Seconds before the second attempt; doubled before each further one.
         longest_pause: Seconds; a longer ``Retry-After`` raises `RetryLater`.
@@ -54,6 +56,7 @@ class HttpSettings:
     total_timeout: float = 900.0
     max_response: int = MAX_RESPONSE
     max_redirects: int = 5
+    private_redirects: bool = False
     attempts: int = 5
     first_pause: float = 1.0
     longest_pause: float = 300.0

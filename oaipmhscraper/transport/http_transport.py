@@ -29,7 +29,7 @@ from oaipmhscraper.errors import (
     RetryLater,
 )
 from oaipmhscraper.requests_and_pages import query_string
-from oaipmhscraper.transport.http_connection import BoundedAdapter, bounded
+from oaipmhscraper.transport.http_connection import BoundedAdapter
 from oaipmhscraper.transport.http_failures import BROKEN, is_final, is_timeout, reason_of
 from oaipmhscraper.transport.http_rules import (
     BUSY,
@@ -48,6 +48,7 @@ from oaipmhscraper.transport.http_rules import (
 )
 from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.pace import Pace
+from oaipmhscraper.transport.public_hosts import PrivateAddress, guarded, is_public
 
 __all__ = ["HttpSettings", "HttpTransport", "Transport"]
 
@@ -154,13 +155,17 @@ class HttpTransport:
             raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
         self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
-        self._session = session or bounded(PlainSession(), self._settings.total_timeout)
+        self._session = session or guarded(
+            PlainSession(), self._settings.total_timeout, self._is_allowed
+        )
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
         self._random = random
         self._has_answered = has_answered
         self._started = 0.0
+        self._base_host = urlsplit(self._base.url).hostname
+        self._is_inside = False
         self.base_url = self._base.url
         self.moved_to = ""
         self.traffic = Traffic()
@@ -282,7 +287,7 @@ class HttpTransport:
     # ------------------------------------------------------------------ one exchange
 
     def _send(self, params: Mapping[str, str], attempt: int) -> Answer:
-        target, lasting = self._target, True
+        target, lasting, before = self._target, True, self._base.url
         for _ in range(self._settings.max_redirects + 1):
             self._await_turn()
             deadline = self._started + self._settings.total_timeout
@@ -294,13 +299,23 @@ class HttpTransport:
                         answer = self._answer(response, url, deadline)
                         self._note_move(target, answer, lasting=lasting)
                         return answer
+            except PrivateAddress as error:
+                reason = f"to {error}; --private-redirects follows it"
+                raise RedirectRefused(before, reason) from error
             except BROKEN as error:
                 if self._monotonic() > deadline:
                     raise ResponseTooSlow(url, self._settings.total_timeout) from error
                 raise self._failure(url, error, attempt) from error
             lasting = lasting and response.status_code in {301, 308}
-            target = _next_target(url, location)
+            target, before = _next_target(url, location), url
         raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
+
+    def _is_allowed(self, host: str, _port: int, address: str) -> bool:
+        """Whether to go on with a connection: to private addresses only from among them."""
+        if is_public(address) or self._settings.private_redirects:
+            return True
+        self._is_inside = self._is_inside or host.lower() == self._base_host
+        return self._is_inside
 
     def _await_turn(self) -> None:
         wait = self._pace.reserve()

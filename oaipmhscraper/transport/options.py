@@ -73,6 +73,11 @@ _OPTIONS = [
         metavar="SIZE",
         help="Largest answer taken, packed or unpacked, as 500K or 1G  [default: 64M].",
     ),
+    click.option(
+        "--private-redirects",
+        is_flag=True,
+        help="Follow redirects from a public host to addresses that are not public.",
+    ),
     click.option("--post", is_flag=True, help="Send POST requests instead of GET."),
     click.option(
         "--proxy",
@@ -99,7 +104,7 @@ _OPTIONS = [
 ]
 _NAMES = (
     "contact", "user_agent", "delay", "timeout", "attempts", "max_response",
-    "post", "proxy", "header_file", "ca_file", "insecure",
+    "private_redirects", "post", "proxy", "header_file", "ca_file", "insecure",
 )  # fmt: skip
 
 

@@ -18,10 +18,10 @@ from oaipmhscraper.documents.file_transport import (
     Known,
     NotChanged,
 )
-from oaipmhscraper.documents.public_hosts import is_public
 from oaipmhscraper.documents.robots import LONGEST_DELAY, Robots
 from oaipmhscraper.errors import RetryLater
 from oaipmhscraper.transport.http_settings import HttpSettings
+from oaipmhscraper.transport.public_hosts import is_public
 
 
 @pytest.fixture
@@ -205,6 +205,14 @@ def test_without_a_repository_no_private_address_is_allowed(server, fetch):
         ("::ffff:10.0.0.1", False),
         ("64:ff9b::7f00:1", False),
         ("2002:7f00:1::", False),
+        ("2001:0:5db8:d822::f5ff:fffe", False),  # Teredo, of 10.0.0.1
+        ("::127.0.0.1", False),
+        ("::93.184.216.34", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("64:ff9b:1:a:7f:0:100::", False),
+        ("fec0::1", False),
+        ("64:ff9b::5db8:d822", True),
         ("no address", False),
     ],
 )

@@ -97,7 +97,7 @@ def test_no_answer_takes_more_than_600_mb_to_harvest(name, tmp_path: Path):
         arguments = ["harvest", server.base_url, str(tmp_path / "silo"), "--quiet"]
         ended = subprocess.run(
             [sys.executable, "-c", HARVEST, *arguments],
-            capture_output=True, text=True, timeout=600, check=False,
+            cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
     assert "Traceback" not in ended.stderr
     assert ended.returncode in {0, 1, 3}

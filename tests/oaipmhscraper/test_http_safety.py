@@ -1,6 +1,7 @@
 """Who is trusted, who is told secrets, and how a user says so; servers on loopback."""
 
 import logging
+import socket
 import ssl
 import subprocess
 import threading
@@ -15,7 +16,8 @@ import pytest
 import urllib3
 from click.testing import CliRunner
 
-from oaipmhscraper.errors import EndpointUnreachable, RequestRefused
+from oaipmhscraper.errors import EndpointUnreachable, RedirectRefused, RequestRefused
+from oaipmhscraper.transport import http_transport
 from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.http_transport import HttpTransport
 from oaipmhscraper.transport.options import http_options, settings_from
@@ -51,6 +53,9 @@ def _handler(site: list[Site]) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(OAI)
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def log_message(self, *args: object) -> None:
             pass
 
@@ -62,9 +67,9 @@ def start(certificate: Path) -> Iterator[Callable[..., Site]]:
     """Start sites, with TLS where asked for."""
     running: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
 
-    def start(*, tls: bool = False) -> Site:
+    def start(*, tls: bool = False, host: str = "127.0.0.1") -> Site:
         box: list[Site] = []
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(box))
+        server = ThreadingHTTPServer((host, 0), _handler(box))
         server.daemon_threads = True
         server.handle_error = lambda *_: None  # refused handshakes are what some tests want
         if tls:
@@ -306,3 +311,54 @@ def test_insecurity_is_said_by_the_command():
     with warnings.catch_warnings():
         result = CliRunner().invoke(shown, ["--insecure"], obj=[])
     assert result.stderr == "silo: certificates are not checked (--insecure)\n"
+
+
+# --- redirects to private addresses
+
+
+@pytest.fixture
+def loopback_is_public(monkeypatch):
+    """127.0.0.1 stands for a public host, 127.0.0.2 for one inside."""
+    monkeypatch.setattr(http_transport, "is_public", lambda address: address == "127.0.0.1")
+
+
+@pytest.mark.parametrize("post", [False, True])
+def test_a_redirect_from_a_public_host_to_a_private_address_is_refused(
+    start, loopback_is_public, post
+):
+    inside, public = start(host="127.0.0.2"), start()
+    public.moved = inside.url("127.0.0.2")
+    with pytest.raises(RedirectRefused, match="not public; --private-redirects follows it"):
+        fetch(public.url(), post=post)
+    assert inside.seen == []
+
+
+def test_a_name_that_leads_to_a_private_address_is_refused_when_connected(
+    start, loopback_is_public, monkeypatch
+):
+    """A name is looked up by the connection itself: what it said before is of no use."""
+    inside, public = start(host="127.0.0.2"), start()
+    public.moved = inside.url("public.example")
+    look_up = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *more, **options: look_up(
+            "127.0.0.2" if host == "public.example" else host, *more, **options
+        ),
+    )
+    with pytest.raises(RedirectRefused, match=r"public\.example is at an address"):
+        fetch(public.url())
+    assert inside.seen == []
+
+
+def test_a_redirect_to_a_private_address_is_followed_where_it_is_allowed(start, loopback_is_public):
+    inside, public = start(host="127.0.0.2"), start()
+    public.moved = inside.url("127.0.0.2")
+    assert fetch(public.url(), private_redirects=True) == OAI
+
+
+def test_a_redirect_between_private_addresses_is_followed(start):
+    inside, outside = start(host="127.0.0.2"), start()
+    outside.moved = inside.url("127.0.0.2")
+    assert fetch(outside.url()) == OAI

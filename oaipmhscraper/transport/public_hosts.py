@@ -1,6 +1,6 @@
-"""Connections to public addresses only: links come from a server, and may point inwards.
+"""Connections to public addresses only: links and redirects come from a server.
 
-A record that links to ``http://169.254.169.254/`` or ``http://localhost:6379/`` would
+A record that links, or a redirect that leads, to ``http://169.254.169.254/`` would
 have this machine ask what only this machine can reach. The address that a connection
 was made to is looked at before anything is sent on it, so that a name which changes
 its address in between gains nothing. Where a proxy is used, it decides.
@@ -21,6 +21,15 @@ IsAllowed = Callable[[str, int, str], bool]
 """(host as in the URL, port, address connected to) → whether to go on."""
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+_NEVER_PUBLIC = tuple(
+    ipaddress.IPv6Network(network)
+    for network in (
+        "::/96",  # IPv4-compatible: RFC 4291, section 2.5.5.1
+        "::ffff:0:0:0/96",  # IPv4-translated: RFC 2765, section 2.1
+        "64:ff9b:1::/48",  # local-use NAT64: RFC 8215
+        "fec0::/10",  # site-local: RFC 3879
+    )
+)
 
 
 class PrivateAddress(ScraperError):
@@ -36,10 +45,16 @@ class PrivateAddress(ScraperError):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one that anybody can reach; of IPv6, what it stands for too."""
+    """Whether anyone can reach an IP address; of IPv6, also the IPv4 address it stands for.
+
+    Addresses that stand for another one in a way that is deprecated, or local to a network
+    (IPv4-compatible, IPv4-translated, site-local, local-use NAT64), are never public.
+    """
     try:
         found: _Address = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
+        return False
+    if any(found in network for network in _NEVER_PUBLIC):
         return False
     return all(one.is_global and not one.is_multicast for one in (found, *_embedded(found)))
 
