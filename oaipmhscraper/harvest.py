@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from oaipmhprotocol import DatestampError, OAIError, Record
+from oaipmhprotocol import DatestampError, OAIError, Record, Verb
 from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol.words import Argument
 from oaipmhscraper.by_identifier import Counting, pages_by_identifier, settle
 from oaipmhscraper.completeness import reason_to_count
 from oaipmhscraper.errors import RequestRefused, ScraperError
@@ -23,13 +24,17 @@ from oaipmhscraper.quarantine import Origin
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import ListReceipt
 from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside
+from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside, list_request
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.tempo import Tempo
+from oaipmhscraper.walk.listed_pages import AskedInVain
 from oaipmhscraper.walk.page_facts import DateSample, headers_of
-from oaipmhscraper.walk.values import WalkPage, WindowBroken
+from oaipmhscraper.walk.values import GiveUp, WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.windows import Sight
+
+MOST_IN_VAIN, VAIN_EACH = 100, 2
+"""How many windows of a list may break: so many, and again for each page that brought something."""
 
 ReadPage = Callable[[bytes], ListPage[Record]]
 KeepAside = Callable[[Sequence[SetAside], Origin], object]
@@ -139,6 +144,8 @@ class ListHarvest:
         self._failure: BaseException | None = None
         self._request: Request | None = None
         self._stopping = False
+        self._vain = 0
+        self._fruitful = books.pages
 
     def run(self) -> ListEnd:
         """Fetch and store to the end, or as far as it goes.
@@ -264,7 +271,9 @@ class ListHarvest:
                 (*found.page.set_aside, *stored.quarantined),
                 Origin(str(found.request), prefix, received),
             )
+            known = self._books.counts.distinct
             row = self._books.keep(row, found, stored)
+            self._fruitful += self._books.counts.distinct > known
             self._seen.setdefault(row.id, _Seen()).add(found, seconds)
             self._dates.add(headers_of(found.page))
             change = None if row.state == "done" else self._cut(row, found)
@@ -313,6 +322,7 @@ class ListHarvest:
             failure, RequestRefused
         ):
             self._failure = self._failure or failure
+            self._request = self._request or self._asked_of(row)
             self._stopping = True
         else:
             raise failure
@@ -320,6 +330,10 @@ class ListHarvest:
     def _remedy(self, row: WindowRow, failure: WindowBroken) -> None:
         if row.mode == COUNT:
             self._books.give_up_counting(row, str(failure))
+            return
+        self._vain += 1
+        if self._vain > MOST_IN_VAIN + VAIN_EACH * self._fruitful:
+            self._give_up(row, failure)
             return
         self._empties = 0  # else the halves of a window that broke are joined to it again
         seen = self._seen.get(row.id, _Seen()).span
@@ -330,6 +344,27 @@ class ListHarvest:
         if change.single:
             self._drop_parked()
         self._books.change(change, failure.steps)
+
+    def _give_up(self, row: WindowRow, failure: WindowBroken) -> None:
+        """Stop asking: what brings nothing new would go on for ever; another run may go on."""
+        cause = AskedInVain(self._vain, len(self._books.open_windows()), failure.cause)
+        self._books.change(remedied(row, GiveUp(), str(failure), self._where))
+        self._failure, self._stopping = self._failure or cause, True
+        self._request = self._request or failure.request
+
+    def _asked_of(self, row: WindowRow) -> Request:
+        """What a window is asked for with, as far as one knows without its walk."""
+        verb = Verb.LIST_RECORDS if row.mode == LIST else Verb.LIST_IDENTIFIERS
+        if row.position is not None and row.position.token is not None:
+            return Request(verb, ((Argument.RESUMPTION_TOKEN.value, row.position.token),))
+        job, window = self._books.job, row.window
+        return list_request(
+            verb,
+            job.metadata_prefix,
+            from_=window.from_,
+            until=window.until,
+            set_spec=job.set_spec,
+        )
 
     def _drop_parked(self) -> None:
         for number in self._parked:

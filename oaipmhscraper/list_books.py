@@ -80,6 +80,11 @@ class ListBooks:
         return ListedSoFar(self.counts.promised, self.counts.distinct, steps)
 
     @property
+    def pages(self) -> int:
+        """How many pages were stored."""
+        return sum(row.pages for row in self._windows.values())
+
+    @property
     def longest(self) -> Length:
         """How long the longest list was that the records came in."""
         rows = [row for row in self._windows.values() if row.mode != COUNT]

@@ -39,11 +39,13 @@ from oaipmhscraper.walk.listed_pages import (
     Item,
     ListCutShort,
     ListedPage,
+    OutsideWindow,
     Reading,
 )
 from oaipmhscraper.walk.narrowing import LASTING, narrowed
 from oaipmhscraper.walk.page_facts import (
     are_outside,
+    are_strictly_outside,
     begins_before,
     digest_of,
     earliest_days,
@@ -254,7 +256,24 @@ class _Walk(Generic[Item]):
             return _Got(request, failure=failure_of(error), cause=error)
         has_news = any(name not in self._identifiers for name in names_on(page))
         failure, cause = judged(page, self._expectation, has_news=has_news)
+        if failure is None and self._is_not_narrowed(page):
+            sentence = f"the list of {self._window} begins like that of another window"
+            failure, cause = Failure.OUTSIDE, OutsideWindow(sentence)
         return _Got(request, page, answer, failure, cause)
+
+    def _is_not_narrowed(self, page: ListPage[Item]) -> bool:
+        """Whether a window begins with the page of another one, which is not of its dates.
+
+        That shows that windows change nothing where all records are of a few days, or
+        hours, as those that are outside of a window by no more may be of another time zone.
+        """
+        names = names_on(page)
+        if self._at.token is not None or self._at.pages or not names:
+            return False
+        opening = digest_of([self._job.metadata_prefix, self._job.set_spec or "", *names])
+        is_known = self._quirks.opens_two(opening, str(self._window))
+        is_part = self._is_cut and self._quirks.windows_work
+        return is_known and is_part and are_strictly_outside(headers_of(page), self._window)
 
     @property
     def _expectation(self) -> Expectation:

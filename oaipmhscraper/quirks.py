@@ -5,11 +5,13 @@ helped, so that the next page, window or run begins with it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
 from oaipmhprotocol import Granularity
+
+_MOST_OPENINGS = 1_000
 
 
 class Spelling(StrEnum):
@@ -54,6 +56,8 @@ class Quirks:
         repeats_in_vain: How many lists that ended early ended so again.
         empty_confirmed: How many empty windows were empty when asked again.
         empty_denied: How many of them were not.
+        openings: The first pages of windows, as digests, and of which window each came
+            first; of this process only.
     """
 
     spelling: Spelling = Spelling.ENCODED
@@ -71,6 +75,13 @@ class Quirks:
     repeats_in_vain: int = 0
     empty_confirmed: int = 0
     empty_denied: int = 0
+    openings: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def opens_two(self, page: str, window: str) -> bool:
+        """Note the first page of a window; return whether another window begins with it."""
+        if len(self.openings) >= _MOST_OPENINGS:
+            self.openings.clear()
+        return self.openings.setdefault(page, window) != window
 
     @property
     def windows_usable(self) -> bool:
@@ -89,7 +100,7 @@ class Quirks:
 
     def to_json(self) -> dict[str, Any]:
         """The fields by name, as JSON values."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Quirks":

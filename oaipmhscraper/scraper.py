@@ -487,7 +487,7 @@ def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
         raise HarvestInterrupted(receipt)
     for end in ends:
         if isinstance(end.failure, Exception):
-            raise HarvestStopped(str(end.request), end.failure, receipt) from end.failure
+            raise HarvestStopped(str(end.request or ""), end.failure, receipt) from end.failure
 
 
 def _agreed_base_url(silo: Silo, given: str | None) -> str:

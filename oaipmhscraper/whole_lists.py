@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("OAIPMH Harvester")
 
-_MOST_REMEDIES = 500
-"""Windows of one list that may break before the list is given up."""
+_MOST_REMEDIES = 100
+"""Windows of one list that may break before the list is given up, and one more for each page."""
 
 
 OneByOne = Callable[[Window, Container[str]], Iterator[ListedPage[Item]]]
@@ -64,7 +64,7 @@ def whole_list(
     whole = window or Window(job.from_, job.until)
     todo = [whole]
     repeated: set[Window] = set()
-    remedies = 0
+    remedies = pages = 0
     while todo:
         part = todo.pop()
         short: Exception | None = None
@@ -72,6 +72,7 @@ def whole_list(
         try:
             again = part in repeated
             for listed in walk_list(client, reading, job, part, quirks=quirks, again=again):
+                pages += 1
                 dates.add(headers_of(listed.page))
                 yield _only_new(listed, known, is_part=remedies > 0)
                 short = listed.doubt if isinstance(listed.doubt, ListCutShort) else None
@@ -79,7 +80,7 @@ def whole_list(
             remedies += 1
             repeated.add(part)
             instead = _instead(broken, part, whole, quirks, dates)
-            if remedies <= _MOST_REMEDIES and instead:
+            if remedies <= _MOST_REMEDIES + pages and instead:
                 todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
             elif one_by_one is None or not isinstance(broken.remedy, ByIdentifier):
                 raise

@@ -30,6 +30,16 @@ class ListBarren(ScraperError):
         super().__init__(f"the list gave {lack} on {pages:,} pages in a row")
 
 
+class AskedInVain(ScraperError):
+    """A list breaks off again and again."""
+
+    def __init__(self, broken: int, left: int, cause: Exception) -> None:
+        super().__init__(
+            f"the list broke off {broken:,} times, and {left:,} windows of dates are left;"
+            f" the last time: {cause}"
+        )
+
+
 class OneIdentifier(ScraperError):
     """Different records of a page have all the same identifier."""
 

@@ -233,6 +233,19 @@ def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run
     assert (result.exit_code, receipt["whole"], receipt["counts"]["listed"]) == (0, True, SIZE)
 
 
+def test_a_list_that_breaks_off_again_and_again_is_left_and_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.setattr("oaipmhscraper.harvest.MOST_IN_VAIN", 2)
+    monkeypatch.setattr("oaipmhscraper.harvest.VAIN_EACH", 0)
+    directory = str(tmp_path / "silo")
+    with served_with("a_record_that_poisons_its_page", "identifiers_fail") as server:
+        left = harvest(server, directory).receipt
+        monkeypatch.undo()
+        went_on = harvest(server, directory).receipt
+    assert "the list broke off 3 times, and " in left.losses[0]
+    assert " windows of dates are left" in left.losses[0]
+    assert 0 < left.counts.distinct < went_on.counts.distinct == SIZE - 1
+
+
 @pytest.mark.parametrize("verb", ["ListRecords", "ListIdentifiers"])
 def test_what_never_ends_is_left(verb, run):
     """New tokens, and nothing new: the same records in another order, and empty pages."""

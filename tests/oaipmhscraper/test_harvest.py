@@ -293,6 +293,7 @@ def test_an_unreachable_repository_ends_the_whole_harvest(repository, scraper):
     with pytest.raises(HarvestStopped) as stopped:
         scraper.harvest(["oai_dc", "p"])
     assert len(stopped.value.receipt.lists) == 1
+    assert "the harvest stopped at verb=ListRecords&metadataPrefix=oai_dc: " in str(stopped.value)
 
 
 # --- Ctrl-C

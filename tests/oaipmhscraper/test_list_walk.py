@@ -565,6 +565,15 @@ def test_records_outside_a_window_make_one_list_of_all():
     assert not quirks.windows_work
 
 
+def test_windows_of_hours_that_all_begin_alike_make_one_list_of_all():
+    repository, quirks = repository_with("windows_ignored_and_lists_break_off"), Quirks()
+    early, late = (Window(f"2010-01-01T{hour}:00:00Z", None) for hour in ("09", "10"))
+    assert len(Walked(repository, early, quirks=quirks).identifiers) == 20
+    walked = Walked(repository, late, quirks=quirks)
+    assert isinstance(walked.broken.cause, OutsideWindow)
+    assert (walked.identifiers, walked.broken.remedy) == ([], SingleList())
+
+
 def test_records_outside_the_dates_that_the_user_asked_for_are_kept():
     repository = repository_with("windows_ignored")
     window = Window("2011-05-01T00:00:00Z", None)

@@ -133,6 +133,22 @@ def windows_ignored(repository: Repository) -> None:
 
 
 @fault(63)
+def windows_ignored_and_lists_break_off(repository: Repository) -> None:
+    """63: from and until change nothing, records are minutes apart, ListRecords fails after 20."""
+    windows_ignored(repository)
+    first = repository.items[0].datestamp
+    repository.items = [
+        replace(item, datestamp=first + timedelta(minutes=item.number)) for item in repository.items
+    ]
+
+    @changed(repository, "page")
+    def page(step, place):
+        if place.begin >= 20 and place.verb == "ListRecords":
+            raise Instead(html(500))
+        return step(place)
+
+
+@fault(63)
 def windows_of_another_date(repository: Repository) -> None:
     """63: from and until look at a date that no header shows: 1600 to 2009, or none (pycsw)."""
 
