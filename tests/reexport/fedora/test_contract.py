@@ -54,18 +54,18 @@ def curate(silo: Silo, path: str, content: str, identifier: str = ID) -> None:
 
 
 def test_versions_go_as_they_were_made_each_with_its_day_and_the_sources(
-    simulated: Fedora, export_simulated: Export, put: Harvest
+    fedora: Fedora, export: Export, put: Harvest
 ) -> None:
-    silo = export_simulated.silo
+    silo = export.silo
     put(silo, ID, "2")
     silo[ID].clone_version("2", "ed-2020")
     put(silo, ID, "1", "Another")
     silo[ID].clone_version("1", "ed-2014", agent="ann")
-    assert export_simulated.run().whole
-    found = target_of(export_simulated).find(ID)
+    assert export.run().whole
+    found = target_of(export).find(ID)
     assert found is not None
     assert [one.version for one in found.versions] == ["2", "ed-2020", "1", "ed-2014"]
-    graphs = [parsed(simulated.get(one.uri, Accept=NT)) for one in found.versions]
+    graphs = [parsed(fedora.get(one.uri, Accept=NT)) for one in found.versions]
     assert [value(one, SILO.sourceDatestamp) for one in graphs] == [
         "2024-05-02T00:00:00Z", "2024-05-02T00:00:00Z",
         "2024-05-01T00:00:00Z", "2024-05-01T00:00:00Z",
