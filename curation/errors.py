@@ -29,6 +29,10 @@ class RuleRefused(CurationError, ValueError):
     """A rule that means nothing; nothing was changed."""
 
 
+class RuleNotFound(RuleRefused):
+    """There is no kept rule of that name."""
+
+
 class PatternTooSlow(CurationError):
     """A pattern that does not come to an end on a value in the time allowed.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import tomli_w
 
-from curation.errors import RuleRefused, UnknownField
+from curation.errors import RuleNotFound, RuleRefused, UnknownField
 from curation.fields import field_names, unknown_field
 from curation.rules import (
     Add,
@@ -217,7 +217,7 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         there = ", ".join(rule_names(silo_path)) or "none"
-        raise RuleRefused(f"there is no rule {name!r}; those here: {there}") from None
+        raise RuleNotFound(f"there is no rule {name!r}; those here: {there}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         reason = getattr(error, "strerror", None) or error
         raise RuleRefused(f"{path!r} cannot be read: {reason}") from None
@@ -285,7 +285,7 @@ def delete_rules(silo_path: str, name: str) -> None:
     try:
         os.unlink(os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX))
     except FileNotFoundError:
-        raise RuleRefused(f"there is no rule {name!r}") from None
+        raise RuleNotFound(f"there is no rule {name!r}") from None
 
 
 def kept_rules(silo_path: str) -> Iterator[tuple[str, RuleSet]]:

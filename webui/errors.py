@@ -175,6 +175,7 @@ CURATION_ERRORS: tuple[tuple[type[curation.CurationError], HTTPStatus, str], ...
     (curation.UpstreamRefused, HTTPStatus.CONFLICT, "nothing_to_decide"),
     (curation.MarkRefused, HTTPStatus.CONFLICT, "mark_refused"),
     (curation.NoFields, HTTPStatus.CONFLICT, "no_fields"),
+    (curation.RuleNotFound, HTTPStatus.NOT_FOUND, "rule_not_found"),
     (curation.CurationError, HTTPStatus.BAD_REQUEST, "bad_rule"),
 )
 """Curation's error → status and code; the first line that fits."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from webui import urls
+from webui.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,10 +13,12 @@ class Entry:
     Attributes:
         label: An English text of the catalogue.
         path: Where it leads; every page below it belongs to the same room.
+        role: Who may go there.
     """
 
     label: str
     path: str
+    role: Role = Role.VIEWER
 
     @property
     def url(self) -> str:
@@ -38,5 +41,5 @@ NAVIGATION: tuple[Entry, ...] = (
     Entry("Clusters", "/clusters"),
     Entry("Upstream", "/upstream"),
     Entry("Quality", "/quality"),
-    Entry("Activity", "/activity"),
+    Entry("Activity", "/activity", Role.CURATOR),
 )

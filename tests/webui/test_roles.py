@@ -1,5 +1,6 @@
 """Who may do what: every line of the route table, asked by everybody in every way."""
 
+import html
 import io
 import json
 import re
@@ -59,9 +60,9 @@ POST   /bulk/attach                                             -   - 400 400
 GET    /bulk/staged/{token}                                     - 404 404 404
 POST   /bulk/staged/{token}                                     -   - 404 404
 GET    /rules                                                   - 200 200 200
-GET    /rules/{name}                                            - 400 400 400
-POST   /rules/{name}                                            -   - 400 400
-POST   /rules/{name}/delete                                     -   - 400 400
+GET    /rules/{name}                                            - 404 404 404
+POST   /rules/{name}                                            -   - 404 404
+POST   /rules/{name}/delete                                     -   - 404 404
 GET    /jobs                                                    - 200 200 200
 POST   /jobs                                                    -   -   - 400
 GET    /jobs/new                                                -   -   - 200
@@ -213,6 +214,21 @@ def test_every_route_lets_in_whom_the_table_says(ask: Ask, silo: Silo, who: str)
         if row[who] == "-":
             assert b"On the keeping" not in bytes(page.body) + bytes(answer.body)
     assert silo["oai:example.org:1"].revision == before
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_a_record_and_the_navigation_offer_only_what_the_role_may_do(ask: Ask, who: str) -> None:
+    """Every form of the page, and every link of its own address space."""
+    for pattern in ("/records/{record}", "/records/{record}/versions/{version}"):
+        text = bytes(ask(who, "GET", pattern).body).decode()
+        forms = re.findall(r'<form[^>]* action="([^"]+)"[^>]* method="(\w+)"', text)
+        links = [(url, "get") for url in re.findall(r'<a [^>]*href="(/[^"]*)"', text)]
+        for url, method in forms + links:
+            path = html.unescape(url).partition("?")[0].partition("#")[0]
+            needed = routes.find(method.upper(), path).route.needs
+            assert needed <= EVERYBODY[who], (method, url)
+        assert ("Delete the record" in text) == (who == "mona")
+        assert ("New empty version" in text) == (who in {"cara", "mona"})
 
 
 @pytest.mark.parametrize("who", EVERYBODY)

@@ -28,7 +28,9 @@ ${self.head()}\
     <nav aria-label="${_('Main')}">
       <ul>
 % for entry in navigation:
+% if user.may(entry.role):
         <li><a href="${entry.url}"${here(entry)}>${_(entry.label)}</a></li>
+% endif
 % endfor
       </ul>
     </nav>

@@ -4,6 +4,7 @@
 <%!
   import json
   from webui import dates
+  from webui.roles import Role
 %>
 <%def name="title()">${view.title}</%def>
 <% shown, current = view.shown, view.current %>
@@ -116,7 +117,7 @@ ${compared.fields(file)}
 % if file.sha256:
       <p class="digest"><span>SHA-256</span> <code>${file.sha256}</code></p>
 % endif
-% if shown.curated:
+% if shown.curated and user.may(Role.CURATOR):
       <p class="acts">
 % if file.metadata:
         <a href="${urls.version(view.identifier, shown.name, 'edit-xml', path=file.path)}">${_("Edit as XML")}<span class="unseen"> ${file.path}</span></a>
@@ -131,9 +132,9 @@ ${compared.fields(file)}
 % else:
   <p class="empty-line">${_("This version has no files.")}</p>
 % endif
-% if shown.curated:
+% if shown.curated and user.may(Role.CURATOR):
   <p><a class="button" href="${urls.files(view.identifier, shown.name)}">${_("Add a file")}</a></p>
-% else:
+% elif not shown.curated:
   <p class="hint">${_("This version is as harvested and stays so; make a copy to change anything.")}</p>
 % endif
 </section>
@@ -154,6 +155,7 @@ ${parts.xml(xml.pieces, xml.path)}
 </div>
 
 <aside aria-label="${_('About this record')}">
+% if user.may(Role.CURATOR):
 <section class="card curate" aria-labelledby="curate">
   <h2 id="curate">${_("Curate")}</h2>
 % if shown.curated:
@@ -193,9 +195,12 @@ ${clone_form(view, shown, clone_name)}
     <li><a href="${urls.version(view.identifier, shown.name, 'rename')}">${_("Rename version {name}", name=shown.name)}</a></li>
     <li><a class="danger" href="${urls.version(view.identifier, shown.name, 'delete')}">${_("Delete version {name}", name=shown.name)}</a></li>
 % endif
+% if user.may(Role.MANAGER):
     <li><a class="danger" href="${urls.delete_record(view.identifier)}">${_("Delete the record")}</a></li>
+% endif
   </ul>
 </section>
+% endif
 
 <section class="card" aria-labelledby="versions">
   <h2 id="versions">${_("Versions")}</h2>
