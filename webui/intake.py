@@ -47,6 +47,9 @@ SECONDS = 30
 SLOWEST = 32 * 1024
 """Bytes a second at which a body has to come on the whole."""
 SECONDS_TO_DRAIN = 5.0
+SEND_BUFFER = 512 * 1024
+"""Bytes of answers that the system is asked to keep for a client that does not read them;
+so what anyone may ask for holds up no thread, and no further request is answered before."""
 _TICK = 0.5
 _BLOCK = 64 * 1024
 _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
@@ -407,6 +410,7 @@ class Intake:
     def _begin(self, connection: Connection) -> None:
         now = time.monotonic()
         connection.socket.settimeout(0)
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self._selector.register(connection.socket, selectors.EVENT_READ, connection)
         self._here[connection] = None
         while len(self._here) > self._most:
@@ -418,6 +422,9 @@ class Intake:
         self._go_on(connection, now)
 
     def _receive(self, connection: Connection) -> None:
+        if connection.rfile.is_ready and not connection.is_refused:  # earlier answers were read
+            self._go_on(connection, time.monotonic())
+            return
         try:
             block = connection.socket.recv(_BLOCK)
         except (BlockingIOError, InterruptedError):
@@ -440,6 +447,9 @@ class Intake:
             self._end(connection)
         elif inbox.is_ready and self._workers.qsize >= MOST_QUEUED:
             self._crowd_out(connection)
+        elif inbox.is_ready and not _is_writable(connection.socket):
+            connection.deadline = now + SECONDS
+            self._selector.modify(connection.socket, selectors.EVENT_WRITE, connection)
         elif inbox.is_ready:
             self._forget(connection)
             inbox.open()
@@ -468,6 +478,7 @@ class Intake:
         """Answer, and give the client time to read that though it is sending."""
         connection.is_refused = True
         connection.deadline = time.monotonic() + SECONDS_TO_DRAIN
+        self._selector.modify(connection.socket, selectors.EVENT_READ, connection)
         with contextlib.suppress(OSError):
             connection.socket.send(refusal.answer())
             connection.socket.shutdown(socket.SHUT_WR)
@@ -480,3 +491,10 @@ class Intake:
     def _end(self, connection: Connection) -> None:
         self._forget(connection)
         connection.end()
+
+
+def _is_writable(sock: socket.socket) -> bool:
+    """Whether there is room for an answer."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_WRITE)
+        return bool(selector.select(0))

@@ -93,6 +93,25 @@ def test_two_hundred_slow_clients_hold_up_nobody(
                 assert time.monotonic() - began < 1.0
 
 
+def test_who_asks_for_much_and_reads_nothing_holds_up_nobody(client: Any) -> None:
+    asked = f"GET /static/vendor/pico-2.1.1.min.css HTTP/1.1\r\n{HOST}\r\n".encode() * 60
+    last = f"GET /robots.txt HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode()
+    with contextlib.ExitStack() as opened:
+        held = [opened.enter_context(socket.socket()) for _ in range(10)]
+        for connection in held:
+            connection.settimeout(20)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.connect(("127.0.0.1", client.port))
+            connection.sendall(asked)
+        time.sleep(0.5)
+        for _ in range(5):
+            began = time.monotonic()
+            assert client.get("/robots.txt").status == 200
+            assert time.monotonic() - began < 1.0
+        held[0].sendall(last)
+        assert statuses(received(held[0])) == [200] * 61
+
+
 def test_head_and_body_have_a_deadline_however_steadily_they_come(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
