@@ -5,6 +5,7 @@ import contextlib
 import io
 import logging
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -153,6 +154,34 @@ def _prepare_streams() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
         sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
+    sys.stdout, sys.stderr = _TerminalOutput.of(sys.stdout), _TerminalOutput.of(sys.stderr)
+
+
+_COMMANDS_OF_TERMINALS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """A text with C1 control characters and bidirectional overrides as ``\\u009b``.
+
+    Terminals obey them, wherever they come from; XML allows them in titles. So written,
+    JSON stays the same JSON.
+    """
+    return _COMMANDS_OF_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class _TerminalOutput(io.TextIOWrapper):
+    """A stream to a terminal, which gets what it is sent as `printable`."""
+
+    def write(self, text: str) -> int:
+        super().write(printable(text))
+        return len(text)
+
+    @classmethod
+    def of(cls, stream: TextIO) -> TextIO:
+        """The stream itself where it is none to a terminal."""
+        if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
+            return stream
+        return cls(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
 
 
 def _nowhere() -> TextIO:

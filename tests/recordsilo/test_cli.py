@@ -1,9 +1,11 @@
 """The store's own commands: what they print, what they refuse, and how they exit."""
 
 import ast
+import contextlib
 import io
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 import sys
@@ -629,3 +631,46 @@ def test_diff_as_json_has_digests_and_lines(myrepo: str, run: Run) -> None:
     (one,) = found["files"]
     assert (one["path"], one["change"], one["before"]) == ("n.txt", "added", None)
     assert one["after"]["size"] == 2
+
+
+# --------------------------------------------------------------------------- terminals
+
+HOSTILE = "a\x9b31mred\u202etxt"
+ESCAPED = "a\\u009b31mred\\u202etxt"
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """What a command sends to the terminal that it runs on."""
+    main, side = pty.openpty()
+    run = subprocess.Popen(
+        [sys.executable, "-c", MAIN, *arguments],
+        stdin=side, stdout=side, stderr=side, cwd="/",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "200"},
+    )  # fmt: skip
+    os.close(side)
+    seen = b""
+    with contextlib.suppress(OSError):  # EIO: the other side is closed
+        while piece := os.read(main, 4096):
+            seen += piece
+    os.close(main)
+    run.wait(timeout=60)
+    return seen.decode()
+
+
+def test_a_terminal_gets_no_control_characters_of_titles_names_and_messages(tmp_path):
+    with Silo(str(tmp_path / "s")) as silo:
+        silo.get_item("oai:x:1").put_stream(
+            "oai_dc",
+            '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"'
+            ' xmlns:dc="http://purl.org/dc/elements/1.1/">'
+            f"<dc:title>{HOSTILE}</dc:title></oai_dc:dc>".encode(),
+            metadata=True,
+        )
+    directory = str(tmp_path / "s")
+    listed = on_a_terminal("ls", directory, "--json")
+    assert ESCAPED in listed
+    assert HOSTILE in json.loads(listed.replace("\r\n", "\n").splitlines()[0])["title"]
+    assert ESCAPED in on_a_terminal("ls", HOSTILE)
+    others = (("ls", directory), ("show", directory, "oai:x:1"), ("path", directory, HOSTILE))
+    for shown in (listed, *(on_a_terminal(*arguments) for arguments in others)):
+        assert not {"\x9b", "\u202e"} & set(shown)
