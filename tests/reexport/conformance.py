@@ -4,6 +4,7 @@ A test module makes a class of `TargetContract` and a fixture ``rig``.
 """
 
 import contextlib
+import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 import pytest
 
 from recordsilo import Silo
+from recordsilo.errors import VersionExists
 from reexport import (
     ActionKind,
     Deletions,
@@ -92,6 +94,15 @@ def lose_ledger(silo: Silo, rig: Rig) -> None:
     target.probe()
     for suffix in ("", "-wal", "-shm"):
         Path(ledger_path(silo.path, target.key) + suffix).unlink(missing_ok=True)
+
+
+def counts(report: RunReport) -> tuple[object, ...]:
+    return (actions(report), report.records, report.failed, report.conflicts, report.skipped)
+
+
+def _roll_back(export: Export, *, purge: bool) -> None:
+    for run_id, _, _ in export.status().runs[:1]:
+        export.rollback(run_id, purge=purge)
 
 
 LIVE = ("oai:example.org:1", "oai:example.org:2", "oai:example.org:3")
@@ -239,6 +250,37 @@ class TargetContract:
         assert rig.holds("oai:example.org:2") == spoiled
         assert export(silo, rig).run(on_conflict=OnConflict.OVERWRITE).whole
         self.is_mended(silo, rig)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_plan_counts_what_the_run_counts(
+        self, silo: Silo, rig: Rig, harvest: Change, delete_at_source: Change, seed: int
+    ) -> None:
+        """Whatever happened to the Silo, the ledger and the target before."""
+        chance = random.Random(seed)
+        names = [f"oai:example.org:{number}" for number in range(1, 8)]
+        for identifier in names[4:]:
+            harvest(silo, identifier, "More")
+        deletions = chance.choice(list(Deletions if rig.target().capabilities.each_version
+                                       else (Deletions.KEEP, Deletions.DELETE)))  # fmt: skip
+        happenings: list[Callable[[str], object]] = [
+            lambda one: export(silo, rig).run(Selection(items=(one,))),
+            lambda one: export(silo, rig, deletions=deletions).run(limit=2),
+            lambda one: rig.holds(one) and rig.spoil(one),
+            lambda one: silo[one].put_stream("notes.txt", f"{seed}"),
+            lambda one: export(silo, rig).reconcile(Selection(items=(one,))),
+            lambda _: lose_ledger(silo, rig),
+            lambda one: one in LIVE and delete_at_source(silo, one),
+            lambda _: _roll_back(export(silo, rig), purge=chance.random() < 0.5),
+        ]
+        for _ in range(8):
+            with contextlib.suppress(VersionExists):
+                chance.choice(happenings)(chance.choice(names))
+        for on_conflict in OnConflict:
+            limit = chance.choice([None, 1, 3])
+            export_ = export(silo, rig, deletions=deletions)
+            planned = export_.run(dry_run=True, limit=limit, on_conflict=on_conflict)
+            done = export_.run(limit=limit, on_conflict=on_conflict)
+            assert counts(planned) == counts(done), (planned.problems, done.problems)
 
     def test_limit_counts_no_conflicts(self, silo: Silo, rig: Rig, harvest: Change) -> None:
         export(silo, rig).run()

@@ -345,8 +345,9 @@ class FedoraTarget:
             yield transaction
         except Busy:
             raise
-        except BaseException:
-            transaction.abandon()
+        except BaseException as error:
+            if open_still := transaction.abandon():
+                error.args = (f"{error}; {open_still}",)
             raise
 
     # -- withdrawals ------------------------------------------------------------------

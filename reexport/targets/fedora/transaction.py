@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 import requests
 
 from reexport.targets.fedora.answers import (
+    Busy,
+    Denied,
     Departed,
     FedoraError,
     NotFedora,
@@ -69,10 +71,17 @@ class Transaction:
         """Make it visible: one version of each object in it."""
         self._client.send("PUT", self.uri)
 
-    def abandon(self) -> None:
-        """Take it back; one that is gone already, or a server that is, is no matter."""
-        with contextlib.suppress(FedoraError):
-            self._client.send("DELETE", self.uri)
+    def abandon(self) -> str:
+        """Take it back; one that is over already is no matter.
+
+        Returns:
+            Why it could not be, in a sentence; ``""`` where it was.
+        """
+        try:
+            settle(self._client, self.uri)
+        except FedoraError as error:
+            return str(error)
+        return ""
 
     @contextlib.contextmanager
     def kept_alive(self, size: int) -> Iterator[None]:
@@ -98,11 +107,21 @@ class Transaction:
 def settle(client: FedoraClient, uri: str) -> None:
     """Make sure that a transaction left by a killed process is over, one way or the other.
 
+    Where the user may not end it (6.0.0 lets only administrators), it expires.
+
     Raises:
         FedoraError: It cannot be ended now; a commit may be at work in it.
     """
-    with contextlib.suppress(NotThere, Departed, TransactionLost):
-        client.send("DELETE", uri)
+    over = contextlib.suppress(NotThere, Departed, TransactionLost)
+    with over:
+        try:
+            client.send("DELETE", uri)
+        except (Denied, Busy) as error:
+            if error.status not in {403, 500}:
+                raise
+            client.send("GET", uri)
+            why = "could not be ended, and holds the record until it expires, within minutes"
+            raise Busy(error.status, uri, why) from error
 
 
 def _life_in(headers: Mapping[str, str]) -> float:

@@ -136,6 +136,7 @@ class Simulator:
         self.starting = False
         self.room: int | None = None
         self.needs_if_match = False
+        self.ends_transactions = True  # 6.0.0 lets only administrators end one (500)
         self.sends_date = True  # a Jetty 12 does not, unless told to (7.0.0)
         self.lost: set[str] = set()  # names of files that the next commits lose
         self.base = ""
@@ -210,6 +211,8 @@ class Simulator:
         if found.state in {"committed", "rolled back"}:
             raise Trouble(410, _over(found))
         if request.method == "DELETE":
+            if not self.ends_transactions:
+                raise Trouble(500)
             self._end(found, "rolled back")
             return Answer(204)
         if request.method == "PUT":
@@ -218,7 +221,8 @@ class Simulator:
             self._apply(found)
             self._end(found, "committed")
             return Answer(204)
-        found.expires = self._clock() + self.timeout
+        if request.method == "POST":
+            found.expires = self._clock() + self.timeout
         return Answer(204, {"Atomic-Expires": formatdate(found.expires, usegmt=True)})
 
     def _begin(self, request: Request) -> Answer:

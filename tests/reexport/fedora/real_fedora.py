@@ -21,6 +21,8 @@ from pathlib import Path
 import requests
 
 USER = "fedoraAdmin"
+EXPORTER = "exporter"
+"""A user in the role fedoraUser, who may do what an ACL says; password as the name."""
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 ARTIFACTS = {
     "fcrepo-webapp.war": "org.fcrepo:fcrepo-webapp:6.0.0:war",
@@ -64,7 +66,8 @@ def start(files: Path, home: Path, port: int = 0) -> tuple[int, str]:
     """Start one in a session of its own, and wait until it answers; (process id, its root)."""
     port = port or _free_port()
     home.mkdir(parents=True, exist_ok=True)
-    (home / "users.properties").write_text(f"{USER}: {USER},fedoraAdmin\n")
+    users = f"{USER}: {USER},fedoraAdmin\n{EXPORTER}: {EXPORTER},fedoraUser\n"
+    (home / "users.properties").write_text(users)
     (home / "realm.xml").write_text(REALM.format(users=home / "users.properties"))
     with open(home / "log", "ab") as log:
         process = subprocess.Popen(

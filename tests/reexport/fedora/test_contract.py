@@ -1,18 +1,20 @@
 """What an export to Fedora has to hold, on simulated and on real servers."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fedora_support import ADMIN, Fedora, Harvest
+import real_fedora
+from fedora_support import ADMIN, QUICK, Fedora, Harvest
 from rdflib.namespace import DCTERMS, PROV
 
 from recordsilo import Silo
 from reexport.engine import Export
 from reexport.errors import CredentialsRefused, TargetUnusable
 from reexport.ledger import Ledger, ledger_path
-from reexport.plan import Versions
+from reexport.plan import Policy, Versions
 from reexport.selection import Selection
 from reexport.targets.fedora import FedoraClient, FedoraTarget
 from reexport.targets.fedora.description import SILO, parsed, value
@@ -605,3 +607,53 @@ def test_a_selection_goes_alone(fedora: Fedora, export: Export, put: Harvest) ->
     one = replace(export, policy=replace(export.policy, versions=Versions.CURRENT))
     assert one.run(Selection(items=(ID,))).actions == {ActionKind.CREATE: 1}
     assert target_of(export).find("oai:example.org:2") is None
+
+
+RIGHTS = """
+@prefix acl: <http://www.w3.org/ns/auth/acl#> .
+<#{user}> a acl:Authorization ; acl:agent "{user}" ; acl:mode acl:Read, acl:Write ;
+    acl:accessTo <{uri}> {default} .
+"""
+
+
+def test_a_user_with_no_more_than_the_rights_in_the_guide_can_export(
+    real: Fedora, empty: Silo, put: Harvest, delete_at_source: Harvest
+) -> None:
+    """Read and Write on the repository's root (transactions) and, by default, the container."""
+    user = real_fedora.EXPORTER
+    if os.environ.get("FEDORA_URL") and "FEDORA_EXPORTER" not in os.environ:
+        pytest.skip(f"needs a Fedora with the user {user}: name it in FEDORA_EXPORTER")
+    container = real.container()
+    FedoraTarget(container, real.client).probe()
+    FedoraTarget(container, real.client).prepare()
+    root = f"{real.root}/"
+    for place, default in ((root, ""), (container, f"; acl:default <{container}>")):
+        body = RIGHTS.format(user=user, uri=place, default=default)
+        if place == root:
+            body += (
+                f"<#all> a acl:Authorization ; acl:mode acl:Read ; acl:accessTo <{root}> ; "
+                f"acl:default <{root}> ; acl:agentClass <http://xmlns.com/foaf/0.1/Agent> ."
+            )
+        headers = {"Content-Type": "text/turtle"}
+        real.client.send("PUT", f"{place.rstrip('/')}/fcr:acl", headers, body.encode())
+    put(empty, ID, files={"a": b"a"})
+    put(empty, "oai:example.org:2")
+    with FedoraClient((user.encode(), user.encode())) as client:
+        export = Export(empty, FedoraTarget(container, client), Policy(Versions.ALL), QUICK)
+        report = export.run()
+        assert report.whole, report.problems
+        put(empty, ID, "2", "Two", {"a": b"a", "b": b"b"})
+        delete_at_source(empty, "oai:example.org:2")
+        report = export.run()
+        assert report.whole, report.problems
+        assert is_clean(export)
+        assert export.reconcile().adopted == 0
+        body = RIGHTS.format(user="somebody", uri=uri(export), default="")
+        real.client.send("PUT", f"{uri(export)}/fcr:acl", headers, body.encode())
+        put(empty, ID, "3", "Three", {"a": b"a", "b": b"b"})
+        put(empty, "oai:example.org:3")
+        report = export.run()
+        assert (report.failed, report.stopped) == (1, "")
+        assert "may not do this" in report.problems[0].reason
+        assert report.actions[ActionKind.CREATE] == 1
+        assert export.verify().unreadable.keys() == {ID}

@@ -9,8 +9,10 @@ from fedora_simulator import Answer, Request
 from fedora_support import Fedora, Harvest
 
 from recordsilo import Silo
+from reexport.crosswalk import Crosswalk
 from reexport.engine import Export
 from reexport.errors import TargetUnusable
+from reexport.exits import exit_of_run
 from reexport.plan import Policy, Versions
 from reexport.targets.fedora import FedoraTarget
 from reexport.values import ActionKind
@@ -113,6 +115,109 @@ def test_an_object_locked_by_others_is_tried_again_when_free(
     simulated.client.send("DELETE", other)
     assert export.run().whole
     assert export.verify().differences == 0
+
+
+def test_a_forbidden_object_fails_alone_and_is_named(
+    simulated: Fedora, export: Export, put: Harvest
+) -> None:
+    assert simulated.simulator
+    for number in (2, 3):
+        put(export.silo, f"oai:example.org:{number}")
+    simulated.simulator.interfere = lambda request: (
+        Answer(403) if "example,org+2" in request.path else None
+    )
+    for _ in range(2):
+        report = export.run()
+        assert (report.failed, report.stopped, exit_of_run(report)) == (1, "", 1)
+        assert "may not do this" in report.problems[0].reason
+        assert export.target.find("oai:example.org:3")
+    assert export.verify().differences == 0
+    assert list(export.reconcile().unreadable) == ["oai:example.org:2"]
+    simulated.simulator.interfere = lambda _request: None
+    assert export.run().whole
+
+
+def test_a_transaction_that_cannot_be_ended_is_named_and_waited_out(
+    simulated: Fedora, export: Export, put: Harvest
+) -> None:
+    simulator = simulated.simulator
+    assert simulator
+    export.run()
+    put(export.silo, ID, "2", "Two")
+    simulator.ends_transactions = False
+    text = b"The server managed predicate x cannot be modified"
+    simulator.interfere = once("PUT", "example,org+1", Answer(409, {}, text))  # type: ignore[assignment]
+    report = export.run()
+    assert report.failed == 1
+    assert "server managed predicate x" in report.problems[0].reason
+    assert "could not be ended" in report.problems[0].reason
+    report = export.run()
+    assert report.failed == 1
+    assert "holds the record until it expires" in report.problems[0].reason
+    for transaction in simulator._transactions.values():
+        transaction.expires = 0
+    assert export.run().whole
+    assert deposits(export) == 2
+    assert export.verify().differences == 0
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_transaction_left_by_a_killed_run_is_over_once_it_expired(
+    simulated: Fedora, export: Export, is_committed: bool
+) -> None:
+    simulator = simulated.simulator
+    assert simulator
+    simulator.ends_transactions = False
+    seen = itertools.count()
+
+    def die(request: Request) -> Answer | None:
+        is_commit = request.method == "PUT" and "fcr:tx" in request.path
+        if next(seen) > 100 or is_commit:
+            simulator.interfere = lambda _request: Answer(-1)
+            return Answer(-1, after=is_committed)
+        return None
+
+    simulator.interfere = die
+    assert export.run().stopped
+    simulator.interfere = lambda _request: None
+    if not is_committed:
+        report = export.run()
+        assert report.failed
+        assert "could not be ended" in report.problems[0].reason
+        for transaction in simulator._transactions.values():
+            transaction.expires = 0
+    assert export.run().whole
+    assert deposits(export) == 1
+    assert export.status().unfinished == 0
+
+
+def test_metadata_that_no_format_fits_is_told(simulated: Fedora, empty: Silo, put: Harvest) -> None:
+    put(empty, ID)
+    crosswalk = Crosswalk.parse(
+        '[prefixes]\nmods = "http://www.loc.gov/mods/v3"\n[[format]]\nroot = "mods:mods"\n'
+        'fields = [{ from = "mods:name", to = "http://schema.org/name" }]\n',
+        "mine.toml",
+    )
+    target = FedoraTarget(simulated.container(), simulated.client, crosswalk)
+    export = Export(empty, target, Policy(versions=Versions.ALL))
+    planned, done = export.run(dry_run=True), export.run()
+    assert [one.reason for one in planned.remarks] == [one.reason for one in done.remarks]
+    assert done.remarks[0].reason == "no [[format]] of mine.toml has the root of oai_dc"
+
+
+def test_a_mapping_that_cannot_be_evaluated_fails_alike_in_plan_and_run(
+    simulated: Fedora, export: Export
+) -> None:
+    crosswalk = Crosswalk.parse(
+        '[[format]]\nroot = "*"\n'
+        'fields = [{ from = "sum(\'x\')", to = "http://schema.org/name" }]\n',
+        "mine.toml",
+    )
+    target = FedoraTarget(simulated.container(), simulated.client, crosswalk)
+    broken = replace(export, target=target)
+    for report in (broken.run(dry_run=True), broken.run()):
+        assert (report.failed, report.written) == (1, 0)
+        assert "mine.toml, line 3," in report.problems[0].reason
 
 
 def test_a_server_that_wants_if_match_gets_it(
