@@ -84,6 +84,10 @@ class Crawls(Target):
         path = os.path.join(self.scratch, "input")
         with open(path, "wb") as file:
             file.write(data)
+        with redirect_stderr(io.StringIO()):  # where warcio remarks on records
+            return self._met(path, data)
+
+    def _met(self, path: str, data: bytes) -> Hashable:
         try:
             receipt = self._read(path, data)
         except InputUnreadable as error:
@@ -94,8 +98,7 @@ class Crawls(Target):
 
     def _read(self, path: str, data: bytes) -> InputReceipt:
         if kind_of_lines(data) is Kind.WARC:
-            with redirect_stderr(io.StringIO()):  # where warcio remarks on records
-                return read_warc(self._engine, path, Rules(), source=1)
+            return read_warc(self._engine, path, Rules(), source=1)
         return read_lines(self._engine, path, Rules(), source=None, set_aside=_nothing)
 
     def _matched(self, path: str, data: bytes) -> Hashable:
