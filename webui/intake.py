@@ -196,7 +196,7 @@ class Inbox:
             )
         length, self._expects = read_head(bytes(self._head))
         self._needed = len(self._head) + length
-        self._whole_by += length / SLOWEST
+        self._whole_by += min(length, 1 << 62) / SLOWEST  # longer ones fit no float
 
     def deadline(self, now: float) -> float:
         """When the connection is given up, unless more comes."""
