@@ -176,6 +176,34 @@ def settle(
     return _Count(client, job, quirks, what, known=known, read=read).pages()
 
 
+def pages_again(
+    client: "Client",
+    job: ListJob,
+    identifiers: Iterable[str],
+    *,
+    read: ReadRecord = read_record_mended,
+) -> Iterator[WalkPage]:
+    """Yield records that were set aside or could not be had, got once more one by one.
+
+    An endpoint that gives no answer any more ends it: what was lost stays so.
+
+    Raises:
+        RetryLater: The endpoint asks for a long pause.
+    """
+    batch = _Batch()
+    try:
+        for identifier in identifiers:
+            _get(client, Header(identifier, ""), job, read, batch)
+            if len(batch) >= AT_ONCE:
+                yield batch.page(ended=False)
+                batch.clear()
+    except RetryLater:
+        raise
+    except EndpointError as error:
+        logger.warning("what was set aside is not asked for again: %s", error)
+    yield batch.page(ended=True)
+
+
 class _Count:
     """One count of a list's identifiers."""
 

@@ -11,12 +11,12 @@ from datetime import datetime
 from oaipmhprotocol import DatestampError, OAIError, Record, Verb
 from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.by_identifier import Counting, pages_by_identifier, settle
+from oaipmhscraper.by_identifier import Counting, pages_again, pages_by_identifier, settle
 from oaipmhscraper.completeness import reason_to_count
 from oaipmhscraper.errors import RequestRefused, ScraperError
 from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.journal_rows import COUNT, LIST, WindowRow
+from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
 from oaipmhscraper.list_walk import walk_window
 from oaipmhscraper.mending.undated import dated
@@ -35,6 +35,9 @@ from oaipmhscraper.windows import Sight
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
 """How many windows of a list may break: so many, and again for each page that brought something."""
+
+MOST_AGAIN = 100
+"""Records of a list that are asked for once more by GetRecord, unless it is said otherwise."""
 
 ReadPage = Callable[[bytes], ListPage[Record]]
 KeepAside = Callable[[Sequence[SetAside], Origin], object]
@@ -113,6 +116,7 @@ class ListHarvest:
         progress: Told after every page.
         read: Reads a page of ListRecords.
         count: Whether identifiers are counted where it is not sure that the list is whole.
+        again: How many records that were lost are asked for once more, at most.
         keep_aside: Told of records set aside, before their page is noted as stored.
     """
 
@@ -126,6 +130,7 @@ class ListHarvest:
         *,
         read: ReadPage = read_records_mended,
         count: bool = True,
+        again: int = MOST_AGAIN,
         keep_aside: KeepAside = lambda _set_aside, _origin: None,
     ) -> None:
         self._books = books
@@ -135,6 +140,7 @@ class ListHarvest:
         self._progress = progress
         self._read = read
         self._count = count
+        self._again = again
         self._keep_aside = keep_aside
         self._seen: dict[int, _Seen] = {}
         self._dates = DateSample()
@@ -162,6 +168,8 @@ class ListHarvest:
         try:
             self._fetch_all()
             if self._failure is None and self._is_to_be_counted():
+                self._fetch_all()
+            if self._failure is None and self._books.ask_again(self._again):
                 self._fetch_all()
         except KeyboardInterrupt as interrupt:
             self._failure = interrupt
@@ -229,6 +237,9 @@ class ListHarvest:
         if row.mode == COUNT:
             what = self._counting
             return lambda client: settle(client, job, stored, quirks, what)
+        if row.mode == AGAIN:
+            lost = self._books.lost_by_name(self._again)
+            return lambda client: pages_again(client, job, lost)
         if row.mode != LIST:
             return lambda client: pages_by_identifier(client, job, window, stored, quirks)
         return lambda client: walk_window(

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from oaipmhscraper.errors import RequestRefused
+from oaipmhscraper.harvest import MOST_AGAIN
 from oaipmhscraper.job import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.sweep_rules import SHARE
 from oaipmhscraper.windows import read_length
@@ -76,6 +77,15 @@ _OPTIONS = [
         " of records, or one that does not fit  [default: it is].",
     ),
     click.option(
+        "--ask-again",
+        type=click.IntRange(0),
+        default=MOST_AGAIN,
+        show_default=True,
+        metavar="N",
+        help="How many records that were set aside, or could not be had, are asked for once more"
+        " at the end of a list.",
+    ),
+    click.option(
         "--no-warc",
         is_flag=True,
         help="Do not keep the responses as received, in WARC files under DIRECTORY/harvests.",
@@ -105,6 +115,7 @@ def harvest_options(command: F) -> F:
             anew=given.pop("anew"),
             overlap=given.pop("overlap") or timedelta(0),
             count=given.pop("count"),
+            again=given.pop("ask_again"),
             sweep=given.pop("sweep"),
             sweep_share=given.pop("sweep_limit") / 100,
         )

@@ -19,7 +19,7 @@ from oaipmhprotocol import (
 from oaipmhscraper.client import Client
 from oaipmhscraper.errors import EndpointUnreachable, HarvestRunning, RetryLater
 from oaipmhscraper.fetchers import Fetchers, Lane
-from oaipmhscraper.harvest import Endpoint, ListEnd, ListHarvest, Progress
+from oaipmhscraper.harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job, ListRow
 from oaipmhscraper.list_books import ListBooks
@@ -64,6 +64,8 @@ class HarvestOptions:
         anew: Begin again, even where an earlier run of the same harvest was stopped.
         overlap: How far before the last harvest an update begins, one granule at least.
         count: List all identifiers where it is not sure that a list was whole.
+        again: How many records of a list that were set aside, or could not be had, are
+            asked for once more at most, by GetRecord.
         sweep: Compare a full list of identifiers with the Silo afterwards, to find
             deletions that nobody announced.
         sweep_share: How much of the Silo may be missing before a sweep is not believed.
@@ -77,6 +79,7 @@ class HarvestOptions:
     anew: bool = False
     overlap: timedelta = timedelta(0)
     count: bool = True
+    again: int = MOST_AGAIN
     sweep: bool = False
     sweep_share: float = SHARE
 
@@ -244,6 +247,7 @@ class JobRun:
                     on_page,
                     read=read_lightly if self._options.pages_only else read_records_mended,
                     count=self._options.count and not self._options.pages_only,
+                    again=0 if self._options.pages_only else self._options.again,
                     keep_aside=self._keep_aside,
                 ).run()
             finally:

@@ -75,6 +75,8 @@ IDENTIFIERS = "identifiers"
 """By ListIdentifiers, then record by record, since its list cannot be had."""
 COUNT = "count"
 """Likewise, over the whole list, to know that everything came."""
+AGAIN = "again"
+"""Record by record, what was set aside or could not be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class WindowRow:
     Attributes:
         state: ``open``, ``done``, ``cut`` (others took its place) or ``broken``.
         window: Its bounds.
-        mode: How it is fetched: `LIST`, `IDENTIFIERS` or `COUNT`.
+        mode: How it is fetched: `LIST`, `IDENTIFIERS`, `COUNT` or `AGAIN`.
         relists: Whether some of it was listed before.
         alone: Whether it came of a window that broke: it is not joined with others.
         restarts: How often it was begun again without getting further.

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from itertools import islice
 
 from oaipmhscraper import completeness
 from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left
 from oaipmhscraper.journal import Journal
-from oaipmhscraper.journal_rows import COUNT, LIST, ListFacts, ListRow, WindowRow
+from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
@@ -193,6 +194,25 @@ class ListBooks:
         with self._journal.changing():
             self._put_facts()
             self._add([WindowRow(0, window=self._whole, mode=COUNT, relists=True, note=reason)])
+
+    def lost_by_name(self, most: int) -> list[str]:
+        """Identifiers of the first records that were set aside or could not be had."""
+        named = (loss.what.identifier for loss in self.ledger.losses)
+        return list(islice(filter(None, named), most))
+
+    def ask_again(self, most: int) -> bool:
+        """Add a window of records that were lost, once; return whether there are any."""
+        rows = self._windows.values()
+        if not self.lost_by_name(most) or any(row.mode == AGAIN for row in rows):
+            return False
+        left = len(self.lost_by_name(len(self.ledger.losses))) - most
+        if left > 0:
+            remark = f"records set aside and not asked for again: {left:,}"
+            self.facts = replace(self.facts, remarks=(*self.facts.remarks, remark))
+        with self._journal.changing():
+            self._put_facts()
+            self._add([WindowRow(0, window=self._whole, mode=AGAIN, relists=True)])
+        return True
 
     def give_up_counting(self, row: WindowRow, note: str) -> None:
         """Leave it at what the lists brought: the identifiers cannot be listed either."""

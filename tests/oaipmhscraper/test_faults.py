@@ -221,6 +221,35 @@ def test_a_list_of_many_pages_whose_tokens_are_all_the_same_comes_home(tmp_path)
     assert found.requests <= 3 * 600 / 5
 
 
+def broken_once(repository, numbers):
+    """Crossed tags in some records, until each is asked for by GetRecord."""
+
+    @changed(repository, "entries")
+    def entries(step, page):
+        text = step(page)
+        for item in page.items if page.place.verb == "ListRecords" else ():
+            if item.number in numbers:
+                sound = repository.metadata(item)
+                text = text.replace(sound, sound.replace("</dc:title>", "</dc:creator>", 1))
+        return text
+
+
+def test_what_was_set_aside_is_asked_for_once_more_and_no_oftener_than_one_says(run):
+    repository = Repository()
+    broken_once(repository, {3, 23, 24, 40})
+    with MisbehavingServer(repository) as server:
+        _, receipt = run(server, "--ask-again", "0")
+        assert receipt["counts"]["quarantined"] == 4
+        assert not any(one.verb == "GetRecord" for one in repository.asked)
+        result, receipt = run(server, "--ask-again", "3")
+        asked = [one.params["identifier"] for one in repository.asked if one.verb == "GetRecord"]
+    assert asked == [identifier(number) for number in (3, 23, 24)]
+    assert result.exit_code == 1
+    assert [one["identifier"] for one in receipt["quarantined"]] == [identifier(40)]
+    assert "records set aside and not asked for again: 1" in result.stdout
+    assert receipt["counts"]["quarantined"] == 1
+
+
 def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run):
     repository = repository_with("empty_pages_before_the_records")
     no_list_size(repository)

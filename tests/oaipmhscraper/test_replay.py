@@ -73,6 +73,7 @@ def harvested(directory: Path, transport, *prefixes: str, **more):
         "duplicates_across_pages",
         "control_characters",
         "crossed_tags_in_a_record",
+        "crossed_tags_the_first_time",
         "a_record_cut_short",
         "windows_1252_in_places",
         "datestamps_of_nought",

@@ -269,6 +269,20 @@ def undeclared_prefix(repository: Repository) -> None:
     _broken(repository, lambda xml: xml.replace("<dc:creator>", "<foo:bar>x</foo:bar><dc:creator>"))
 
 
+@fault(40)
+def crossed_tags_the_first_time(repository: Repository) -> None:
+    """40: one record's tags are crossed the first time it is sent, and sound from then on."""
+    sent: list[int] = []
+
+    @changed(repository, "metadata")
+    def metadata(step, item):
+        text = step(item)
+        if item.number != POISONED:
+            return text
+        sent.append(item.number)
+        return text.replace("</dc:title>", "</dc:creator>", 1) if len(sent) == 1 else text
+
+
 @fault(48)
 def headers_inside_records(repository: Repository) -> None:
     """48: ListIdentifiers wraps its headers in records, with dateStamp; and it is needed."""
