@@ -314,7 +314,15 @@ class _Count:
         granularity = self._what.granularity
         middle = dates.middle(granularity)
         parts = cut_at(window, middle, granularity) if middle is not None else ()
-        return parts or around(window, *dates.span, granularity)
+        if parts or not self._may_go_beyond:
+            return parts
+        return around(window, *dates.span, granularity)
+
+    @property
+    def _may_go_beyond(self) -> bool:
+        """Whether records of one date may be the beginning of a list that goes on after it."""
+        what = self._what
+        return what.longest.pages > 1 or what.distinct < (what.promised or 0)
 
     def _go_whole(self) -> None:
         """Count the list as one, if that is still to be done: windows do not help."""
