@@ -148,6 +148,10 @@ class Simulator:
         self._transactions: dict[str, Transaction] = {}
         self._locks: dict[str, str] = {}
 
+    def now(self) -> float:
+        """The server's clock."""
+        return self._clock()
+
     @property
     def locked(self) -> set[str]:
         """The objects that an open transaction holds."""
@@ -708,7 +712,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, given: Answer, _path: str) -> None:
         lines = [f"HTTP/1.1 {given.status} x"]
         if self.server.simulator.sends_date:
-            lines.append(f"Date: {formatdate(usegmt=True)}")
+            lines.append(f"Date: {formatdate(self.server.simulator.now(), usegmt=True)}")
         lines += [f"{name}: {value}" for name, value in given.headers.items()]
         has_body = given.status not in {204, 304}
         if has_body:

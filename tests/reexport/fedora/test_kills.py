@@ -5,19 +5,22 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import requests
 from exporting import POLICY
 from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator, serving
-from fedora_support import ADMIN, QUICK, Harvest
+from fedora_support import ADMIN, QUICK, Fedora, Harvest
 
 from recordsilo import Silo
 from reexport.engine import Export
 from reexport.exits import exit_of_run
 from reexport.targets.fedora import FedoraClient, FedoraTarget
+from reexport.targets.fedora.client import Body
 
 IDS = [f"oai:example.org:{number}" for number in range(2)]
 REQUESTS = 22
@@ -158,3 +161,130 @@ def test_a_page_in_fedoras_place_is_named_and_nothing_counts_as_exported(
     if answer is PAGE:
         assert "is not Fedora's answer: text/html" in report.stopped
     is_right(export, simulator)
+
+
+class Killed(BaseException):
+    """The process is gone, and sends nothing more."""
+
+
+class Mortal(FedoraClient):
+    """Kills its process at a request, before it is sent or once it was answered."""
+
+    def __init__(self, number: int, *, after: bool) -> None:
+        super().__init__(ADMIN)
+        self.left, self.after = number, after
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: Body = None,
+    ) -> requests.Response:
+        self.left -= 1
+        if self.left < 0 or (self.left == 0 and not self.after):
+            raise Killed
+        answer = super().send(method, url, headers, body)
+        if self.left == 0:
+            raise Killed
+        return answer
+
+
+def put_versions(silo: Silo, put: Harvest) -> None:
+    """Three versions, of which the second lacks a file that the others have."""
+    for version in ("1", "2", "3"):
+        files = {"same": b"same"} | ({} if version == "2" else {"docs/a": version.encode()})
+        put(silo, IDS[0], version, f"Title {version}", files)
+
+
+def has_as_many_versions_as_undisturbed(
+    number: int, after: bool, container: str, silo: Silo
+) -> bool:
+    """Kill an export three times at requests it reaches; False where it ends before."""
+    for again in range(3):
+        with Mortal(number + 5 * again, after=after) as client:
+            try:
+                Export(silo, FedoraTarget(container, client), POLICY, QUICK).run()
+            except Killed:
+                continue
+            if not again:
+                return False
+    with FedoraClient(ADMIN) as client:
+        export = Export(silo, FedoraTarget(container, client), POLICY, QUICK)
+        report = export.run()
+        assert report.whole, report.problems
+        found = export.target.find(IDS[0])
+        assert found is not None
+        assert [one.version for one in found.versions] == ["1", "2", "3"]
+        assert len({one.uri for one in found.versions}) == found.deposits == 3
+        assert found.is_as_left
+        assert [(one.what, one.detail) for one in export.verify().first] == []
+    return True
+
+
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("version", ["6.0.0", "6.5.1"])
+def test_versions_are_as_many_as_undisturbed_wherever_it_is_killed(
+    tmp_path: Path, put: Harvest, version: str, after: bool, step: int
+) -> None:
+    seconds = itertools.count(int(time.time()))
+    simulator = Simulator(version, timeout=100_000, clock=lambda: next(seconds))
+    with serving(simulator) as root:
+        number = 4
+        is_reached = True
+        while is_reached:
+            with Silo(str(tmp_path / f"s{number}"), "http://example.org/oai") as silo:
+                put_versions(silo, put)
+                is_reached = has_as_many_versions_as_undisturbed(
+                    number, after, f"{root}/n{number}/exports", silo
+                )
+            number += step
+    assert number > 35
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_versions_are_as_many_as_undisturbed_on_a_real_server(
+    real: Fedora, tmp_path: Path, put: Harvest, after: bool
+) -> None:
+    for number in range(4, 60):
+        with Silo(str(tmp_path / f"s{number}"), "http://example.org/oai") as silo:
+            put_versions(silo, put)
+            if not has_as_many_versions_as_undisturbed(number, after, real.container(), silo):
+                return
+
+
+def test_a_commit_that_takes_effect_late_makes_no_second_version(
+    served: tuple[Simulator, FedoraClient, str], empty: Silo, put: Harvest
+) -> None:
+    """After it was found out that nothing of the deposit is there."""
+    simulator, client, url = served
+    put(empty, IDS[0])
+    export = Export(empty, FedoraTarget(url, client), POLICY, QUICK)
+    assert export.run().whole
+    put(empty, IDS[0], "2", "Two")
+    late: list[Request] = []
+    looked = False
+
+    def interfere(request: Request) -> Answer | None:
+        nonlocal looked
+        in_transaction = "fcr:tx/" in request.path
+        if not late and request.method == "PUT" and in_transaction:
+            late.append(request)
+            return DROP
+        if late and request.method == "DELETE" and in_transaction:
+            return Answer(404)
+        if looked:
+            simulator.interfere = lambda _request: None
+            simulator.answer(late[0])
+        looked = bool(late) and request.path.endswith("fcr:versions")
+        return None
+
+    simulator.interfere = interfere
+    assert export.run().whole
+    assert late
+    found = export.target.find(IDS[0])
+    assert found is not None
+    assert found.deposits == 2
+    assert [(one.what, one.detail) for one in export.verify().first] == []
