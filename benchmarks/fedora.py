@@ -78,7 +78,7 @@ def run_bare(client: FedoraClient, root: str, base: str, part: list[str], jobs: 
 
 
 def run_export(silo: Silo, target: FedoraTarget, part: list[str], jobs: int) -> None:
-    report = Export(silo, target).run(Selection(items=tuple(part)), jobs=jobs)
+    report = Export(silo, target).run(Selection(identifiers=tuple(part)), jobs=jobs)
     assert report.whole, report.problems
 
 

@@ -17,13 +17,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 directory = click.argument("silo_dir", metavar="DIR")
 identifier = click.argument("item", metavar="ID")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-in_state = click.option("--state", type=click.Choice(STATES),
-                        help="Only records whose current version is in this state.")  # fmt: skip
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
                  help="Only records with this value; repeatable (one field twice: either value)."),
     click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it."),
-    in_state,
+    click.option("--state", type=click.Choice(STATES),
+                 help="Only records whose current version is in this state."),
     click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD."),
     click.option("--until", metavar="DATE", help="Latest datestamp, inclusive."),
 )  # fmt: skip

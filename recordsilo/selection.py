@@ -29,6 +29,18 @@ class Selection:
     filters: SearchFilters = member(default_factory=SearchFilters)
     identifiers: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """How people would say it: ``set a:b and search solar``; empty for everything."""
+        said = [
+            *(f"{name} {' or '.join(values)}" for name, values in self.filters.values.items()),
+            *(f"{name} {wanted}".lower() for name, wanted in self.filters.flags.items()),
+            f"since {self.filters.since}" if self.filters.since else "",
+            f"until {self.filters.until}" if self.filters.until else "",
+            f"search {self.query}" if self.query else "",
+            f"{len(self.identifiers):,} identifiers" if self.identifiers else "",
+        ]
+        return " and ".join(filter(None, said))
+
     @property
     def is_everything(self) -> bool:
         """Whether nothing is asked of a record."""
@@ -126,7 +138,7 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
 
 
 def filters_from(
-    texts: Sequence[str],
+    texts: Sequence[str] = (),
     *,
     set_spec: str | None = None,
     state: str | None = None,

@@ -1,8 +1,10 @@
 """Re-export: the chosen versions of records, out of a Silo into something else.
 
     >>> from recordsilo import Silo
-    >>> from reexport import Export, FilesTarget, Selection
-    >>> report = Export(Silo("myrepo"), FilesTarget("out")).run(Selection(state="ready"))
+    >>> from recordsilo.selection import Selection, filters_from
+    >>> from reexport import Export, FilesTarget
+    >>> ready = Selection(filters=filters_from(state="ready"))
+    >>> report = Export(Silo("myrepo"), FilesTarget("out")).run(ready)
     >>> report.whole
     True
 
@@ -10,6 +12,7 @@ Which records go is a `Selection`, what of them a `Policy`, where to a `Target`;
 became of them is a report, a value. docs/export.md shows the commands.
 """
 
+from recordsilo.selection import Selection
 from reexport.engine import Export, Stop, Watch
 from reexport.errors import (
     Conflict,
@@ -22,7 +25,6 @@ from reexport.errors import (
 )
 from reexport.plan import Policy, Versions
 from reexport.report import DepositOutcome, Progress, RunReport, VerifyReport
-from reexport.selection import Selection
 from reexport.targets import Target
 from reexport.targets.bag import BagTarget
 from reexport.targets.files import FilesTarget

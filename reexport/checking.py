@@ -9,6 +9,7 @@ from recordsilo import Silo
 from recordsilo.audit.sampling import is_drawn
 from recordsilo.errors import RecordSiloError
 from recordsilo.manifest import Manifest, Version
+from recordsilo.selection import Selection
 from reexport.content import Packer, with_digests
 from reexport.errors import CannotTakeBack, DepositFailed
 from reexport.ledger import Ledger
@@ -30,7 +31,7 @@ from reexport.report import (
     Status,
     VerifyReport,
 )
-from reexport.selection import Selection
+from reexport.selection import is_in_state
 from reexport.side_by_side import SideBySide
 from reexport.targets import Target
 from reexport.values import (
@@ -76,8 +77,9 @@ def _held(ledger: Ledger) -> Iterator[str]:
 
 
 def _selected(silo: Silo, ledger: Ledger, selection: Selection) -> Iterator[str]:
-    for identifier in selection.identifiers(silo):
-        if ledger.known(identifier).held is not None and selection.has(silo[identifier].state):
+    for identifier in selection.iterate(silo):
+        is_held = ledger.known(identifier).held is not None
+        if is_held and is_in_state(selection, silo[identifier].state):
             yield identifier
 
 
@@ -296,7 +298,7 @@ class Reconciliation:
             yield "changed"
 
     def _to_be_asked(self, selection: Selection) -> Iterator[str]:
-        yield from selection.identifiers(self.silo)
+        yield from selection.iterate(self.silo)
         if selection == Selection():
             yield from (one for one in _held(self.ledger) if one not in self.silo)
 

@@ -7,7 +7,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import example, fail, open_silo
-from recordsilo.options import as_json, directory
+from recordsilo.options import as_json, directory, selecting
 from reexport import options
 from reexport.engine import Export
 from reexport.errors import TargetUnusable
@@ -55,7 +55,7 @@ to_directory = click.argument("out", metavar="OUT")
 )
 @directory
 @to_directory
-@options.selecting
+@selecting
 @options.what_goes
 @options.how_run
 @options.jobs
@@ -79,7 +79,7 @@ def files(silo_dir: str, out: str, **given: Any) -> int:
 )
 @directory
 @to_directory
-@options.selecting
+@selecting
 @options.what_goes
 @options.how_run
 @options.jobs
@@ -161,35 +161,29 @@ def status(silo_dir: str, out: str, **given: Any) -> None:
 )
 @directory
 @to_directory
-@options.selecting
+@selecting
 @options.sample
 @options.jobs
 @options.showing
 def verify(silo_dir: str, out: str, **given: Any) -> int:
     """Compare what is in OUT with what was exported there, byte for byte."""
     with open_silo(silo_dir) as silo, options.told():
-        selection = options.selection_of(
-            silo, given["set_spec"], given["query"], given["items"], given["state"]
-        )
         export = Export(silo, directory_target(out))
         part, shown = share(given["sample"]), shown_of(given)
-        return show_verification(export, selection, part, shown, jobs=given["jobs"])
+        return show_verification(export, given["select"], part, shown, jobs=given["jobs"])
 
 
 @export.command(epilog=example("silo export reconcile myrepo out"))
 @directory
 @to_directory
-@options.selecting
+@selecting
 @options.jobs
 @as_json
 def reconcile(silo_dir: str, out: str, **given: Any) -> int:
     """Rebuild the ledger from what is in OUT, as after the loss of the Silo's curation/exports."""
     with open_silo(silo_dir) as silo, options.told():
-        selection = options.selection_of(
-            silo, given["set_spec"], given["query"], given["items"], given["state"]
-        )
         export = Export(silo, directory_target(out))
-        return show_reconciliation(export, selection, shown_of(given), jobs=given["jobs"])
+        return show_reconciliation(export, given["select"], shown_of(given), jobs=given["jobs"])
 
 
 @export.command(epilog=example("silo export rollback myrepo out 20260301T101500Z-0a1b2c"))

@@ -9,6 +9,7 @@ from typing import Any
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.manifest import Digest, Manifest
+from recordsilo.selection import Selection, selection_table
 from reexport import checking
 from reexport.content import Packer, Sha512Cache, with_digests
 from reexport.deposits import Depositor, Retries, RunStopped
@@ -25,7 +26,7 @@ from reexport.report import (
     Tally,
     VerifyReport,
 )
-from reexport.selection import Selection
+from reexport.selection import is_in_state, kept_selection
 from reexport.side_by_side import SideBySide
 from reexport.targets import Target
 from reexport.values import ActionKind, Deletions, Difference, OnConflict, Result
@@ -78,7 +79,7 @@ class Watch:
 class Export:
     """An export of records of a Silo to a target.
 
-        >>> report = Export(silo, target).run(Selection(state="ready"))
+        >>> report = Export(silo, target).run(Selection("title:solar"))
         >>> report.whole, report.actions
 
     Killed anywhere, the same call goes on: the ledger in the Silo
@@ -161,7 +162,7 @@ class Export:
         asked = runs[0].arguments
         policy = Policy(Versions(asked["versions"]), asked["unwrap"], Deletions(asked["deletions"]))
         return replace(self, policy=policy).run(
-            Selection.from_json(asked["selection"]),
+            kept_selection(asked["selection"]),
             jobs=jobs,
             limit=asked["limit"],
             on_conflict=OnConflict(asked["on_conflict"]),
@@ -242,7 +243,7 @@ def _arguments(
     selection: Selection, policy: Policy, on_conflict: OnConflict, limit: int | None
 ) -> dict[str, Any]:
     return {
-        "selection": selection.to_json(),
+        "selection": selection_table(selection),
         "versions": policy.versions,
         "unwrap": policy.unwrap,
         "deletions": policy.deletions,
@@ -388,7 +389,7 @@ class _Run:
 
     def _planned(self) -> Iterator[_Planned]:
         """The records one after the other, each with its actions, as the ledger is then."""
-        for identifier in self.selection.identifiers(self.export.silo):
+        for identifier in self.selection.iterate(self.export.silo):
             if self.stop.asked:
                 return
             try:
@@ -415,7 +416,7 @@ class _Run:
     def _plan_one(self, identifier: str) -> _Planned | None:
         record = self.export.silo[identifier]
         manifest = with_digests(record)
-        if not self.selection.has(manifest):
+        if not is_in_state(self.selection, manifest):
             return None
         known = self.ledger.known(identifier)
         actions = plan_record(manifest, known, self.policy, self.export.target.capabilities)

@@ -9,11 +9,10 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import example, open_silo
-from recordsilo.options import as_json, directory
+from recordsilo.options import as_json, directory, selecting
 from reexport import options
 from reexport.engine import Export
 from reexport.running import run_to, share, shown_of
-from reexport.selection import Selection
 from reexport.showing import (
     show_reconciliation,
     show_rollback,
@@ -63,12 +62,6 @@ def _opened(silo_dir: str, given: dict[str, Any]) -> Iterator[tuple[Silo, "Fedor
             yield silo, FedoraTarget(url, client, crosswalk)
 
 
-def _selection(silo: Silo, given: dict[str, Any]) -> Selection:
-    return options.selection_of(
-        silo, given["set_spec"], given["query"], given["items"], given["state"]
-    )
-
-
 @click.group()
 def fedora() -> None:
     """Export records to Fedora 6 or 7, each version as a version, and verify them there.
@@ -88,7 +81,7 @@ def fedora() -> None:
 )
 @directory
 @_to
-@options.selecting
+@selecting
 @options.what_goes
 @options.how_run
 @options.jobs
@@ -102,7 +95,7 @@ def run(silo_dir: str, **given: Any) -> int:
 @fedora.command(epilog=example(f"silo export fedora plan myrepo --to {_URL} --versions all"))
 @directory
 @_to
-@options.selecting
+@selecting
 @options.what_goes
 @options.on_conflict
 @options.limit
@@ -150,7 +143,7 @@ def status(silo_dir: str, **given: Any) -> None:
 )
 @directory
 @_to
-@options.selecting
+@selecting
 @options.sample
 @options.jobs
 @options.showing
@@ -158,7 +151,7 @@ def verify(silo_dir: str, **given: Any) -> int:
     """Compare what Fedora holds with the Silo: digests, descriptions as graphs, versions."""
     with _opened(silo_dir, given) as (silo, target):
         export = Export(silo, target)
-        selection = _selection(silo, given)
+        selection = given["select"]
         part, shown = share(given["sample"]), shown_of(given)
         return show_verification(export, selection, part, shown, jobs=given["jobs"])
 
@@ -166,13 +159,13 @@ def verify(silo_dir: str, **given: Any) -> int:
 @fedora.command(epilog=example(f"silo export fedora reconcile myrepo --to {_URL}"))
 @directory
 @_to
-@options.selecting
+@selecting
 @options.jobs
 @as_json
 def reconcile(silo_dir: str, **given: Any) -> int:
     """Rebuild the ledger from what Fedora says it holds."""
     with _opened(silo_dir, given) as (silo, target):
-        selection, shown = _selection(silo, given), shown_of(given)
+        selection, shown = given["select"], shown_of(given)
         return show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
 
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.selection import Selection, filters_from
 from reexport.engine import Export, Stop, Watch
 from reexport.errors import ExportError
 from reexport.fedora_places import fedora_place
 from reexport.plan import Policy, Versions
 from reexport.report import DepositOutcome, Progress, RunReport
-from reexport.selection import Selection
 from reexport.table_jobs import TABLES, table
 from reexport.targets import Target
 from reexport.targets.bag import BagTarget
@@ -53,8 +53,8 @@ def export(work: Work) -> Ending:
     say what of it goes, and ``columns`` what a table has.
     """
     given = work.arguments
-    selection = Selection(given.get("set") or None, (), given.get("state") or None,
-                          given.get("query") or "")  # fmt: skip
+    filters = filters_from(set_spec=given.get("set"), state=given.get("state"))
+    selection = Selection(given.get("query") or "", filters)
     if given.get("form") in TABLES:
         return table(work, selection, _beside(work))
     policy = Policy(

@@ -8,10 +8,10 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
-from recordsilo.options import as_json, in_state
+from recordsilo.options import as_json
+from recordsilo.selection import Selection
 from reexport.errors import ExportError, LedgerInUse, LedgerUnreadable, TargetUnusable
 from reexport.plan import Versions
-from reexport.selection import Selection
 from reexport.values import Deletions, OnConflict
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,18 +25,6 @@ def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
     return decorate
 
-
-selecting = _all(
-    click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it."),
-    click.option(
-        "--search", "query", default="", metavar="QUERY", help="Only what a search finds."
-    ),
-    click.option(
-        "--item", "items", metavar="ID", multiple=True, help="Only this record; repeatable."
-    ),
-    in_state,
-)
-"""Which records; `selection_of` takes what they give."""
 
 what_goes = _all(
     click.option(
@@ -65,7 +53,7 @@ on_conflict = click.option(
     show_default=True,
     help="Where others changed what was exported; overwrite compares every record, as verify does.",
 )
-limit = click.option("--limit", type=click.IntRange(1), help="Do something about so many records.")
+limit = click.option("--limit", type=click.IntRange(1), help="Process at most so many records.")
 how_run = _all(
     click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
     on_conflict,
@@ -83,20 +71,11 @@ sample = click.option("--sample", default="100%", metavar="SHARE", help="Part of
 purge = click.option("--purge", is_flag=True, help="Leave nothing of them, not even a trace.")
 
 
-def selection_of(
-    silo: Silo, set_spec: str | None, query: str, items: tuple[str, ...], state: str | None
-) -> Selection:
-    """The selection that the options name; ends the command where they contradict each other."""
-    if items and (set_spec or query):
-        fail(f"give {'--set' if set_spec else '--search'} or --item, not both")
-    return Selection(set_spec, tuple(silo.resolve(item) for item in items), state, query)
-
-
 def check_not_empty(silo: Silo, selection: Selection) -> None:
     """End the command where nothing is selected: that is a slip of the pen."""
-    if not selection.total(silo):
-        by = str(selection)
-        fail(f"no record of {silo.storage_dir} is selected" + (f" by {by}" if by else ""))
+    if next(selection.iterate(silo), None) is None:
+        by = f" by {selection}" if not selection.is_everything else ""
+        fail(f"no record of {silo.storage_dir} is selected{by}")
 
 
 @contextlib.contextmanager

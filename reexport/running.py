@@ -18,9 +18,7 @@ def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
     Args:
         target: A `reexport.targets.Target`.
     """
-    selection = options.selection_of(
-        silo, given["set_spec"], given["query"], given["items"], given["state"]
-    )
+    selection = given["select"]
     options.check_not_empty(silo, selection)
     export = Export(silo, target, policy_of(given))
     return show_run(

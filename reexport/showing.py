@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import click
 
+from recordsilo.selection import Selection
 from reexport.engine import Export, Stop, Watch
 from reexport.exits import (
     exit_of_reconciliation,
@@ -20,7 +21,6 @@ from reexport.exits import (
     exit_of_verification,
 )
 from reexport.report import DepositOutcome, Progress, RunReport, VerifyReport
-from reexport.selection import Selection
 from reexport.values import ActionKind, Difference
 
 SECONDS_BETWEEN_LINES = 5.0

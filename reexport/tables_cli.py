@@ -9,12 +9,12 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, open_silo
-from recordsilo.options import directory
+from recordsilo.options import directory, selecting
 from recordsilo.progress import counting
+from recordsilo.selection import Selection
 from recordsilo.whole_file import as_text, whole_file
 from reexport import options
 from reexport.plan import Versions
-from reexport.selection import Selection
 from reexport.targets import tables
 from reexport.targets.tables import TableReport
 
@@ -40,7 +40,7 @@ fields = click.option(
 )
 @directory
 @to_file
-@options.selecting
+@selecting
 @fields
 @options.quiet
 def to_csv(silo_dir: str, out: str, **given: Any) -> int:
@@ -53,7 +53,7 @@ def to_csv(silo_dir: str, out: str, **given: Any) -> int:
 )
 @directory
 @to_file
-@options.selecting
+@selecting
 @fields
 @options.quiet
 def jsonl(silo_dir: str, out: str, **given: Any) -> int:
@@ -88,7 +88,7 @@ def _table(
 )
 @directory
 @to_file
-@options.selecting
+@selecting
 @options.quiet
 def links(silo_dir: str, out: str, **given: Any) -> int:
     """Write every address that records hold, with identifier and field, tabs between."""
@@ -109,7 +109,7 @@ def links(silo_dir: str, out: str, **given: Any) -> int:
 )
 @directory
 @to_file
-@options.selecting
+@selecting
 @click.option("--file", "names", metavar="NAME", multiple=True, help="Only such files; repeatable.")
 @click.option(
     "--versions", type=click.Choice([str(one) for one in Versions]), default=str(Versions.CURRENT)
@@ -127,9 +127,7 @@ def to_zip(silo_dir: str, out: str, names: tuple[str, ...], versions: str, **giv
 
 def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write, what: str = "rows") -> int:
     with open_silo(silo_dir) as silo, options.told():
-        selection = options.selection_of(
-            silo, given["set_spec"], given["query"], given["items"], given["state"]
-        )
+        selection = given["select"]
         options.check_not_empty(silo, selection)
         total = selection.total(silo)
         quiet = given["quiet"] or out == "-"

@@ -20,10 +20,11 @@ from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
 from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
 from recordsilo.manifest import Manifest, Version
+from recordsilo.selection import Selection
 from reexport.errors import ExportError
 from reexport.plan import Versions, chosen_versions, is_deleted
 from reexport.report import KEPT
-from reexport.selection import Selection
+from reexport.selection import is_in_state
 from reexport.targets.directory import directory_name
 
 _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
@@ -218,7 +219,7 @@ _Write = Callable[[HarvestedRecord, Manifest], int]
 
 def _for_each(silo: Silo, selection: Selection, write: _Write, progress: Progress) -> TableReport:
     report = TableReport()
-    for number, identifier in enumerate(selection.identifiers(silo), 1):
+    for number, identifier in enumerate(selection.iterate(silo), 1):
         try:
             _one(silo[identifier], selection, write, report)
         except RecordNotFound:  # removed since it was listed
@@ -242,7 +243,7 @@ def _name_unlisted(silo: Silo, report: TableReport) -> None:
 
 def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: TableReport) -> None:
     manifest = record.state
-    if not selection.has(manifest):
+    if not is_in_state(selection, manifest):
         return
     if is_deleted(manifest):
         report.deleted += 1

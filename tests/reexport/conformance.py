@@ -128,7 +128,7 @@ class TargetContract:
     ) -> None:
         for number, identifier in enumerate(ODD):
             harvest(silo, identifier, f"Odd {number}")
-        report = export(silo, rig).run(Selection(items=ODD))
+        report = export(silo, rig).run(Selection(identifiers=ODD))
         assert report.whole, report.problems
         for identifier in ODD:
             assert newest(rig, identifier)[1] == in_silo(silo, identifier, "1")
@@ -263,11 +263,11 @@ class TargetContract:
         deletions = chance.choice(list(Deletions if rig.target().capabilities.each_version
                                        else (Deletions.KEEP, Deletions.DELETE)))  # fmt: skip
         happenings: list[Callable[[str], object]] = [
-            lambda one: export(silo, rig).run(Selection(items=(one,))),
+            lambda one: export(silo, rig).run(Selection(identifiers=(one,))),
             lambda one: export(silo, rig, deletions=deletions).run(limit=2),
             lambda one: rig.holds(one) and rig.spoil(one),
             lambda one: silo[one].put_stream("notes.txt", f"{seed}"),
-            lambda one: export(silo, rig).reconcile(Selection(items=(one,))),
+            lambda one: export(silo, rig).reconcile(Selection(identifiers=(one,))),
             lambda _: lose_ledger(silo, rig),
             lambda one: one in LIVE and delete_at_source(silo, one),
             lambda _: _roll_back(export(silo, rig), purge=chance.random() < 0.5),
@@ -383,7 +383,7 @@ class TargetContract:
         self, silo: Silo, rig: Rig, delete_at_source: Change, monkeypatch: pytest.MonkeyPatch,
         moment: str, after: bool, change: str,
     ) -> None:  # fmt: skip
-        only = Selection(items=("oai:example.org:2" if change == "replace" else LIVE[0],))
+        only = Selection(identifiers=("oai:example.org:2" if change == "replace" else LIVE[0],))
         how = {"deletions": Deletions.DELETE}
         if change != "create":
             export(silo, rig, **how).run(only)

@@ -51,7 +51,7 @@ def test_items_are_named_in_short_and_url_form(silo: Silo, tmp_path: Path) -> No
     [
         (["--item", "nope"], "has no record 'nope'"),
         (["--set", "nope"], "no record of .* is selected by set nope"),
-        (["--set", "a", "--item", "1"], "not both"),
+        (["--set", "nope", "--item", "1"], "selected by set nope and 1 identifiers"),
     ],
 )
 def test_wrong_input_writes_nothing(

@@ -186,7 +186,7 @@ class TestBags(TargetContract):
         for name in found:
             record.put_stream(f"named/{name}", name)
         shutil.rmtree(rig.unpacked, ignore_errors=True)
-        only = Selection(items=("oai:example.org:2",))
+        only = Selection(identifiers=("oai:example.org:2",))
         assert Export(silo, rig.target(), Policy(Versions.ALL)).run(only).whole
         bag = rig.bag("oai:example.org:2")
         bag.validate()

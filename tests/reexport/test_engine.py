@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import Silo
+from recordsilo.selection import filters_from
 from reexport import (
     ActionKind,
     DepositOutcome,
@@ -95,7 +96,7 @@ def test_record_that_stays_busy_fails_and_is_found_by_the_next_run(
 
 def test_target_that_goes_down_stops_the_run_and_resume_goes_on(silo: Silo, tmp_path: Path) -> None:
     target = flaky(tmp_path, "", "down")
-    report = Export(silo, target, retries=QUICK).run(Selection(set_spec="a"))
+    report = Export(silo, target, retries=QUICK).run(Selection(filters=filters_from(set_spec="a")))
     assert report.stopped == "it is down"
     assert exit_of_run(report) == 75
     seen: list[DepositOutcome] = []
@@ -106,7 +107,7 @@ def test_target_that_goes_down_stops_the_run_and_resume_goes_on(silo: Silo, tmp_
 
 def test_resume_exports_what_was_asked_for_then(silo: Silo, tmp_path: Path) -> None:
     target = FilesTarget(str(tmp_path / "out"), Versions.ALL)
-    Export(silo, target, Policy(Versions.ALL, unwrap=False)).run(Selection(query="title:two"))
+    Export(silo, target, Policy(Versions.ALL, unwrap=False)).run(Selection("title:two"))
     with silo.editing("oai:example.org:2") as edit:
         edit.put("workingcopy", "new.txt", b"x")
     report = Export(silo, FilesTarget(str(tmp_path / "out"), Versions.ALL)).resume()

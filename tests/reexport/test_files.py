@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import Silo
+from recordsilo.selection import filters_from
 from reexport import (
     ActionKind,
     Deletions,
@@ -85,7 +86,7 @@ def test_changed_record_is_replaced_whole(silo: Silo, tmp_path: Path) -> None:
 
 def test_all_versions_are_in_directories_of_their_own(silo: Silo, tmp_path: Path) -> None:
     target = FilesTarget(str(tmp_path / "out"), Versions.ALL)
-    Export(silo, target, Policy(Versions.ALL)).run(Selection(items=("oai:example.org:2",)))
+    Export(silo, target, Policy(Versions.ALL)).run(Selection(identifiers=("oai:example.org:2",)))
     assert sorted(tree(tmp_path / "out" / "oai+example,org+2")) == [
         "1/oai_dc",
         "1/oai_dc.xml",
@@ -103,13 +104,13 @@ def test_only_curated_records_go_with_curated_versions(silo: Silo, tmp_path: Pat
 
 
 def test_without_documents_metadata_goes_as_harvested_alone(silo: Silo, tmp_path: Path) -> None:
-    one = Selection(items=("oai:example.org:1",))
+    one = Selection(identifiers=("oai:example.org:1",))
     Export(silo, FilesTarget(str(tmp_path / "out")), Policy(unwrap=False)).run(one)
     assert list(tree(tmp_path / "out")) == ["oai+example,org+1/oai_dc"]
 
 
 def test_set_selects_what_is_in_it_and_below_it(silo: Silo, tmp_path: Path) -> None:
-    export(silo, FilesTarget(str(tmp_path / "out")), Selection(set_spec="a"))
+    export(silo, FilesTarget(str(tmp_path / "out")), Selection(filters=filters_from(set_spec="a")))
     assert {name.split("/")[0] for name in tree(tmp_path / "out")} == {
         "oai+example,org+1",
         "oai+example,org+2",
@@ -117,7 +118,7 @@ def test_set_selects_what_is_in_it_and_below_it(silo: Silo, tmp_path: Path) -> N
 
 
 def test_search_selects_what_it_finds(silo: Silo, tmp_path: Path) -> None:
-    report = export(silo, FilesTarget(str(tmp_path / "out")), Selection(query="title:three"))
+    report = export(silo, FilesTarget(str(tmp_path / "out")), Selection("title:three"))
     assert done(report) == {"create": 1}
     assert "oai+example,org+3/oai_dc" in tree(tmp_path / "out")
 
@@ -261,7 +262,7 @@ def test_full_disk_stops_the_run_and_the_same_call_goes_on(
 
 def test_document_gives_way_to_a_file_of_its_name(silo: Silo, tmp_path: Path) -> None:
     silo["2"].put_stream("oai_dc.xml", "<mine/>")
-    export(silo, FilesTarget(str(tmp_path / "out")), Selection(items=("oai:example.org:2",)))
+    export(silo, FilesTarget(str(tmp_path / "out")), Selection(identifiers=("oai:example.org:2",)))
     assert tree(tmp_path / "out")["oai+example,org+2/oai_dc.xml"] == b"<mine/>"
 
 

@@ -86,7 +86,7 @@ def test_a_verification_and_a_reconciliation_ask_for_several_records_at_once(
     silo: Silo, tmp_path: Path
 ) -> None:
     target = Meeting(str(tmp_path / "out"))
-    two = Selection(items=tuple(IDS[:2]))
+    two = Selection(identifiers=tuple(IDS[:2]))
     export = Export(silo, target)
     export.run(two)
     verified = export.verify(two, jobs=2)

@@ -58,13 +58,13 @@ def test_table_has_a_row_for_each_live_record(silo: Silo) -> None:
 
 
 def test_values_are_set_apart_and_formulas_are_disarmed(rich: Silo) -> None:
-    found = rows(rich, Selection(items=("oai:example.org:2",)), "dc:title", "dc:creator")
+    found = rows(rich, Selection(identifiers=("oai:example.org:2",)), "dc:title", "dc:creator")
     assert found[1] == ["'=SUM(A1)", r"A |\| B\|||Müller, J."]
 
 
 def test_json_lines_keep_languages_and_leave_out_what_is_empty(rich: Silo) -> None:
     out = io.StringIO()
-    write_jsonl(rich, Selection(query="title:sum"), out, ("record", "dc:title", "dc:date"))
+    write_jsonl(rich, Selection("title:sum"), out, ("record", "dc:title", "dc:date"))
     assert [json.loads(line) for line in out.getvalue().splitlines()] == [
         {"record": "oai:example.org:2", "dc:title": [{"text": "=SUM(A1)", "lang": "de"}]}
     ]
@@ -129,7 +129,9 @@ def test_record_without_a_readable_manifest_is_named_where_all_are_asked_for(sil
         assert report.records == whole.records - 1
         assert list(report.failed) == [path]
         assert "cannot be read" in report.failed[path]
-        assert not write_csv(anew, Selection(items=("oai:example.org:2",)), io.StringIO()).failed
+        assert not write_csv(
+            anew, Selection(identifiers=("oai:example.org:2",)), io.StringIO()
+        ).failed
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "links", "zip"])

@@ -11,11 +11,11 @@ from fedora_support import ADMIN, QUICK, Fedora, Harvest
 from rdflib.namespace import DCTERMS, PROV
 
 from recordsilo import Silo
+from recordsilo.selection import Selection
 from reexport.engine import Export
 from reexport.errors import CredentialsRefused, TargetUnusable
 from reexport.ledger import Ledger, ledger_path
 from reexport.plan import Policy, Versions
-from reexport.selection import Selection
 from reexport.targets.fedora import FedoraClient, FedoraTarget
 from reexport.targets.fedora.description import SILO, parsed, value
 from reexport.targets.fedora.objects import await_next_second, read_object
@@ -605,7 +605,7 @@ def test_a_selection_goes_alone(fedora: Fedora, export: Export, put: Harvest) ->
     put(export.silo, ID)
     put(export.silo, "oai:example.org:2")
     one = replace(export, policy=replace(export.policy, versions=Versions.CURRENT))
-    assert one.run(Selection(items=(ID,))).actions == {ActionKind.CREATE: 1}
+    assert one.run(Selection(identifiers=(ID,))).actions == {ActionKind.CREATE: 1}
     assert target_of(export).find("oai:example.org:2") is None
 
 
