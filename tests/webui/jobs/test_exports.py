@@ -253,7 +253,7 @@ def test_the_form_offers_the_fedoras_that_are_named(client: Any, silo: Silo) -> 
         {"name": "b", "url": "https://<b>/"},
     ]
     name_places(silo.path, "[a")
-    assert "Curation/fedora.toml cannot be read" in client.get("/jobs/new").text
+    assert "curation/fedora.toml cannot be read" in client.get("/jobs/new").text
 
 
 def test_a_table_has_its_form_as_ending() -> None:
