@@ -141,7 +141,8 @@ def _print_run(report: RunReport) -> None:
         for kind, word in _WORDS.items()
         if kind in _ALWAYS or report.actions.get(kind)
     )
-    not_done = {"failed": report.failed, "conflicts": report.conflicts, "skipped": report.skipped}
+    conflicts = "conflict" if report.conflicts == 1 else "conflicts"
+    not_done = {"failed": report.failed, conflicts: report.conflicts, "skipped": report.skipped}
     counts += "".join(f", {number:,} {word}" for word, number in not_done.items() if number)
     would = "to be done: " if report.dry_run else ""
     left = report.actions.get(ActionKind.LEAVE, 0)

@@ -83,7 +83,7 @@ def test_keeping_and_deleting_rules_is_logged_with_what_they_say(client: Any, si
     assert again.old == kept.new
     assert "thesis" in str(again.new)
     assert (deleted.old, deleted.new) == (again.new, None)
-    assert client.post("/rules/types/delete", {}).status == 400
+    assert client.post("/rules/types/delete", {}).status == 404
     assert len(lines_of(silo)) == 3
 
 
