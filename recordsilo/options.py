@@ -1,6 +1,7 @@
 """Arguments and options that several commands of `silo` have."""
 
 import functools
+import io
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,6 +14,8 @@ from recordsilo.manifest import STATES
 from recordsilo.selection import Selection, filters_from
 
 F = TypeVar("F", bound=Callable[..., Any])
+MAX_IDS_BYTES = 64 << 20
+"""Of a list of identifiers, which is held in memory: some million of them."""
 
 directory = click.argument("silo_dir", metavar="DIR")
 identifier = click.argument("item", metavar="ID")
@@ -32,7 +35,7 @@ _NAMES = (
     *_FILTERS,
     click.option("--item", "items", multiple=True, metavar="ID",
                  help="Only this record; repeatable."),
-    click.option("--ids", "ids_file", type=click.File(encoding="utf-8-sig"), metavar="FILE",
+    click.option("--ids", "ids_file", metavar="FILE",
                  help="Only the records of this file, one identifier a line; - is standard input."),
 )  # fmt: skip
 
@@ -55,13 +58,31 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
         filters, query = _filters(given), given.pop("query")
         named, file = given.pop("items"), given.pop("ids_file")
         if file is not None:
-            lines = (line.strip() for line in file)
-            named = (*named, *filter(None, lines))
+            named = (*named, *_listed(file))
             if not named:
                 fail("the list of --ids is empty; write one identifier a line")
         return command(select=Selection(query, filters, tuple(dict.fromkeys(named))), **given)
 
     return _with(_NAMES, call)
+
+
+def _listed(path: str) -> list[str]:
+    """The identifiers of a file, one a line; ``-``: standard input. A bad file ends the command."""
+    name = "standard input" if path == "-" else path
+    try:
+        with click.open_file(path, "rb") as file:
+            content = file.read(MAX_IDS_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        fail(f"{name}: {getattr(error, 'strerror', None) or error}")
+    if len(content) > MAX_IDS_BYTES:
+        fail(f"{name} is larger than {MAX_IDS_BYTES >> 20} MiB; give its identifiers in parts")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        fail(f"{name} is not UTF-8; save it as UTF-8 text, one identifier a line")
+    if "\0" in text:
+        fail(f"{name} has null characters; save it as UTF-8 text, one identifier a line")
+    return list(filter(None, map(str.strip, io.StringIO(text, None))))
 
 
 def _filters(given: dict[str, Any]) -> Any:

@@ -123,6 +123,37 @@ def test_a_list_without_identifiers_does_not_mean_all_records() -> None:
     assert "the list of --ids is empty" in said
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"oai:x:caf\xe9\n", "is not UTF-8; save it as UTF-8 text"),
+        ("r1\n".encode("utf-16"), "is not UTF-8; save it as UTF-8 text"),
+        (b"r1\n\0r2\n", "has null characters"),
+        (b"r1\n" * (5 << 18), "is larger than 1 MiB"),
+    ],
+)
+def test_a_file_that_is_no_list_of_identifiers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
+) -> None:
+    monkeypatch.setattr("recordsilo.options.MAX_IDS_BYTES", 1 << 20, raising=False)
+    file = tmp_path / "ids.txt"
+    file.write_bytes(content)
+    assert_refused(str(file), f"{file} {why}")
+
+
+def test_a_missing_list_of_identifiers_and_a_directory_are_refused(tmp_path: Path) -> None:
+    assert_refused(str(tmp_path / "no.txt"), f"{tmp_path / 'no.txt'}: No such file or directory")
+    assert_refused(str(tmp_path), f"{tmp_path}: Is a directory")
+
+
+def assert_refused(ids: str, sentence: str) -> None:
+    for command in (["ls", "demo"], ["sheet", "export", "demo", "out.csv"], ["attach", "demo"]):
+        result = CliRunner().invoke(silo_command, [*command, "--ids", ids])
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"silo: {sentence}")
+        assert result.stderr.count("\n") == 1
+
+
 def test_ls_takes_the_options(terns: Silo, tmp_path: Path) -> None:
     terns["r3"].clone_version("1", "wc")
 
