@@ -22,9 +22,10 @@ from curation.bulk import (
     undo_job,
 )
 from curation.command_errors import sentences
-from curation.errors import CurationError
+from curation.errors import CurationError, PatternTooSlow, RecordTooSlow, RuleRefused
 from curation.job_journal import Doing
 from curation.job_specs import JobSpec, attach_job, rules_job, sheet_job
+from curation.planned import discard, is_discardable
 from curation.premis import PATH as PREMIS_PATH
 from curation.rule_files import load_rules, rule_names
 from curation.spreadsheet import Column, read_csv, write_csv
@@ -280,10 +281,24 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
     """Take back what a job changed. Records changed since are kept as they are, and named."""
     with sentences(job), open_silo(silo_dir) as silo:
-        done = job_report(silo, job).counts.get(Doing.DONE, 0)
+        counts = job_report(silo, job).counts
+        if is_discardable(counts):
+            fail(f"job {job} has changed nothing yet; silo bulk discard DIR {job} deletes it")
+        done = counts.get(Doing.DONE, 0)
         with counting("undoing", done, quiet=quiet) as progress:
             report = undo_job(silo, job, agent=agent or getpass.getuser(), progress=progress)
         return _finished(report, as_json=as_json, quiet=quiet)
+
+
+@bulk.command("discard", epilog=example("silo bulk discard myrepo 20261121T213000Z-0a1b2c"))
+@directory
+@click.argument("job")
+def discard_job(*, silo_dir: str, job: str) -> None:
+    """Delete a job that was planned or stopped and has changed no record."""
+    with sentences(), open_silo(silo_dir) as silo:
+        if not discard(silo, job):
+            fail(f"job {job} was begun and stays in the list; silo bulk undo DIR {job} undoes it")
+    click.echo(f"job {job} discarded")
 
 
 # -- shared -----------------------------------------------------------------------------
@@ -310,8 +325,13 @@ def _begin(
 
 def _run(silo: Silo, job: str, *, as_json: bool, quiet: bool) -> int:
     total = sum(job_report(silo, job).counts.values())
-    with counting("changing", total, quiet=quiet) as progress:
-        report = run_job(silo, job, progress=progress)
+    try:
+        with counting("changing", total, quiet=quiet) as progress:
+            report = run_job(silo, job, progress=progress)
+    except (PatternTooSlow, RecordTooSlow, RuleRefused) as error:
+        if discard(silo, job):
+            raise
+        fail(f"{error}; job {job} stopped there, and silo bulk undo DIR {job} takes it back")
     return _finished(report, as_json=as_json, quiet=quiet)
 
 

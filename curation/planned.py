@@ -36,7 +36,7 @@ def preview_planned(
     """
     with JobJournal.open(silo.path, job_id) as journal:
         found = preview(silo, _as_planned(journal), samples=samples, progress=progress)
-        if not _is_untouched(journal):
+        if not is_untouched(journal.counts()):
             return None
         journal.note(**{PREVIEW: asdict(found)})
         return found
@@ -71,11 +71,18 @@ def is_untouched(counts: Mapping[Doing, int]) -> bool:
     return not any(number for state, number in counts.items() if state is not Doing.PLANNED)
 
 
+def is_discardable(counts: Mapping[Doing, int]) -> bool:
+    """Whether a change is not finished and has changed no record, by the numbers of its records."""
+    harmless = {Doing.PLANNED, Doing.UNCHANGED, Doing.SKIPPED}
+    there = {state for state, number in counts.items() if number}
+    return there <= harmless and (Doing.PLANNED in there or not there)
+
+
 def discard(silo: Silo, job_id: str) -> bool:
-    """Put a change away that was planned and not begun.
+    """Delete the journal of a change that is not finished and has changed no record.
 
     Returns:
-        Whether it is gone; one that was begun stays.
+        Whether it is deleted; a change that is finished or has changed a record stays.
 
     Raises:
         JobNotFound, JobUnreadable
@@ -83,11 +90,7 @@ def discard(silo: Silo, job_id: str) -> bool:
     """
     with held(silo, job_id):
         with JobJournal.open(silo.path, job_id) as journal:
-            if not _is_untouched(journal):
+            if not is_discardable(journal.counts()):
                 return False
         remove_journal(silo.path, job_id)
     return True
-
-
-def _is_untouched(journal: JobJournal) -> bool:
-    return is_untouched(journal.counts())

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
+from curation.bulk import create_job
+from curation.job_specs import rules_job
+from curation.rule_files import load_rules
 from recordsilo import Silo
 from recordsilo.cli import _run
 
@@ -183,6 +186,40 @@ def test_broken_rules_are_named_and_the_sound_ones_listed(run: Run, myrepo: str)
         assert "one spelling" in result.out
         assert len(result.err.splitlines()) == 3
         assert "broken.toml: change 1: do is one of" in result.err
+
+
+def test_a_job_of_a_slow_pattern_is_deleted_where_it_changed_nothing(
+    run: Run, myrepo: str, silo: Silo
+) -> None:
+    slow = f"<dc><subject>{'a' * 5000}!</subject></dc>".encode()
+    silo.get_item("oai:repo.example:zz").put_stream("oai_dc", slow, None, True)
+    heavy = "[[change]]\ndo = 'remove'\nfield = 'subject'\npattern = '^(a|aa)+$'\n"
+    Path(myrepo, "curation", "rules", "heavy.toml").write_text(heavy)
+    refused(run("rules", "apply", myrepo, "heavy", "-q"), "takes too long")
+    assert run("bulk", "list", myrepo).out == ""
+
+
+def test_a_job_of_a_slow_pattern_stays_where_it_changed_a_record(
+    run: Run, myrepo: str, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("curation.bulk.PAGE", 1)
+    slow = f"<dc><subject>{'a' * 5000}!</subject></dc>".encode()
+    silo.get_item("oai:repo.example:zz").put_stream("oai_dc", slow, None, True)
+    heavy = RULE + "[[change]]\ndo = 'remove'\nfield = 'subject'\npattern = '^(a|aa)+$'\n"
+    Path(myrepo, "curation", "rules", "heavy.toml").write_text(heavy)
+    refused(run("rules", "apply", myrepo, "heavy", "-q"), "takes too long")
+    (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
+    assert (job["counts"]["done"], job["counts"]["planned"]) == (3, 1)
+    refused(run("bulk", "discard", myrepo, job["job"]), f"silo bulk undo DIR {job['job']}")
+
+
+def test_a_planned_job_is_discarded_and_not_undone(run: Run, myrepo: str, silo: Silo) -> None:
+    job = create_job(silo, rules_job(load_rules(silo.path, "types")), agent="ada")
+    refused(run("bulk", "undo", myrepo, job), f"silo bulk discard DIR {job}")
+    discarded = run("bulk", "discard", myrepo, job)
+    assert (discarded.code, discarded.out) == (0, f"job {job} discarded\n")
+    refused(run("bulk", "discard", myrepo, job), "there is no job")
+    assert run("bulk", "list", myrepo).out == ""
 
 
 def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) -> None:

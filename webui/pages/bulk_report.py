@@ -4,7 +4,7 @@ import tomli_w
 
 from curation.bulk import JobReport, job_report
 from curation.job_journal import Doing, JobJournal, job_ids
-from curation.planned import discard, is_untouched, noted_preview
+from curation.planned import discard, is_discardable, is_untouched, noted_preview
 from webui import urls
 from webui.activity import note
 from webui.bulk_jobs import start_bulk_job, start_bulk_undo
@@ -56,6 +56,7 @@ def show_one(call: Call) -> View:
         "preview": noted_preview(report.about) if is_planned else None,
         "said": said(report),
         "counts": [(_(DOING_LABELS[state]), n) for state, n in report.counts.items() if n],
+        "can_discard": is_discardable(report.counts),
         "can_undo": report.counts.get(Doing.DONE, 0) + report.counts.get(Doing.KEPT, 0) > 0,
         "url": urls.bulk_job(report.job_id),
     }
@@ -92,7 +93,7 @@ def resume(call: Call) -> Response:
 
 
 def put_away(call: Call) -> Response:
-    """Forget a change that was planned and not begun."""
+    """Forget a change that is not finished and has changed no record."""
     job_id = call.params["job"]
     report = job_report(call.site.silo, job_id)
     if not discard(call.site.silo, job_id):

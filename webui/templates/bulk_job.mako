@@ -49,6 +49,11 @@ ${previews.preview(preview)}
 <form action="${url}/resume" method="post">
   <p class="act"><button class="quiet" type="submit">${_("Go on, if it was stopped")}</button></p>
 </form>
+% if can_discard:
+<form action="${url}/discard" method="post">
+  <p class="act"><button class="quiet" type="submit">${_("Put it away")}</button></p>
+</form>
+% endif
 % elif can_undo:
 <form action="${url}/undo" method="post">
   <p class="hint">${_("Undoing restores what this changed; records that were changed since are kept and listed.")}</p>
