@@ -240,7 +240,8 @@ def update(
 ) -> None:
     """Bring the Silo DIRECTORY up to date: every format and set harvested before.
 
-    The line for cron: needs no URL, and with --quiet says nothing when all is well.
+    Every harvest that was stopped goes on too; `silo harvests` lists them. The line for
+    cron: needs no URL, and with --quiet says nothing when all is well.
     """
     report = Report(quiet, as_json, None)
     with (

@@ -32,7 +32,7 @@ def harvest(work: Work) -> Ending:
 
 
 def update(work: Work) -> Ending:
-    """Go on with every format and set that was harvested before."""
+    """Go on with every format and set that was harvested before, and every open harvest."""
     return _run(work, lambda scraper: scraper.update(progress=_shown(work)))
 
 

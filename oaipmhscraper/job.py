@@ -295,21 +295,57 @@ class JobRun:
             self._journal.note_stop(self._job, ends[-1].receipt.stopped or str(failures[0]))
 
 
-def adopt_open_lists(journal: Journal, job: Job) -> None:
-    """Let a new job go on with lists that a harvest of everything left open.
+def update_job(
+    journal: Journal, base_url: str, lists: Sequence[ListJob], *, anew: bool = False
+) -> Job:
+    """The job of an update: these lists, and every list that an open harvest has not finished.
 
-    Of the lists that the job has without bounds; a harvest that is running keeps its own.
+    The lists are taken over as far as they are, and the harvests they are taken from are
+    forgotten. A harvest that is running keeps its lists, and so does one that only keeps
+    pages. An update that was stopped has told of its lists: what it finished is asked for
+    from its new mark on. One that was killed goes on as it is.
+
+    Args:
+        journal: Holds the open harvests.
+        base_url: The repository's, without credentials.
+        lists: Where the lists that were harvested before go on.
+        anew: Begin the lists of open harvests again.
     """
+    request = request_text(UPDATE_ALL)
+    job = journal.job_of(request)
+    if job is not None and (job.said or anew):
+        journal.rename(job, request_text(UPDATE_ALL, before=job.id))
+        job = None
+    if job is None:
+        job = journal.begin(request, base_url, lists, datetime.now(UTC))
+    own = {replace(row.job, update=False): row for row in journal.lists(job)}
+    known = {(one.metadata_prefix, one.set_spec) for one in own}
+    for one in lists:
+        if (one.metadata_prefix, one.set_spec) not in known:
+            own[replace(one, update=False)] = journal.add_list(job, one)
     for other in journal.jobs():
-        if other.id == job.id or json.loads(other.request)["harvest"] != LISTS:
+        kind = json.loads(other.request)["harvest"]
+        if other.id == job.id or kind == PAGES:
             continue
         with suppress(HarvestRunning), journal.held(other.request):
             for found in journal.lists(other):
-                for own in journal.lists(job):
-                    if replace(own.job, update=False) == found.job:
-                        journal.adopt(found, own, job)
-            if not journal.lists(other):
-                journal.forget(other)
+                what = replace(found.job, update=False)
+                mine = own.get(what)
+                if mine is not None and mine.facts.begun:
+                    continue
+                if journal.is_unfinished(found) or (mine is not None and kind != UPDATE_ALL):
+                    own[what] = _taken_over(journal, job, found, mine, anew=anew)
+            journal.forget(other)
+    return job
+
+
+def _taken_over(
+    journal: Journal, job: Job, found: ListRow, mine: ListRow | None, *, anew: bool
+) -> ListRow:
+    if anew:
+        return mine or journal.add_list(job, found.job)
+    journal.adopt(found, mine, job)
+    return found
 
 
 def keep_receipt(silo_path: str, receipt: Receipt) -> str:

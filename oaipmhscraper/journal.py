@@ -166,15 +166,15 @@ class Journal:
                 request,
                 base_url,
             )
-            for job in lists:
-                number = self._do(
-                    "INSERT INTO lists (job, what, facts) VALUES (?, ?, ?)",
-                    job_id(now),
-                    json.dumps(asdict(job)),
-                    facts_text(ListFacts()),
-                )
-                self.add_windows(number, [WindowRow(0, window=Window(job.from_, job.until))])
-        return Job(job_id(now), base_url, request)
+            job = Job(job_id(now), base_url, request)
+            for one in lists:
+                self.add_list(job, one)
+        return job
+
+    def rename(self, job: Job, request: str) -> None:
+        """Let a job be that of another request, which no other job has."""
+        with self.changing():
+            self._do("UPDATE jobs SET request = ? WHERE id = ?", request, job.id)
 
     def note_stop(self, job: Job, said: str) -> None:
         """Note how a run ended that did not finish its job."""
@@ -201,11 +201,28 @@ class Journal:
             for number, what, facts in rows
         ]
 
-    def adopt(self, found: ListRow, own: ListRow, job: Job) -> None:
-        """Give a job a list of another, as far as that is, in the place of its own."""
+    def add_list(self, job: Job, what: ListJob) -> ListRow:
+        """Add a list to a job, as one window."""
+        facts = ListFacts()
+        number = self._do(
+            "INSERT INTO lists (job, what, facts) VALUES (?, ?, ?)",
+            job.id,
+            json.dumps(asdict(what)),
+            facts_text(facts),
+        )
+        self.add_windows(number, [WindowRow(0, window=Window(what.from_, what.until))])
+        return ListRow(number, what, facts)
+
+    def adopt(self, found: ListRow, own: ListRow | None, job: Job) -> None:
+        """Give a job a list of another, as far as that is, in place of its own if it has one."""
         with self.changing():
             self._do("UPDATE lists SET job = ? WHERE id = ?", job.id, found.id)
-            self._do("DELETE FROM lists WHERE id = ?", own.id)
+            if own is not None:
+                self._do("DELETE FROM lists WHERE id = ?", own.id)
+
+    def is_unfinished(self, row: ListRow) -> bool:
+        """Whether something of a list is still to be fetched."""
+        return any(one.state not in {"done", "cut"} for one in self.windows(row.id))
 
     def put_list(self, row: ListRow) -> None:
         """Note what is known of a list."""

@@ -43,9 +43,9 @@ from oaipmhscraper.job import (
     HarvestOptions,
     Hooks,
     JobRun,
-    adopt_open_lists,
     keep_receipt,
     request_text,
+    update_job,
 )
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job
@@ -323,17 +323,17 @@ class OAIPMHScraper:
         options: HarvestOptions | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
-        """Go on with every format and set that was harvested before.
+        """Go on with every format and set that was harvested before, and every open harvest.
 
-        A list whose first harvest was stopped goes on where it was.
+        What a harvest was asked for and has not finished goes on where it was: formats and
+        sets of which nothing came yet, and lists with ``from_`` or ``until``, too. Only a
+        harvest with ``pages_only`` is left alone.
 
         Raises:
             NothingToUpdate: There are none.
         """
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
         jobs = [self._updated(job, options) for job in harvested_lists(self.state)]
-        if not jobs:
-            raise NothingToUpdate(self.store.storage_dir)
         return self._run(request_text(UPDATE_ALL), jobs, options, progress)
 
     def open_harvests(self) -> list[Job]:
@@ -407,14 +407,18 @@ class OAIPMHScraper:
         self, journal: Journal, request: str, jobs: Sequence[ListJob], options: HarvestOptions
     ) -> Job:
         """The open job of a request, or a new one."""
+        if request == request_text(UPDATE_ALL):
+            update = update_job(journal, self._access.base_url, jobs, anew=options.anew)
+            if not journal.lists(update):
+                journal.forget(update)
+                raise NothingToUpdate(self.store.storage_dir)
+            return update
         job = journal.job_of(request)
         if job is not None and options.anew:
             journal.forget(job)
             job = None
         if job is None:
             job = journal.begin(request, self._access.base_url, jobs, datetime.now(UTC))
-            if request == request_text(UPDATE_ALL):
-                adopt_open_lists(journal, job)
         return job
 
     def _recorder(self, job: Job) -> ResponseRecorder:

@@ -15,7 +15,13 @@ from click.testing import CliRunner
 from misbehaving import SIZE, misbehaving
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import HarvestInterrupted, HarvestRunning, HarvestStopped, RetryLater
+from oaipmhscraper.errors import (
+    HarvestInterrupted,
+    HarvestRunning,
+    HarvestStopped,
+    NothingToUpdate,
+    RetryLater,
+)
 from oaipmhscraper.fetchers import Fetchers
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.journal import Journal
@@ -188,6 +194,136 @@ def test_an_update_goes_on_with_a_first_harvest_that_was_stopped(repository, scr
     assert receipt.counts.listed == 10
     assert "metadataPrefix" not in lists_sent(repository)[0]
     assert scraper.open_harvests() == []
+
+
+def fill_in_formats(repository, count, *, formats=("oai_dc", "p", "q"), sets=("one", "two")):
+    repository.page_size = 3
+    for number in range(count):
+        repository.add(f"oai:x:{number}", formats=dict.fromkeys(formats, "<a/>"), sets=sets)
+
+
+def interrupted_at_first(repository, offset, harvest):
+    stop_at(repository, offset)
+    with pytest.raises(HarvestInterrupted):
+        harvest()
+    repository.answers.clear()
+
+
+def formats_of(silo):
+    return {prefix for one in silo for prefix in silo[one].origin("1").prefixes}
+
+
+def names_of(receipt):
+    return sorted((one.name, one.counts.listed) for one in receipt.lists)
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_an_update_goes_on_with_formats_of_which_nothing_came_yet(
+    repository, scraper, silo, update
+):
+    fill_in_formats(repository, 10)
+    interrupted_at_first(
+        repository, 6, lambda: scraper.harvest(["oai_dc", "p", "q"], update=update)
+    )
+    receipt = scraper.update()
+    assert names_of(receipt) == [("oai_dc", 10), ("p", 10), ("q", 10)]
+    assert formats_of(silo) == {"oai_dc", "p", "q"}
+    assert scraper.open_harvests() == []
+    assert set(scraper.state["harvested"]) == {"oai_dc", "p", "q"}
+
+
+def test_an_update_goes_on_with_open_sets_and_bounded_lists(repository, scraper):
+    fill_in_formats(repository, 10)
+    scraper.getRecords("oai_dc")
+    interrupted_at_first(repository, 3, lambda: scraper.getRecords("oai_dc", set_id="one"))
+    interrupted_at_first(repository, 6, lambda: scraper.getRecords("p", _from="2009-01-01"))
+    interrupted_at_first(
+        repository, 6, lambda: scraper.harvest(["q"], set_spec="two", until="2010-06-01")
+    )
+    receipt = scraper.update()
+    assert receipt.whole
+    bounds = {(one.name, one.from_, one.until): one.counts.listed for one in receipt.lists}
+    assert bounds["oai_dc, set one", None, None] == 10
+    assert bounds["p", "2009-01-01", None] == 10
+    assert bounds["q, set two", None, "2010-06-01"] == 10
+    assert scraper.open_harvests() == []
+
+
+def test_an_update_tries_a_format_that_failed_at_first(repository, scraper):
+    fill_in_formats(repository, 10)
+    repository.answers.append(
+        lambda params: b"<html>" if params.get("metadataPrefix") == "p" else None
+    )
+    with pytest.raises(HarvestStopped):
+        scraper.harvest(["oai_dc", "p"])
+    assert "p" not in scraper.state["harvested"]
+    with pytest.raises(HarvestStopped):
+        scraper.update()
+    repository.answers.clear()
+    assert ("p", 10) in names_of(scraper.update())
+    assert scraper.open_harvests() == []
+
+
+def test_a_format_that_keeps_failing_does_not_keep_others_from_updates(repository, scraper, silo):
+    fill_in_formats(repository, 10)
+    repository.answers.append(
+        lambda params: b"<html>" if params.get("metadataPrefix") == "p" else None
+    )
+    with pytest.raises(HarvestStopped):
+        scraper.harvest(["oai_dc", "p"])
+    for count in (11, 12):
+        repository.add(f"oai:x:{count}", "2010-11-21")
+        with pytest.raises(HarvestStopped) as stopped:
+            scraper.update()
+        assert len(silo) == count
+        assert [one.name for one in stopped.value.receipt.lists] == ["p", "oai_dc"]
+        assert len(scraper.open_harvests()) == 1
+
+
+def test_an_update_that_was_stopped_goes_on_with_harvests_begun_since(repository, scraper):
+    fill_in_formats(repository, 10)
+    interrupted_at_first(repository, 3, lambda: scraper.getRecords("oai_dc"))
+    interrupted_at_first(repository, 6, scraper.update)
+    interrupted_at_first(repository, 6, lambda: scraper.harvest(["p", "q"]))
+    receipt = scraper.update()
+    assert names_of(receipt) == [("oai_dc", 10), ("p", 10), ("q", 10)]
+    assert scraper.open_harvests() == []
+
+
+def test_an_update_anew_begins_open_lists_again_and_forgets_none(repository, scraper):
+    fill_in_formats(repository, 10)
+    interrupted_at_first(repository, 6, lambda: scraper.harvest(["oai_dc", "p"]))
+    interrupted_at_first(repository, 6, scraper.update)
+    repository.requests.clear()
+    receipt = scraper.update(options=HarvestOptions(anew=True))
+    assert names_of(receipt) == [("oai_dc", 10), ("p", 10)]
+    assert len(lists_sent(repository)) == 8
+    assert scraper.open_harvests() == []
+
+
+def test_a_killed_update_goes_on_with_formats_harvested_since(repository, scraper):
+    fill_in_formats(repository, 10)
+    scraper.getRecords("oai_dc")
+    repository.date = "2010-11-21T12:00:00Z"
+    stop_at(repository, 6, Killed)
+    for number in range(10, 20):
+        repository.add(f"oai:x:{number}", "2010-11-21")
+    with pytest.raises(Killed):
+        scraper.update()
+    repository.answers.clear()
+    scraper.getRecords("p")
+    receipt = scraper.update()
+    assert sorted(one.name for one in receipt.lists) == ["oai_dc", "p"]
+    assert receipt.counts.listed == 10
+
+
+def test_an_update_leaves_a_harvest_of_pages_alone(repository, scraper):
+    fill_in_formats(repository, 10)
+    pages_only = HarvestOptions(pages_only=True)
+    interrupted_at_first(repository, 6, lambda: scraper.harvest(["oai_dc"], options=pages_only))
+    with pytest.raises(NothingToUpdate):
+        scraper.update()
+    assert len(scraper.open_harvests()) == 1
 
 
 def test_the_same_harvest_is_not_run_twice_at_once(repository, scraper, silo_dir):
