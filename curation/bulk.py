@@ -20,7 +20,7 @@ from curation.changes import CannotChange, FileChange, RecordChange, mark_of
 from curation.errors import JobBusy
 from curation.fields import said
 from curation.job_journal import Doing, Entry, JobJournal, job_ids
-from curation.job_specs import JobSpec, Planner, planner_of
+from curation.job_specs import JobSpec, Planner, planner_of, remarks_on
 from recordsilo import Silo
 from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound, RecordSiloError
@@ -57,6 +57,7 @@ class Preview:
         skipped: Reason → how many records.
         samples: Some of the changes.
         whole: Whether all that are selected were looked at.
+        remarks: Sentences on fields that no record has.
     """
 
     records: int
@@ -66,6 +67,7 @@ class Preview:
     skipped: dict[str, int]
     samples: tuple[Sample, ...]
     whole: bool = True
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ def preview(
     Cost: reads the manifest and one file of every record.
     """
     until = None if seconds is None else monotonic() + seconds
-    plan = planner_of(spec.kind, spec.about)
+    seen: set[str] = set()
+    plan = planner_of(spec.kind, spec.about, seen)
     records = changed = values = copies = 0
     skipped: Counter[str] = Counter()
     shown: list[Sample] = []
@@ -160,7 +163,8 @@ def preview(
                 shown.append(_sample(identifier, change))
         if progress is not None:
             progress(records)
-    return Preview(records, changed, values, copies, dict(skipped), tuple(shown), whole)
+    remarks = remarks_on(spec.about, seen, "no record" if whole else "no record looked at")
+    return Preview(records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks)
 
 
 def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordChange | None:
@@ -224,9 +228,10 @@ def run_job(
     """
     with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
         about = journal.about()
-        plan = planner_of(about["kind"], about)
+        seen: set[str] = set()
+        plan = planner_of(about["kind"], about, seen)
         _settle(silo, journal)
-        done = sum(n for state, n in journal.counts().items() if state is not Doing.PLANNED)
+        done = begun = sum(n for state, n in journal.counts().items() if state is not Doing.PLANNED)
         for page in journal.pages(Doing.PLANNED, size=PAGE):
             if stop is not None and stop():
                 break
@@ -234,7 +239,12 @@ def run_job(
             done += len(page)
             if progress is not None:
                 progress(done)
-        return report_of(journal)
+        report = report_of(journal)
+        if begun or not report.is_finished:  # another run may have seen the fields
+            return report
+        if remarks := remarks_on(about, seen, "no record"):
+            journal.note(remarks=remarks)
+        return altered(report, about=journal.about())
 
 
 def undo_job(

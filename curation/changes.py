@@ -73,13 +73,16 @@ class CannotChange(Exception):
     """A record that a change passes over; the message says why."""
 
 
-def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> RecordChange | None:
+def plan_record(
+    manifest: Manifest, read: ReadFile, rule_set: RuleSet, seen: set[str] | None = None
+) -> RecordChange | None:
     """Decide what a rule set does to a record.
 
     Args:
         manifest: The record's.
         read: Reads its files as they lie on disk.
         rule_set: What is wanted.
+        seen: Gets the names of the fields that the record has.
 
     Returns:
         None where there is nothing to do: also in a record that its source deleted.
@@ -97,6 +100,8 @@ def plan_record(manifest: Manifest, read: ReadFile, rule_set: RuleSet) -> Record
             return None
         return RecordChange(source, target, (), (), (), rule_set.state)
     path, document = metadata_document(manifest.version(source), read, rule_set.file)
+    if seen is not None:
+        seen.update(one.name for one in document.fields)
     try:
         after = apply(rule_set.rules, document.fields)
     except TooMuch as error:

@@ -6,6 +6,7 @@ input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
 
 import getpass
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -332,6 +333,7 @@ def _run(silo: Silo, job: str, *, as_json: bool, quiet: bool) -> int:
         if discard(silo, job):
             raise
         fail(f"{error}; job {job} stopped there, and silo bulk undo DIR {job} takes it back")
+    _remark(report.about.get("remarks", ()))
     return _finished(report, as_json=as_json, quiet=quiet)
 
 
@@ -341,6 +343,11 @@ def _finished(report: JobReport, *, as_json: bool, quiet: bool) -> int:
     elif not report.whole:
         click.echo(f"silo: job {report.job_id}: {_how_far(report)}", err=True)
     return ExitCode.OK if report.whole else ExitCode.LOSSES
+
+
+def _remark(remarks: Iterable[str]) -> None:
+    for one in remarks:
+        click.echo(f"silo: {one}", err=True)
 
 
 def _show(report: JobReport, *, as_json: bool) -> None:
@@ -362,6 +369,7 @@ def _how_far(report: JobReport) -> str:
 def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, quiet: bool) -> None:
     with counting("reading", quiet=quiet) as progress:
         found = preview(silo, spec, samples=samples, progress=progress)
+    _remark(found.remarks)
     if as_json:
         _print_json(_preview_as_json(found))
         return
@@ -386,6 +394,7 @@ def _preview_as_json(found: Preview) -> dict[str, Any]:
         "values": found.values,
         "copies": found.copies,
         "skipped": found.skipped,
+        "remarks": found.remarks,
         "samples": [
             {"identifier": one.identifier, "before": one.before, "after": one.after}
             for one in found.samples

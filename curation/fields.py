@@ -12,11 +12,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from lxml import etree
 
 from curation.errors import NoFields, UnknownField
+from recordsilo.errors import did_you_mean
 from recordsilo.formats import Format, format_of
 from recordsilo.formats.collect import namespace_of
 from recordsilo.formats.documents import NoDocument, parsed_whole, unwrapped
@@ -142,9 +142,7 @@ def unknown_field(name: str, known: Iterable[str], what: str) -> UnknownField:
     Args:
         what: What has no field of that name.
     """
-    near = " or ".join(map(repr, get_close_matches(name, list(dict.fromkeys(known)), 2)))
-    meant = f"; did you mean {near}?" if near else ""
-    return UnknownField(f"{what} has no field {name!r}{meant}")
+    return UnknownField(f"{what} has no field {name!r}{did_you_mean(name, known)}")
 
 
 class Document:

@@ -5,13 +5,13 @@ with it, in whatever process, makes the same plan.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from curation.attach import Attachment, plan_attachment
 from curation.changes import ReadFile, RecordChange, plan_record
-from curation.rule_files import RuleSet, from_table, to_table
+from curation.rule_files import RuleSet, absent_fields, from_table, to_table
 from curation.spreadsheet import SheetRow, plan_row
 from recordsilo import Silo
 from recordsilo.manifest import Manifest
@@ -65,21 +65,32 @@ def attach_job(select: Selection, attachment: Attachment, title: str = "") -> Jo
     return JobSpec("attach", title, {"attachment": attachment.to_json()}, _selected(select))
 
 
-def planner_of(kind: str, about: Mapping[str, Any]) -> Planner:
-    """What a job of a kind does to one record."""
-    return PLANNERS[kind](about)
+def planner_of(kind: str, about: Mapping[str, Any], seen: set[str] | None = None) -> Planner:
+    """What a job of a kind does to one record.
+
+    Args:
+        seen: Gets the names of the fields of the records that rules are planned for.
+    """
+    return PLANNERS[kind](about, seen)
+
+
+def remarks_on(about: Mapping[str, Any], seen: Collection[str], who: str) -> tuple[str, ...]:
+    """What to say about a job once its records were read; see `rule_files.absent_fields`."""
+    if "rules" not in about or not seen:
+        return ()
+    return absent_fields(from_table(about["rules"]), seen, who)
 
 
 def _selected(select: Selection) -> Callable[[Silo], Iterable[tuple[str, str]]]:
     return lambda silo: ((identifier, "") for identifier in select.find(silo))
 
 
-def _by_rules(about: Mapping[str, Any]) -> Planner:
+def _by_rules(about: Mapping[str, Any], seen: set[str] | None) -> Planner:
     rule_set = from_table(about["rules"])
-    return lambda manifest, read, _given: plan_record(manifest, read, rule_set)
+    return lambda manifest, read, _given: plan_record(manifest, read, rule_set, seen)
 
 
-def _by_sheet(about: Mapping[str, Any]) -> Planner:
+def _by_sheet(about: Mapping[str, Any], _seen: set[str] | None) -> Planner:
     def plan(manifest: Manifest, read: ReadFile, given: str) -> RecordChange | None:
         mark, cells = json.loads(given)
         return plan_row(manifest, read, SheetRow(manifest.item_id, mark, cells), about["file"])
@@ -87,12 +98,12 @@ def _by_sheet(about: Mapping[str, Any]) -> Planner:
     return plan
 
 
-def _by_attaching(about: Mapping[str, Any]) -> Planner:
+def _by_attaching(about: Mapping[str, Any], _seen: set[str] | None) -> Planner:
     attachment = Attachment.from_json(about["attachment"])
     return lambda manifest, read, _given: plan_attachment(manifest, read, attachment)
 
 
-PLANNERS: Mapping[str, Callable[[Mapping[str, Any]], Planner]] = {
+PLANNERS: Mapping[str, Callable[[Mapping[str, Any], set[str] | None], Planner]] = {
     "rules": _by_rules,
     "spreadsheet": _by_sheet,
     "attach": _by_attaching,

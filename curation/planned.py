@@ -58,7 +58,8 @@ def noted_preview(about: Mapping[str, Any]) -> Preview | None:
     noted = about.get(PREVIEW)
     if noted is None:
         return None
-    return Preview(**{**noted, "samples": tuple(map(_sample, noted["samples"]))})
+    samples, remarks = tuple(map(_sample, noted["samples"])), tuple(noted.get("remarks", ()))
+    return Preview(**{**noted, "samples": samples, "remarks": remarks})
 
 
 def _sample(noted: Mapping[str, Any]) -> Sample:

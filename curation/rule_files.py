@@ -8,7 +8,7 @@ that means nothing is a sentence that names the file and the change in it.
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from dataclasses import field as member
 from reprlib import repr as shortened
@@ -35,7 +35,7 @@ from curation.rules import (
     check,
 )
 from recordsilo.atomic_file import replace_file
-from recordsilo.errors import SearchError
+from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.manifest import STATES
 from recordsilo.selection import Selection, selection_from, selection_table
@@ -177,7 +177,7 @@ def _check_written(rule: Rule, file: str) -> None:
     written = rule.to if isinstance(rule, Move) else rule.field
     prefix = written.rpartition(":")[0]
     one = format_of_file(file or MAIN)
-    known = field_names(one) if file else [name for each in FORMATS for name in field_names(each)]
+    known = known_fields(file)
     if (
         isinstance(rule, SetValues | Add | Move)
         and written not in known
@@ -186,6 +186,33 @@ def _check_written(rule: Rule, file: str) -> None:
     ):
         what = one.name if file else f"{one.name} (name the file for another format)"
         raise unknown_field(written, known, what)
+
+
+def known_fields(file: str) -> tuple[str, ...]:
+    """The fields that the format of a metadata file has; of no file named, those of all formats."""
+    formats = (format_of_file(file),) if file else FORMATS
+    return tuple(name for one in formats for name in field_names(one))
+
+
+def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[str, ...]:
+    """A remark on each field that changes would read, its format lacks and no record has.
+
+    Args:
+        seen: The fields of the records.
+        who: The records, as the subject of the sentence: ``no record``.
+    """
+    there = {*known_fields(rule_set.file), *seen}
+    there.update(
+        rule.to if isinstance(rule, Move) else rule.field
+        for rule in rule_set.rules
+        if isinstance(rule, SetValues | Add | Move)
+    )
+    asked = dict.fromkeys(rule.field for rule in rule_set.rules)
+    return tuple(
+        f"{who} has a field {name!r}{did_you_mean(name, there)}"
+        for name in asked
+        if name not in there
+    )
 
 
 # --------------------------------------------------------------------------- files

@@ -1,5 +1,14 @@
 """What can go wrong in a Silo: one class each, one sentence each, facts as attributes."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name: ``; did you mean 'title'?``, or nothing."""
+    near = " or ".join(map(repr, get_close_matches(name, list(dict.fromkeys(known)), 2)))
+    return f"; did you mean {near}?" if near else ""
+
 
 class RecordSiloError(Exception):
     """Anything the store refuses or cannot do; its text is meant for the operator."""

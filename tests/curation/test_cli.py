@@ -222,6 +222,33 @@ def test_a_planned_job_is_discarded_and_not_undone(run: Run, myrepo: str, silo: 
     assert run("bulk", "list", myrepo).out == ""
 
 
+def test_a_misspelt_field_that_is_only_read_is_remarked_on(run: Run, myrepo: str) -> None:
+    path = Path(myrepo, "curation", "rules", "typo.toml")
+    path.write_text(RULE.replace('"type"', '"tpye"'))
+    remark = "silo: no record has a field 'tpye'; did you mean 'type'?\n"
+    tested = run("rules", "test", myrepo, "typo", "-q")
+    assert (tested.code, tested.err) == (0, remark)
+    found = json.loads(run("rules", "test", myrepo, "typo", "-q", "--json").out)
+    assert found["remarks"] == [remark.removeprefix("silo: ").strip()]
+    for options in ((), ("--dry-run",)):
+        applied = run("rules", "apply", myrepo, "typo", "-q", *options)
+        assert (applied.code, applied.err) == (0, remark)
+    path.write_text(RULE.replace('"type"', '"rights"'))
+    assert run("rules", "test", myrepo, "typo", "-q").err == ""
+
+
+def test_a_wrong_field_that_a_record_has_can_be_removed(run: Run, myrepo: str, silo: Silo) -> None:
+    wrong = silo.get_item("oai:repo.example:wrong")
+    wrong.put_stream("oai_dc", b"<dc><title>A</title><rigths>CC BY</rigths></dc>", None, True)
+    path = Path(myrepo, "curation", "rules", "typo.toml")
+    path.write_text("[[change]]\ndo = 'remove'\nfield = 'rigths'\n")
+    for command in ("test", "apply"):
+        result = run("rules", command, myrepo, "typo", "-q")
+        assert (result.code, result.err) == (0, "")
+    with wrong.get_stream("oai_dc") as stream:
+        assert b"rigths" not in stream.read()
+
+
 def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) -> None:
     path = Path(myrepo, "curation", "rules", "bad.toml")
     for text, sentence in (

@@ -1,5 +1,6 @@
 """Changing many records in the page: rules, spreadsheets, attached files, undoing."""
 
+import html
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -403,6 +404,14 @@ def test_a_planned_change_is_put_away_but_not_one_that_was_begun(client: Any, si
     answer = client.post(url + "/discard", {})
     assert (answer.status, answer.error["code"]) == (409, "conflict")
     assert client.json(url)["counts"]["done"] == 55
+
+
+def test_a_preview_remarks_on_a_field_that_no_record_has(client: Any) -> None:
+    rule = RULE | {"change-0-field": "subjct"}
+    remark = "no record has a field 'subjct'; did you mean 'subject'?"
+    assert client.post("/bulk", rule).json["preview"]["remarks"] == [remark]
+    url = looked_at(client, client.post("/bulk", rule | {"do": "look"}))
+    assert html.unescape(client.get(url).text).count(remark) == 1
 
 
 def test_a_preview_that_finds_nothing_offers_nothing_to_do(client: Any) -> None:

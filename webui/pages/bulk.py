@@ -146,6 +146,7 @@ def preview_json(found: Preview) -> dict[str, Any]:
         "values": found.values,
         "copies": found.copies,
         "skipped": found.skipped,
+        "remarks": list(found.remarks),
         "samples": [
             {
                 "identifier": one.identifier,

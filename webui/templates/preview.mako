@@ -21,6 +21,9 @@ ${_("Change all of them")}\
 % if not found.whole:
   <p class="note">${_("The first {n} records were looked at; a change concerns all that are selected.", n=f"{found.records:,}")} ${_("Looking at all of them is a job.")}</p>
 % endif
+% for remark in found.remarks:
+  <p class="note">${remark}</p>
+% endfor
   <ul class="figures">
     <li><strong>${f"{found.records:,}"}</strong> ${_("looked at")}</li>
     <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>
