@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.bulk import create_job, preview, run_job, undo_job
+from curation.errors import NoFields
 from curation.fields import read_fields, said
 from curation.job_journal import Doing
 from curation.job_specs import rules_job
@@ -136,6 +137,14 @@ def held_by(silo: Silo) -> State:
     return found
 
 
+def flat_values(content: bytes) -> tuple[tuple[str, str, str], ...]:
+    """What the fields say; nothing where a change removed the last that is flat."""
+    try:
+        return said(read_fields(content))
+    except NoFields:
+        return ()
+
+
 @given(st.lists(made, min_size=1, max_size=4), rule_sets)
 @settings(deadline=None, max_examples=40)
 def test_what_is_previewed_is_done_and_undoing_restores_every_byte(
@@ -159,7 +168,7 @@ def test_what_is_previewed_is_done_and_undoing_restores_every_byte(
                 assert record.version_state() == one.state
             if one.before != one.after:
                 with record.get_stream("oai_dc") as stream:
-                    now = said(read_fields(stream.read()))
+                    now = flat_values(stream.read())
                 shown = {name for name, *_ in (*one.before, *one.after)}
                 assert tuple(value for value in now if value[0] in shown) == one.after
         changed = {one for one, now in held_by(silo).items() if now != before[one]}

@@ -383,7 +383,8 @@ class TargetContract:
         self, silo: Silo, rig: Rig, delete_at_source: Change, monkeypatch: pytest.MonkeyPatch,
         moment: str, after: bool, change: str,
     ) -> None:  # fmt: skip
-        only = Selection(identifiers=("oai:example.org:2" if change == "replace" else LIVE[0],))
+        one = "oai:example.org:2" if change == "replace" else LIVE[0]
+        only = Selection(identifiers=(one,))
         how = {"deletions": Deletions.DELETE}
         if change != "create":
             export(silo, rig, **how).run(only)
@@ -391,7 +392,7 @@ class TargetContract:
             silo["2"].put_stream("notes.txt", "seen")
         if change == "withdraw":
             delete_at_source(silo, LIVE[0])
-        before = len(rig.holds(only.items[0]))
+        before = len(rig.holds(one))
         with monkeypatch.context() as patched:
             owner = EntryPen if moment in {"opened", "committing"} else Ledger
             _kill_at(patched, owner, moment, after=after)
@@ -400,11 +401,14 @@ class TargetContract:
         report = export(silo, rig, **how).resume()
         assert report.whole, report.problems
         if change == "withdraw":
-            assert rig.holds(only.items[0]) == []
+            assert rig.holds(one) == []
         else:
-            current = silo[only.items[0]].currentversion
-            assert newest(rig, only.items[0]) == (current, in_silo(silo, only.items[0], current))
-            self.check_count(rig, only.items[0], before + 1)
+            current = silo[one].currentversion
+            assert newest(rig, one) == (
+                current,
+                in_silo(silo, one, current),
+            )
+            self.check_count(rig, one, before + 1)
         assert export(silo, rig).verify().differences == 0
         assert export(silo, rig, **how).run(only).written == 0
 
