@@ -1,5 +1,6 @@
 """What a target is: where inputs come from, and what has to be true of each."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from random import Random
 from typing import ClassVar
@@ -7,7 +8,7 @@ from typing import ClassVar
 from fuzzing.mutators import changed
 
 
-class Target:
+class Target(ABC):
     """A part of the product that takes bytes from outside, and the promise it keeps.
 
     Made once for each run; what `check` needs on disk goes below ``scratch``, which is
@@ -33,10 +34,11 @@ class Target:
     def __init__(self, scratch: str) -> None:
         self.scratch = scratch
 
+    @abstractmethod
     def seeds(self) -> Iterable[bytes]:
         """Sound inputs, and some odd ones: what mutation begins with; at least one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self, data: bytes) -> Hashable:
         """Hold the promise against an input.
 
@@ -47,11 +49,10 @@ class Target:
         Raises:
             Exception: The promise is broken. Refusals that are promised are caught here.
         """
-        raise NotImplementedError
 
     def mutated(self, random: Random, pool: Sequence[bytes]) -> bytes:
         """Another input, made of what is in the pool."""
         return changed(random, pool, self.words, largest=self.largest)
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most targets hold nothing open
         """Let go of what is open."""
