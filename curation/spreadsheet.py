@@ -23,10 +23,11 @@ from curation.changes import (
     metadata_fields,
 )
 from curation.errors import NoFields, SpreadsheetRefused
-from curation.fields import Field, Fields, sound_text, with_values, write_fields
+from curation.fields import Field, Fields, field_names, sound_text, with_values, write_fields
 from recordsilo import Silo
 from recordsilo.cells import bare, guarded, joined, split
-from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
+from recordsilo.formats import format_of_file
 from recordsilo.manifest import Manifest
 
 IDENTIFIER, MARK = "identifier", "mark"
@@ -83,7 +84,7 @@ def columns_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> list[C
     """
     found: dict[str, dict[Column, None]] = {}
     for identifier in identifiers:
-        for one in _shown(silo, identifier, file)[1]:
+        for one in _shown(silo, identifier, file)[2]:
             found.setdefault(one.name, {})[Column(one.name, one.lang)] = None
     return [column for columns in found.values() for column in sorted(columns)]
 
@@ -108,13 +109,19 @@ def write_csv(
 
     Returns:
         How many records have fields and are in it.
+
+    Raises:
+        SpreadsheetRefused: A column is of a field that no record and no format of one has;
+            nothing is written.
     """
+    if columns is not None:
+        _check_columns(silo, identifiers, columns, file)
     wanted = list(columns) if columns is not None else columns_of(silo, identifiers, file)
     writer = csv.writer(out)
     writer.writerow([IDENTIFIER, MARK, *map(str, wanted)])
     written = 0
     for number, identifier in enumerate(identifiers, 1):
-        mark, fields = _shown(silo, identifier, file)
+        mark, _, fields = _shown(silo, identifier, file)
         if mark:
             cells = [guarded(joined(_values(fields, column))) for column in wanted]
             writer.writerow([guarded(identifier), mark, *cells])
@@ -124,8 +131,25 @@ def write_csv(
     return written
 
 
-def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, Fields]:
-    """The mark and the fields of a record; ``""`` and none where it has none to edit."""
+def _check_columns(
+    silo: Silo, identifiers: Iterable[str], columns: Iterable[Column], file: str
+) -> None:
+    """Refuse fields that the records cannot have; reads records until all fields are found."""
+    left = dict.fromkeys(column.name for column in columns)
+    there: set[str] = set()
+    for identifier in identifiers:
+        mark, path, fields = _shown(silo, identifier, file)
+        if mark:
+            there.update(field_names(format_of_file(path)), (one.name for one in fields))
+        left = {name: None for name in left if name not in there}
+        if not left:
+            return
+    for name in left if there else ():
+        raise SpreadsheetRefused(f"no record has a field {name!r}{did_you_mean(name, there)}")
+
+
+def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, str, Fields]:
+    """A record's mark, metadata file and fields; empty where it has none to edit."""
     try:
         record = silo[identifier]
 
@@ -135,9 +159,10 @@ def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, Fields]:
 
         source, _ = editable_version(record.state)
         version = record.state.version(source)
-        return mark_of(version), metadata_fields(version, read, file)[2]
+        path, _, fields = metadata_fields(version, read, file)
+        return mark_of(version), path, fields
     except (CannotChange, RecordNotFound, RecordSiloError):
-        return "", ()
+        return "", "", ()
 
 
 def _values(fields: Fields, column: Column) -> list[str]:

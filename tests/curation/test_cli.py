@@ -91,6 +91,21 @@ def test_a_spreadsheet_goes_out_and_comes_back(
     assert silo.row("oai:repo.example:1").title == "The first"
 
 
+def test_a_column_of_a_field_that_no_record_can_have_is_refused(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    export = ("sheet", "export", myrepo, str(sheet), "--all", "-q", "--column")
+    refused(run(*export, "titel"), "no record has a field 'titel'; did you mean 'title'?")
+    refused(run(*export, "dcterms:issued"), "no record has a field 'dcterms:issued'")
+    assert not sheet.exists()
+    assert run(*export, "rights[en]").code == 0
+    wrong = b"<dc><title>A</title><titel>B</titel></dc>"
+    silo.get_item("oai:repo.example:zz").put_stream("oai_dc", wrong, None, True)
+    assert run(*export, "titel").code == 0
+    assert ",B\n" in sheet.read_text()
+
+
 def test_a_file_is_attached_to_what_is_selected(
     run: Run, myrepo: str, silo: Silo, tmp_path: Path
 ) -> None:
