@@ -302,13 +302,14 @@ def _promised_for_all(facts: ListFacts, rows: Collection[WindowRow]) -> int | No
 
 
 def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window) -> ListFacts:
-    """What is known of a list after a page; the first answer's clock counts, the latest promise."""
+    """What is known of a list after a page; with the first clock and the largest promise."""
     is_whole = row.mode == LIST and row.window == whole
-    promised = found.position.promised if is_whole else None
+    told = [facts.promised, found.position.promised if is_whole else None]
+    promised = max((one for one in told if one is not None), default=None)
     return replace(
         facts,
         begun=True,
-        promised=facts.promised if promised is None else promised,
+        promised=promised,
         response_date=facts.response_date if facts.begun else found.page.response_date,
         repairs=_plus(facts.repairs, found.steps, found.page.repairs),
     )

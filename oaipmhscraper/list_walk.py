@@ -442,7 +442,9 @@ class _Walk(Generic[Item]):
             self._kept = got
             return replace(at, listed=at.listed + new, safe_from=safe)
         size = page.token.complete_list_size if page.token is not None else None
-        listed, promised = at.listed + new, size or at.promised
+        listed, promised = at.listed + new, max(size or 0, at.promised or 0) or None
+        if size and at.promised and size != at.promised:
+            self._quirks.promises_kept = False
         is_short = promised is not None and listed < promised and self._quirks.promises_kept
         return Position(
             page.next_token,

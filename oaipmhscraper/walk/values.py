@@ -29,7 +29,7 @@ class Position:
             there is where `ended`.
         pages: Pages so far.
         listed: Identifiers so far, each once as far as one process saw them.
-        promised: The latest completeListSize, or None.
+        promised: The largest completeListSize, or None.
         safe_from: A datestamp, in the window's granularity, from which the rest can
             be listed anew without loss; None unless the list came sorted so far.
         seen: Digests of pages, bounded; a list that comes back to one of them runs in

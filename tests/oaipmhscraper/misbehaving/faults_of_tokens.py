@@ -371,6 +371,26 @@ def size_changes_while_paging(repository: Repository) -> None:
         return {**step(page), "completeListSize": page.total + (page.total - page.end) // 10}
 
 
+@fault(75)
+def size_falls_where_lists_end(repository: Repository) -> None:
+    """75: every list ends after 20 records, and its last page says that these are all."""
+    _lists_end(repository, 20, lambda place, times: True)
+    _size_on_page(repository, lambda page: 20 if page.end == 20 else page.total)
+
+
+@fault(75)
+def size_grows_until_lists_end(repository: Repository) -> None:
+    """75: every list ends after 30 records; completeListSize is what came and a page more."""
+    _lists_end(repository, 30, lambda place, times: True)
+    _size_on_page(repository, lambda page: min(30, page.end + 10))
+
+
+def _size_on_page(repository: Repository, size) -> None:
+    @changed(repository, "token_attributes")
+    def token_attributes(step, page):
+        return {**step(page), "completeListSize": size(page)}
+
+
 @fault(17)
 def token_zero_begins_again(repository: Repository) -> None:
     """17: the last page has the token 0, which leads to the first page (pycsw)."""
