@@ -1,4 +1,4 @@
-"""Ctrl-C between two steps, never within one."""
+"""Ctrl-C and SIGTERM between two steps, never within one."""
 
 import signal
 import threading
@@ -9,20 +9,23 @@ from types import FrameType
 
 @contextmanager
 def interrupt_deferred() -> Iterator[None]:
-    """Hold back SIGINT while the block runs; what it would have done happens after it.
+    """Hold back SIGINT and SIGTERM while the block runs; what they would have done happens after.
 
-    In threads other than the main one, and where a handler was set outside Python,
+    In threads other than the main one, and for a signal that no function in Python handles,
     nothing changes.
     """
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    arrived: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda _signum, frame: arrived.append(frame))
+    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    arrived: list[tuple[int, FrameType | None]] = []
+    for number in handlers:
+        signal.signal(number, lambda *one: arrived.append(one))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-    if arrived:
-        handler(signal.SIGINT, arrived[0])
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for came, frame in arrived:
+        handlers[signal.Signals(came)](came, frame)

@@ -6,12 +6,14 @@ import io
 import logging
 import os
 import re
+import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
 from enum import IntEnum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from types import FrameType
 from typing import IO, Any, NoReturn, TextIO
 
 import click
@@ -33,7 +35,7 @@ class ExitCode(IntEnum):
     ENDPOINT = 3
     """The repository, or the target of an export, cannot be used."""
     STOPPED = 75
-    """Stopped early; the same command goes on."""
+    """Stopped early, by SIGTERM too; the same command goes on."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C; the same command goes on."""
 
@@ -124,7 +126,7 @@ Exit codes:
       1  finished, with losses that the output names
       2  wrong input
       3  the repository, or the target of an export, cannot be used
-     75  stopped early; the same command goes on
+     75  stopped early, by SIGTERM too; the same command goes on
     130  interrupted; the same command goes on
 """
 
@@ -136,10 +138,31 @@ def silo_command() -> None:
 
 
 def main() -> NoReturn:
-    """Run `silo`: every error a user can meet is one sentence on stderr and an exit code."""
+    """Run `silo`: every error a user can meet is one sentence on stderr and an exit code.
+
+    SIGTERM interrupts a command as Ctrl-C does; the code is then that of stopping early.
+    """
     _prepare_streams()
     logging.basicConfig(level=logging.WARNING, format="silo: %(message)s")
-    sys.exit(_run())
+    with _terminable() as terminated:
+        code = _run()
+    sys.exit(ExitCode.STOPPED if terminated and code == ExitCode.INTERRUPTED else code)
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[list[int]]:
+    """Let SIGTERM raise KeyboardInterrupt in the block; give a list that is not empty after it."""
+    terminated: list[int] = []
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        terminated.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield terminated
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _prepare_streams() -> None:

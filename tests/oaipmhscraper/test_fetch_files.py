@@ -294,6 +294,30 @@ def test_a_run_killed_within_a_file_leaves_nothing_of_it_and_goes_on(
     assert server.paths.count("/a.pdf") == 1
 
 
+def test_sigterm_within_a_file_is_told_and_the_same_command_goes_on(
+    tmp_path, silo, server, transport
+):
+    def slow() -> Iterator[bytes]:
+        yield PDF
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        yield PDF
+
+    server.serve("/a.pdf")
+    server.answers["/b.pdf"] = lambda _headers: Reply(slow(), length=2 * len(PDF))
+    for name in ("a", "b"):
+        harvested(silo, f"oai:x:{name}", f"{server.url}/{name}.pdf")
+    program = "from recordsilo.cli import main; main()"
+    command = [sys.executable, "-c", program, "fetch-files", silo.path, "--delay", "0"]
+    with open(tmp_path / "said", "w+", encoding="utf-8") as said:
+        process = subprocess.Popen(command, stderr=said)
+        assert process.wait() == 75
+        said.seek(0)
+        assert "interrupted; the same command goes on" in said.read()
+    server.serve("/b.pdf")
+    assert fetch_files(silo, transport).fetched == 1
+
+
 def test_a_record_removed_meanwhile_is_no_error(silo, server, transport):
     harvested(silo, "oai:x:1", server.url + "/a.pdf")
 

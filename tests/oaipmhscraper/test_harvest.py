@@ -330,14 +330,18 @@ def test_an_interrupt_while_a_page_is_fetched_is_taken_at_once(repository, scrap
     assert len(silo) == 3
 
 
-def test_a_deferred_interrupt_comes_after_the_block_and_the_handler_is_put_back():
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_deferred_interrupt_comes_after_the_block_and_the_handler_is_put_back(number):
+    before = signal.signal(number, signal.default_int_handler)
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupt_deferred():  # noqa: PT012 - it is the case
-        os.kill(os.getpid(), signal.SIGINT)
-        done.append(True)
-    assert done == [True]
-    assert signal.getsignal(signal.SIGINT) is before
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupt_deferred():  # noqa: PT012 - it is the case
+            os.kill(os.getpid(), number)
+            done.append(True)
+        assert done == [True]
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
 
 
 # --- marks and updates

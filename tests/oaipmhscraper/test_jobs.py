@@ -431,16 +431,29 @@ def held_from(number, repository):
         over.set()
 
 
-def test_ctrl_c_ends_all_requests_in_flight_and_the_same_command_goes_on(silo_dir):
+@pytest.mark.parametrize(
+    ("number", "code", "trap"),
+    [(signal.SIGINT, 130, "-"), (signal.SIGTERM, 75, "-"), (signal.SIGTERM, 75, "''")],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM where SIGINT is ignored"],
+)
+def test_a_signal_ends_all_requests_in_flight_and_the_same_command_goes_on(
+    silo_dir, number, code, trap
+):
     with misbehaving("a_slow_record") as server:
         command = [SILO, "harvest", server.base_url, silo_dir, "--window", "60d"]
         with held_from(4, server.repository) as arrived:
-            process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                ["sh", "-c", f'trap {trap} INT; exec "$@"', "sh", *command],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             while not arrived.wait(0.1):
                 assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate()
-        assert process.returncode == 130
+            process.send_signal(number)
+            receipt, said = process.communicate()
+        assert process.returncode == code
+        assert "Interrupted; the same command goes on." in receipt
         assert "the same command goes on" in said
         done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
