@@ -388,6 +388,7 @@ class ListHarvest:
         failure = self._failure
         interrupted = isinstance(failure, KeyboardInterrupt)
         stopped = "" if failure is None else "interrupted" if interrupted else str(failure)
+        self._books.note_time()
         receipt = self._books.full_receipt(stopped=stopped)
         if failure is None:
             self._progress(receipt)

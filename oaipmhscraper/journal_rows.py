@@ -49,6 +49,7 @@ class ListFacts:
         settled: How many identifiers ListIdentifiers gave, where that was asked.
         repairs: How often which repair and which rung was needed.
         remarks: Sentences for the receipt.
+        seconds: How long it was worked at, in all runs.
     """
 
     promised: int | None = None
@@ -58,6 +59,7 @@ class ListFacts:
     settled: int | None = None
     repairs: tuple[tuple[str, int], ...] = ()
     remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The books of one list: its windows, who was listed, the numbers; each change in the journal."""
 
+import time
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -48,6 +49,7 @@ class ListBooks:
         self.ledger = Ledger(journal.listed(row.id), journal.losses(row.id))
         self._windows = {one.id: one for one in journal.windows(row.id)}
         self._sum = total(one.counts for one in self._windows.values())
+        self._looked_at = time.monotonic()
 
     def window(self, number: int) -> WindowRow | None:
         """A window as it stands now; None where another took its place."""
@@ -113,6 +115,7 @@ class ListBooks:
             settled=self.facts.settled,
             open_windows=open_windows,
             retried=retried,
+            seconds=self._seconds(),
         )
 
     def full_receipt(self, *, stopped: str = "") -> ListReceipt:
@@ -127,6 +130,13 @@ class ListBooks:
             remarks=self.facts.remarks,
             doubt=self._doubt_left() if self.ended and not stopped else "",
         )
+
+    def _seconds(self) -> float:
+        """How long the list was worked at until now, in all runs."""
+        now = time.monotonic()
+        self.facts = replace(self.facts, seconds=self.facts.seconds + now - self._looked_at)
+        self._looked_at = now
+        return self.facts.seconds
 
     def _lost(self, kind: Outcome) -> tuple[SetAside, ...]:
         return tuple(loss.what for loss in self.ledger.losses if loss.kind is kind)
@@ -252,7 +262,12 @@ class ListBooks:
         for row in dropped:
             del self._windows[row.id]
 
+    def note_time(self) -> None:
+        """Note how long the list was worked at, at the end of a run."""
+        self._put_facts()
+
     def _put_facts(self) -> None:
+        self._seconds()
         self._journal.put_list(ListRow(self._id, self.job, self.facts))
 
     def _put_quirks(self) -> None:
@@ -285,6 +300,7 @@ def journalled(journal: Journal, row: ListRow) -> ListReceipt:
         open_windows=sum(one.state == "open" for one in rows),
         repairs=dict(row.facts.repairs),
         remarks=row.facts.remarks,
+        seconds=row.facts.seconds,
     )
 
 

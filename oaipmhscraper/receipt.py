@@ -154,6 +154,8 @@ class ListReceipt:
         remarks: What a reader should know beside; no losses.
         open_windows: How many windows are being fetched; for those who watch.
         retried: How many requests had to be repeated; likewise.
+        seconds: How long it was worked at, in all runs, without the pauses between them;
+            None where that was not counted.
     """
 
     metadata_prefix: str
@@ -173,6 +175,7 @@ class ListReceipt:
     remarks: tuple[str, ...] = ()
     open_windows: int = 0
     retried: int = 0
+    seconds: float | None = None
 
     @property
     def expected(self) -> int | None:
@@ -234,6 +237,7 @@ class ListReceipt:
             "settled": self.settled,
             "doubt": self.doubt or None,
             "remarks": list(self.remarks),
+            "seconds": None if self.seconds is None else round(self.seconds, 3),
         }
 
 
@@ -272,6 +276,12 @@ class Receipt:
     def repairs(self) -> Mapping[str, int]:
         """How often which repair was needed, in all lists."""
         return dict(sum((Counter(one.repairs) for one in self.lists), Counter()))
+
+    @property
+    def seconds(self) -> float:
+        """How long the lists were worked at, in all runs, without the pauses between them."""
+        known = [one.seconds for one in self.lists if one.seconds is not None]
+        return sum(known) if known else (self.ended - self.started).total_seconds()
 
     @property
     def whole(self) -> bool:
@@ -329,10 +339,9 @@ class Receipt:
 
     def text(self) -> str:
         """The receipt for a person: a table of the lists, then what is to be said about them."""
-        seconds = (self.ended - self.started).total_seconds()
         return "\n".join(
             [
-                f"{self.base_url}: {self.counts.listed:,} records listed in {seconds:,.1f} s",
+                f"{self.base_url}: {self.counts.listed:,} records listed in {self.seconds:,.1f} s",
                 *_table(self.lists),
                 *self.remarks,
                 *([self.sweep.text()] if self.sweep is not None else []),

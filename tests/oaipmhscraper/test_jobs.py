@@ -91,6 +91,26 @@ def test_all_runs_of_a_harvest_leave_one_receipt(repository, scraper, silo):
         assert json.load(file) == receipt.to_json()
 
 
+def test_the_duration_of_a_harvest_counts_all_runs_and_no_pause(
+    repository, scraper, silo, monkeypatch
+):
+    clock = [1000.0]
+    monkeypatch.setattr("oaipmhscraper.list_books.time.monotonic", lambda: clock[0])
+
+    def takes_a_second(params):
+        clock[0] += params["verb"] == "ListRecords"
+
+    repository.answers.append(takes_a_second)
+    fill(repository, 10)
+    stop_at(repository, 6)
+    with pytest.raises(HarvestInterrupted) as stopped:
+        scraper.getRecords("oai_dc")
+    assert "6 records listed in 3.0 s" in stopped.value.receipt.text()
+    repository.answers[1:] = []
+    clock[0] += 240
+    assert "10 records listed in 5.0 s" in scraper.update().text()
+
+
 class Killed(BaseException):
     """As if the process were killed: nobody catches it."""
 
