@@ -11,7 +11,7 @@ import click
 from recordsilo.cli import fail
 from recordsilo.errors import SearchError
 from recordsilo.manifest import STATES
-from recordsilo.selection import Selection, filters_from
+from recordsilo.selection import Selection, filters_from, query_from
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_IDS_BYTES = 64 << 20
@@ -30,7 +30,7 @@ _FILTERS = (
     click.option("--until", metavar="DATE", help="Latest datestamp, inclusive."),
 )  # fmt: skip
 _NAMES = (
-    click.option("--search", "query", default="", metavar="QUERY",
+    click.option("--search", "query", metavar="QUERY",
                  help="Only records that this finds (docs/search.md)."),
     *_FILTERS,
     click.option("--item", "items", multiple=True, metavar="ID",
@@ -55,7 +55,7 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
-        filters, query = _filters(given), given.pop("query")
+        filters, query = _filters(given), _query(given.pop("query"))
         named, file = given.pop("items"), given.pop("ids_file")
         if file is not None:
             named = (*named, *_listed(file))
@@ -83,6 +83,14 @@ def _listed(path: str) -> list[str]:
     if "\0" in text:
         fail(f"{name} has null characters; save it as UTF-8 text, one identifier a line")
     return list(filter(None, map(str.strip, io.StringIO(text, None))))
+
+
+def _query(given: str | None) -> str:
+    """The query of ``--search``; without the option, every record is meant."""
+    try:
+        return "" if given is None else query_from(given)
+    except SearchError as error:
+        fail(str(error))
 
 
 def _filters(given: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
 from recordsilo.silo import Silo
 
@@ -89,8 +90,11 @@ class Selection:
         """Ask the index whether it understands the selection.
 
         Raises:
-            SearchError: It does not; the message says why.
+            SearchError: It does not, or the query has nothing to search for; the message
+                says why.
         """
+        if self.query:
+            query_from(self.query)
         silo.search(self.query, self.filters, page=PageRequest(limit=1))
 
     @property
@@ -116,7 +120,8 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     """Read a selection.
 
     Raises:
-        SearchError: An unknown key, or a value of the wrong kind.
+        SearchError: An unknown key, a value of the wrong kind, an empty list, or a query
+            with nothing to search for.
     """
     if not isinstance(table, Mapping):
         raise SearchError("records are selected in a table: [select]")
@@ -125,7 +130,12 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise SearchError(f"{name} is a text, not {shortened(value)}")
-    identifiers = _texts("identifiers", given.pop("identifiers", []))
+        if value == "" and name != "query":
+            raise SearchError(f"{name} is empty; write a date, or omit {name}")
+    query = query_from(texts["query"]) if texts["query"] is not None else ""
+    identifiers: tuple[str, ...] = ()
+    if "identifiers" in given:
+        identifiers = _texts("identifiers", given.pop("identifiers"))
     flags = {name: given.pop(name) for name in FLAGS if name in given}
     if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
         raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
@@ -134,7 +144,25 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
         raise SearchError(f"{', '.join(sorted(unknown))} selects nothing; what does: {known}")
     values = {name: _texts(name, value) for name, value in given.items()}
     filters = SearchFilters(flags, values, texts["since"], texts["until"])
-    return Selection(texts["query"] or "", filters, identifiers)
+    return Selection(query, filters, identifiers)
+
+
+def query_from(text: str) -> str:
+    """A query that is given to choose records; one without words would choose all of them.
+
+    Raises:
+        SearchError: It is not Unicode, or has no word to search for.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise SearchError(f"the query {shortened(text)} is not valid text; use UTF-8") from None
+    words = parse_query(text)
+    if not words.groups and not words.without:
+        raise SearchError(
+            f"the query {shortened(text)} has no word to search for; write one, or omit the query"
+        )
+    return text
 
 
 def filters_from(
@@ -178,4 +206,7 @@ def _texts(name: str, value: Any) -> tuple[str, ...]:
     listed: Sequence[Any] = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
         raise SearchError(f"{name} is a text or a list of texts, not {shortened(value)}")
+    if not listed:
+        one = "identifier" if name == "identifiers" else "value"
+        raise SearchError(f"{name} lists no {one}; write one, or omit {name}")
     return tuple(listed)

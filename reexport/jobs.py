@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from recordsilo import Silo
-from recordsilo.selection import Selection, filters_from
+from recordsilo.errors import SearchError
+from recordsilo.selection import Selection, filters_from, query_from
 from reexport.engine import Export, Stop, Watch
 from reexport.errors import ExportError
 from reexport.fedora_places import fedora_place
@@ -175,6 +176,10 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
         raise JobRefused(f"an export is one of {', '.join(FORMS)}")
     arguments: dict[str, Any] = {"form": form}
     arguments |= {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
+    try:
+        arguments["query"] = arguments["query"] and query_from(arguments["query"])
+    except SearchError as error:
+        raise JobRefused(str(error)) from None
     name = fields.get("place" if form == FEDORA else "name", "").strip()
     if form == FEDORA:
         arguments |= {"place": fedora_place(silo_path, name).name}

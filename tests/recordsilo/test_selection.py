@@ -14,6 +14,7 @@ from recordsilo import Silo
 from recordsilo.cli import silo_command
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
+from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
 from recordsilo.options import selecting
 from recordsilo.selection import Selection, filters_from, selection_from, selection_table
@@ -52,9 +53,10 @@ def test_names_keep_their_order_and_a_missing_one_yields_nothing(terns: Silo) ->
 
 names = st.sampled_from([name for name in FACETS if name not in FLAGS])
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+queries = texts.filter(lambda text: bool(parse_query(text).groups or parse_query(text).without))
 selections = st.builds(
     Selection,
-    texts | st.just(""),
+    queries | st.just(""),
     st.builds(
         SearchFilters,
         st.dictionaries(st.sampled_from(FLAGS), st.booleans()),
@@ -78,6 +80,34 @@ def test_a_table_says_the_same(selection: Selection) -> None:
 def test_a_table_that_means_nothing_is_refused(table: object) -> None:
     with pytest.raises(SearchError):
         selection_from(table)  # type: ignore[arg-type]
+
+
+NO_WORDS = ["", " ", '""', "((((", "-", "*", "\udcff", "tern \udcff"]
+
+
+@pytest.mark.parametrize("query", NO_WORDS)
+def test_a_query_without_words_selects_nothing_by_accident(terns: Silo, query: str) -> None:
+    with pytest.raises(SearchError, match="the query"):
+        selection_from({"query": query})
+    if query:
+        with pytest.raises(SearchError, match="the query"):
+            Selection(query).check(terns)
+    for command in (
+        ["attach", terns.storage_dir, __file__], ["ls", terns.storage_dir],
+        ["crawl", "seeds", terns.storage_dir], ["export", "csv", terns.storage_dir, "out.csv"],
+    ):  # fmt: skip
+        result = CliRunner().invoke(silo_command, [*command, "--search", query])
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith("silo: the query ")
+    assert terns.search("").total == terns.search("((((").total == 5
+
+
+@pytest.mark.parametrize("name", ["identifiers", "year"])
+def test_an_empty_list_in_a_table_does_not_mean_all_records(name: str) -> None:
+    with pytest.raises(SearchError, match=f"{name} lists no "):
+        selection_from({name: []})
+    with pytest.raises(SearchError, match="until is empty"):
+        selection_from({"until": ""})
 
 
 @pytest.mark.parametrize("text", ["year", "curated=yes"])

@@ -142,6 +142,7 @@ def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> Non
         ({"form": "csv", "name": "all", "columns": "record colour"}, "no field 'colour'"),
         ({"form": "files", "name": "all", "deletions": "burn"}, "status, delete, keep"),
         ({"form": "files", "name": "all", "conflicts": "win"}, "fail, skip, overwrite"),
+        ({"name": "x", "query": "(((("}, "the query '\\(\\(\\(\\(' has no word"),
         ({"form": "fedora", "place": "nowhere"}, "names no place 'nowhere'; it has none"),
     ],
 )
