@@ -43,7 +43,8 @@ class PatternTooSlow(CurationError):
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         super().__init__(
-            f"the pattern {pattern!r} takes too long; nested repetitions such as (a+)+ do that"
+            f"the pattern {pattern!r} takes too long; nested repetitions such as (a+)+ do that,"
+            " and long patterns on long values"
         )
 
 

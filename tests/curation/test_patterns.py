@@ -1,6 +1,7 @@
 """Patterns of people: malformed, huge, slow ones are a sentence and take no memory."""
 
 import resource
+import time
 
 import pytest
 import regex
@@ -149,3 +150,28 @@ def test_a_search_without_end_is_stopped(pattern: str) -> None:
     with pytest.raises(PatternTooSlow, match="takes too long"):
         finds(pattern, "a" * 5000 + "!")
     assert peak() - before < 512 * MIB
+
+
+@pytest.mark.parametrize("letter", ["a", "s", "\u017f", "\u00df", r"\.", "(?:s)", "[s]"])
+@pytest.mark.parametrize("form", ["{}", "(?i){}", "(?i:{})", "(?fi){}", "x.*?{}", "(?r){}"])
+def test_a_literal_text_holds_up_nothing_whatever_its_length(letter: str, form: str) -> None:
+    for count in (900, 4000):
+        text = form.format(letter * min(count, 9900 // len(letter)))
+        for value in ("s" * 20_000, "x" * 20_000):
+            began = time.process_time()
+            try:
+                finds(text, value)
+                replaced(compiled(text), "", value, 20_000)
+            except (RuleRefused, PatternTooSlow):
+                pass
+            assert time.process_time() - began < 3  # without the limits 15 s and more
+
+
+@pytest.mark.parametrize("pattern", ["(?fi)" + "\u00df" * 499 + "q", "(?i)q" + "\u017f" * 499])
+def test_a_long_value_is_not_searched_without_regard_of_case_for_seconds(pattern: str) -> None:
+    value = "s" * 2_000_000
+    began = time.process_time()
+    for search in (finds, lambda text, value: replaced(compiled(text), "", value, 1 << 22)):
+        with pytest.raises(PatternTooSlow, match="long patterns on long values"):
+            search(pattern, value)
+    assert time.process_time() - began < 1
