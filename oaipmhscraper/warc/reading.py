@@ -8,6 +8,7 @@ Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.
 """
 
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ from oaipmhscraper.transport.http_settings import MAX_RESPONSE
 from oaipmhscraper.warc.files import whole_length
 from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
 
+_HARVEST_ID = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -35,7 +38,8 @@ class Recorded:
         params: What was asked, as wire parameters.
         answer: What came.
         where: File and place of the record in it, for messages.
-        harvest_id: Of which harvest; empty where nothing says so.
+        harvest_id: Of which harvest; empty where nothing says so, or where it is no id of
+            ours: directories are named by it.
         metadata_prefix: Of which format; empty where nothing says so.
     """
 
@@ -165,7 +169,9 @@ def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | N
     except ResponseTooLarge as error:
         what = "more" if error.memory is None else "what takes more memory to read"
         return Damaged(where, f"unpacks to {what} than {limit:,} bytes allow")
-    return Recorded(params, answer, where, said(HARVEST) or "", said(PREFIX) or "")
+    harvest = said(HARVEST) or ""
+    harvest = harvest if _HARVEST_ID.fullmatch(harvest) else ""
+    return Recorded(params, answer, where, harvest, said(PREFIX) or "")
 
 
 def _fields(content: bytes) -> dict[str, str]:

@@ -179,3 +179,15 @@ def test_paths_are_files_or_directories_in_order(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(WarcUnreadable, match="holds no"):
         warc_paths([str(tmp_path / "empty")])
+
+
+@pytest.mark.parametrize("name", ["../../../outside", "/tmp/outside", "a\\0b", "nul\x00", "ä"])
+def test_a_harvest_of_another_form_of_name_is_no_harvest(tmp_path, name):
+    path = recorded(tmp_path, Answer(b"<OAI-PMH/>", URL))
+    content = gzip.decompress(path.read_bytes())
+    assert content.count(HARVEST.encode()) > 1
+    changed = tmp_path / "changed.warc"
+    other = name.encode().ljust(len(HARVEST), b"x")  # lengths are part of the records
+    changed.write_bytes(content.replace(HARVEST.encode(), other))
+    assert [one.harvest_id for one in exchanges(path)] == [HARVEST]
+    assert [one.harvest_id for one in exchanges(changed) if isinstance(one, Recorded)] == [""]
