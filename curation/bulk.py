@@ -27,7 +27,9 @@ from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.locks import Locks
 from recordsilo.manifest import Manifest, altered, now_text
 
-GONE = "no longer exists"
+GONE = "is not in this Silo"
+LISTED = 1000
+"""Records passed over that a preview or a report names."""
 PAGE = 200
 """Records in one group commit."""
 
@@ -37,12 +39,13 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One record of a preview: its fields that differ, before and after."""
+    """One record of a preview: its fields that differ, before and after, and the files written."""
 
     identifier: str
     before: tuple[tuple[str, str, str], ...]
     after: tuple[tuple[str, str, str], ...]
     state: str | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Preview:
         samples: Some of the changes.
         whole: Whether all that are selected were looked at.
         remarks: Sentences on fields that no record has.
+        passed_over: (identifier, reason) of the first `LISTED` that are skipped.
     """
 
     records: int
@@ -68,6 +72,7 @@ class Preview:
     samples: tuple[Sample, ...]
     whole: bool = True
     remarks: tuple[str, ...] = ()
+    passed_over: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,7 @@ def preview(
     records = changed = values = copies = 0
     skipped: Counter[str] = Counter()
     shown: list[Sample] = []
+    passed: list[tuple[str, str]] = []
     whole = True
     for identifier, given in spec.records(silo):
         if records == most or (until is not None and monotonic() > until):
@@ -154,7 +160,10 @@ def preview(
         try:
             change = _planned(silo, identifier, plan, given)
         except (CannotChange, RecordSiloError) as error:
-            skipped[_kind_of(error)] += 1
+            reason = _kind_of(error)
+            skipped[reason] += 1
+            if len(passed) < LISTED:
+                passed.append((identifier, reason))
             change = None
         if change is not None:
             changed, values = changed + 1, values + change.values
@@ -164,7 +173,10 @@ def preview(
         if progress is not None:
             progress(records)
     remarks = remarks_on(spec.about, seen, "no record" if whole else "no record looked at")
-    return Preview(records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks)
+    return Preview(
+        records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks,
+        tuple(passed),
+    )  # fmt: skip
 
 
 def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordChange | None:
@@ -193,6 +205,7 @@ def _sample(identifier: str, change: RecordChange) -> Sample:
         tuple(one for one in before if one[0] in names),
         tuple(one for one in after if one[0] in names),
         change.state,
+        tuple(one.path for one in change.files),
     )
 
 
@@ -277,7 +290,7 @@ def undo_job(
         return report_of(journal)
 
 
-def report_of(journal: JobJournal, *, listed: int = 1000) -> JobReport:
+def report_of(journal: JobJournal, *, listed: int = LISTED) -> JobReport:
     """How far a job is; names at most ``listed`` of the records passed over."""
 
     def reasons(state: Doing) -> tuple[tuple[str, str], ...]:
@@ -385,7 +398,9 @@ def _carry_out(
     """Do a change in an edit; return what the journal keeps of it."""
     source = edit.manifest.version(change.source)
     cursor = edit.manifest.current_version
-    log = " ".join(filter(None, ["Changed in bulk", f"by {agent}" if agent else "", message]))
+    log = (
+        "Changed in bulk" + (f" by {agent}" if agent else "") + (f": {message}" if message else "")
+    )
     if change.makes_copy:
         written = [one.path for one in change.files]
         replaces_all = set(written) >= set(source.paths)  # else the order of the files is kept

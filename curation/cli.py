@@ -15,6 +15,7 @@ from curation.attach import MAX_BYTES, Attachment
 from curation.bulk import (
     JobReport,
     Preview,
+    Sample,
     create_job,
     job_report,
     job_reports,
@@ -88,13 +89,13 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
               help="Show so many of the changes.")  # fmt: skip
 @as_json
 @quiet
-def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: bool) -> None:
+def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: bool) -> int:
     """Say what a rule would do: how many records and values, and some of them. Writes nothing.
 
     NAME is the rule's, or the path of a TOML file.
     """
     with sentences(), open_silo(silo_dir) as silo:
-        _show_preview(silo, _rules(silo, name), samples, as_json=as_json, quiet=quiet)
+        return _show_preview(silo, _rules(silo, name), samples, as_json=as_json, quiet=quiet)
 
 
 @rules.command("apply", epilog=example("silo rules apply myrepo types -m 'one spelling'"))
@@ -114,8 +115,7 @@ def apply_rules(
     with sentences(), open_silo(silo_dir) as silo:
         spec = _rules(silo, name)
         if dry_run:
-            _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
-            return ExitCode.OK
+            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
         return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
 
 
@@ -188,8 +188,7 @@ def import_sheet(
     with sentences(), open_silo(silo_dir) as silo:
         spec = sheet_job(read_csv(file.read()), f"Spreadsheet {file.name}")
         if dry_run:
-            _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
-            return ExitCode.OK
+            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
         return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
 
 
@@ -224,8 +223,7 @@ def attach(
         _check_selected(silo, select, everything=everything)
         spec = attach_job(select, Attachment(name, content))
         if dry_run:
-            _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
-            return ExitCode.OK
+            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
         return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
 
 
@@ -366,25 +364,41 @@ def _how_far(report: JobReport) -> str:
     return ", ".join(counts) or "no records"
 
 
-def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, quiet: bool) -> None:
+def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, quiet: bool) -> int:
+    """Print what a job would do; the exit code is the one that the job would have."""
     with counting("reading", quiet=quiet) as progress:
         found = preview(silo, spec, samples=samples, progress=progress)
     _remark(found.remarks)
+    code = ExitCode.LOSSES if found.skipped else ExitCode.OK
     if as_json:
         _print_json(_preview_as_json(found))
-        return
+        return code
     click.echo(
         f"{found.records:,} records, {found.changed:,} of them would be changed:"
         f" {found.values:,} values, {found.copies:,} new working copies"
     )
     for reason, number in found.skipped.items():
         click.echo(f"{number:,} passed over: {reason}")
+    for identifier, reason in found.passed_over:
+        click.echo(f"  {identifier} {reason}")
     for sample in found.samples:
         click.echo(f"\n{sample.identifier}")
-        gone, come = set(sample.before) - set(sample.after), set(sample.after) - set(sample.before)
-        for sign, values, some in (("-", sample.before, gone), ("+", sample.after, come)):
-            for name, text, lang in (one for one in values if one in some or not (gone | come)):
-                click.echo(f"  {sign} {Column(name, lang)}: {text}")
+        _show_sample(sample)
+    if found.samples and (more := found.changed - len(found.samples)):
+        click.echo(f"\nand {more:,} more")
+    return code
+
+
+def _show_sample(sample: Sample) -> None:
+    gone, come = set(sample.before) - set(sample.after), set(sample.after) - set(sample.before)
+    for sign, values, some in (("-", sample.before, gone), ("+", sample.after, come)):
+        for name, text, lang in (one for one in values if one in some or not (gone | come)):
+            click.echo(f"  {sign} {Column(name, lang)}: {text}")
+    if not (sample.before or sample.after):
+        for path in sample.files:
+            click.echo(f"  file: {path}")
+    if sample.state is not None:
+        click.echo(f"  state: {sample.state}")
 
 
 def _preview_as_json(found: Preview) -> dict[str, Any]:
@@ -395,8 +409,17 @@ def _preview_as_json(found: Preview) -> dict[str, Any]:
         "copies": found.copies,
         "skipped": found.skipped,
         "remarks": found.remarks,
+        "passed_over": [
+            {"identifier": identifier, "reason": reason} for identifier, reason in found.passed_over
+        ],
         "samples": [
-            {"identifier": one.identifier, "before": one.before, "after": one.after}
+            {
+                "identifier": one.identifier,
+                "before": one.before,
+                "after": one.after,
+                "files": one.files,
+                "state": one.state,
+            }
             for one in found.samples
         ],
     }

@@ -58,13 +58,17 @@ def noted_preview(about: Mapping[str, Any]) -> Preview | None:
     noted = about.get(PREVIEW)
     if noted is None:
         return None
-    samples, remarks = tuple(map(_sample, noted["samples"])), tuple(noted.get("remarks", ()))
-    return Preview(**{**noted, "samples": samples, "remarks": remarks})
+    lists = {
+        "samples": tuple(map(_sample, noted["samples"])),
+        "remarks": tuple(noted.get("remarks", ())),
+        "passed_over": tuple(map(tuple, noted.get("passed_over", ()))),
+    }
+    return Preview(**{**noted, **lists})
 
 
 def _sample(noted: Mapping[str, Any]) -> Sample:
     fields = {name: tuple(map(tuple, noted[name])) for name in ("before", "after")}
-    return Sample(**{**noted, **fields})
+    return Sample(**{**noted, **fields, "files": tuple(noted.get("files", ()))})
 
 
 def is_untouched(counts: Mapping[Doing, int]) -> bool:

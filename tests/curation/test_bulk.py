@@ -333,7 +333,7 @@ def test_a_record_that_is_gone_is_passed_over(silo: Silo, fill: Fill) -> None:
     job = create_job(silo, rules_job(TYPES), agent="ada")
     silo.del_item(first)
     report = run_job(silo, job)
-    assert report.skipped == ((first, "no longer exists"),)
+    assert report.skipped == ((first, "is not in this Silo"),)
     assert first not in silo
 
 

@@ -64,7 +64,7 @@ def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo:
     tested = run("rules", "test", myrepo, "types", "-n", "1", "-q").out
     assert tested == (
         "3 records, 3 of them would be changed: 3 values, 3 new working copies\n\n"
-        "oai:repo.example:0\n  - type: Article\n  + type: article\n"
+        "oai:repo.example:0\n  - type: Article\n  + type: article\n\nand 2 more\n"
     )
     assert run("rules", "apply", myrepo, "types", "--dry-run", "-q").out.startswith("3 records, 3")
     assert not silo["oai:repo.example:0"].is_curated()
@@ -89,6 +89,42 @@ def test_a_spreadsheet_goes_out_and_comes_back(
     assert "1 of them" in run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q").out
     assert run("sheet", "import", myrepo, str(sheet)).code == 0
     assert silo.row("oai:repo.example:1").title == "The first"
+
+
+def test_records_passed_over_are_named_by_a_dry_run_and_by_the_run(
+    run: Run, myrepo: str, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    sheet.write_text("identifier,mark,title\noai:x:never,m,A\n")
+    dry = run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q")
+    done = run("sheet", "import", myrepo, str(sheet))
+    for result in (dry, done):
+        assert result.code == 1
+        assert "  oai:x:never is not in this Silo\n" in result.out
+    found = run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q", "--json")
+    named = [{"identifier": "oai:x:never", "reason": "is not in this Silo"}]
+    assert (found.code, json.loads(found.out)["passed_over"]) == (1, named)
+
+
+def test_a_dry_run_names_files_and_states_and_says_how_many_more(
+    run: Run, silo: Silo, fill: Fill, tmp_path: Path
+) -> None:
+    fill(7)
+    licence = tmp_path / "licence.txt"
+    licence.write_text("CC BY")
+    dry = run("attach", silo.path, str(licence), "--all", "--as", "docs/l.txt", "--dry-run", "-q")
+    assert dry.code == 0
+    assert "\noai:repo.example:0\n  file: docs/l.txt\n" in dry.out
+    assert dry.out.endswith("\n\nand 2 more\n")
+    ready = tmp_path / "ready.toml"
+    ready.write_text('state = "ready"')
+    tested = run("rules", "test", silo.path, str(ready), "-q")
+    assert "\noai:repo.example:0\n  state: ready\n" in tested.out
+
+
+def test_the_log_of_a_record_says_who_changed_it_and_why(run: Run, myrepo: str) -> None:
+    run("rules", "apply", myrepo, "types", "--agent", "ada", "-m", "one spelling", "-q")
+    assert "Changed in bulk by ada: one spelling" in run("log", myrepo, "oai:repo.example:0").out
 
 
 def test_a_column_of_a_field_that_no_record_can_have_is_refused(

@@ -273,7 +273,7 @@ def test_a_token_nobody_was_given_leads_nowhere(client: Any, token: str) -> None
 def test_a_row_of_no_record_is_said_to_be_one(client: Any) -> None:
     sheet = client.get("/bulk/sheet.csv?q=keeping").body.replace(PLAIN.encode(), b"oai:x:none")
     staged = client.upload("/bulk/sheet", [("part", "records.csv", sheet)]).json["url"]
-    assert client.json(staged)["preview"]["skipped"] == {"no longer exists": 1}
+    assert client.json(staged)["preview"]["skipped"] == {"is not in this Silo": 1}
 
 
 # -- files ------------------------------------------------------------------------------
