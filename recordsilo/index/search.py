@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordsilo.errors import SearchError
+from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.columns import Bools, Columns, Segment
 from recordsilo.index.projection import Row, seconds_of
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
@@ -24,14 +24,14 @@ from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import (
     FACETS,
     FLAGS,
-    LARGE_FIELDS,
     RELEVANCE_AT_MOST,
-    SMALL_FIELDS,
     SORTS,
+    VOCABULARIES,
     FacetValue,
     PageRequest,
     SearchFilters,
     SearchResult,
+    unknown_filter,
 )
 from recordsilo.index.words import Words
 
@@ -74,11 +74,15 @@ def search(
 
 
 def _check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
-    known = (*SMALL_FIELDS, *LARGE_FIELDS)
+    for name in (*filters.values, *filters.flags):
+        if name not in FACETS:
+            raise unknown_filter(name)
+        if (name in filters.flags) != (name in FLAGS):
+            kinds = ("true or false", "a text")
+            kind, other = kinds if name in FLAGS else kinds[::-1]
+            raise SearchError(f"the filter {name!r} is {kind}, not {other}")
     for kind, names, allowed in (
         ("facet", facets, FACETS),
-        ("filter", filters.values, known),
-        ("filter", filters.flags, FLAGS),
         ("order", [page.sort] if page.sort else [], SORTS),
     ):
         for name in names:
@@ -148,6 +152,12 @@ def _filter(mask: Bools, segment: Segment, columns: Columns, filters: SearchFilt
         mask &= segment.datestamps <= _bound(filters.until, last=True)
     for name, values in filters.values.items():
         texts = columns.values.texts[name]
+        vocabulary = VOCABULARIES.get(name)
+        if vocabulary and (unknown := [v for v in values if v not in {*vocabulary, *texts}]):
+            raise SearchError(
+                f"there is no {name} {unknown[0]!r}; there are {', '.join(vocabulary)}"
+                f"{did_you_mean(unknown[0], vocabulary)}"
+            )
         if name == "set":
             wanted_codes = [c for c, t in enumerate(texts) if _in_sets(t, values)]
         else:

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from recordsilo.errors import SearchError, did_you_mean
+from recordsilo.formats.quality import CODES
 from recordsilo.index.projection import Row
+from recordsilo.manifest import STATES
 
 SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state", "finding")
 LARGE_FIELDS = ("subject", "creator")
@@ -12,6 +15,17 @@ RELEVANCE_AT_MOST = 5000
 """More hits than these are not ranked, the newest come first: ranking reads every hit."""
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
 SORTS = ("relevance", "newest", "oldest", "identifier", "title")
+
+
+VOCABULARIES: Mapping[str, Sequence[str]] = {"state": STATES, "finding": tuple(CODES)}
+"""Filters whose values are known, besides those that stored records have."""
+
+
+def unknown_filter(name: str, known: Sequence[str] = FACETS) -> SearchError:
+    """The refusal of a filter that there is not."""
+    return SearchError(
+        f"there is no filter {name!r}; there are {', '.join(known)}{did_you_mean(name, known)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,7 +306,10 @@ def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) 
         ("[[change", "is not valid TOML"),
         ('[[change]]\ndo = "shake"', "change 1: do is one of"),
         ('[[change]]\ndo = "add"\nfield = "type"', "'add' needs value"),
-        ('[select]\nshoe = "42"', "selects nothing"),
+        (
+            '[select]\nshoe = "42"',
+            "select: there is no filter 'shoe'; there are query, identifiers",
+        ),
         ('state = "fine"', "state is one of"),
     ):
         path.write_text(text)

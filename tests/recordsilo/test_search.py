@@ -267,7 +267,14 @@ def test_deleted_record_keeps_its_title_and_no_facets(library: Silo) -> None:
     [
         ({"facets": ("colour",)}, "there is no facet 'colour'; there are set, year"),
         ({"filters": SearchFilters(values={"x": ["y"]})}, "there is no filter 'x'"),
-        ({"filters": SearchFilters(flags={"type": True})}, "there is no filter 'type'"),
+        ({"filters": SearchFilters(flags={"type": True})}, "the filter 'type' is a text, not true"),
+        ({"filters": SearchFilters(values={"deleted": ["x"]})}, "'deleted' is true or false, not"),
+        ({"filters": SearchFilters(values={"yaer": ["1"]})}, r"has_file.*; did you mean 'year'\?"),
+        (
+            {"filters": SearchFilters(values={"state": ["foo"]})},
+            "no state 'foo'; there are in work",
+        ),
+        ({"filters": SearchFilters(values={"finding": ["Q999"]})}, "no finding 'Q999'; .* Q901"),
         ({"filters": SearchFilters(since="yesterday")}, "'yesterday' is not a date"),
         ({"page": PageRequest(sort="size")}, "there is no order 'size'"),
         ({"page": PageRequest(limit=0)}, "1 to 1,000 rows"),

@@ -110,6 +110,12 @@ def test_an_empty_list_in_a_table_does_not_mean_all_records(name: str) -> None:
         selection_from({"until": ""})
 
 
+def test_an_unknown_key_is_refused_with_each_name_once_and_the_nearest() -> None:
+    with pytest.raises(SearchError, match=r"did you mean 'year'\?$") as refused:
+        selection_from({"yaer": "1"})
+    assert all(str(refused.value).count(f" {name}") == 1 for name in FLAGS)
+
+
 @pytest.mark.parametrize("text", ["year", "curated=yes"])
 def test_a_malformed_filter_is_refused(text: str) -> None:
     with pytest.raises(SearchError):
