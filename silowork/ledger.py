@@ -7,6 +7,7 @@ the call returns. Beside it lie the journals of bulk changes (`curation.job_jour
 
 import json
 import os
+import re
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ LEDGER = ("curation", "jobs", "ledger.sqlite")
 KEPT_PROBLEMS = 10_000
 """Problems named of one job; further ones are counted."""
 
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}")
 _JOB = """
 CREATE TABLE IF NOT EXISTS job (
     id TEXT PRIMARY KEY,
@@ -96,11 +98,13 @@ class JobLedger:
 
     def active(self) -> list[Job]:
         """Jobs that wait or run, the oldest first."""
-        return self._rows("WHERE state IN (?, ?) ORDER BY id", ACTIVE)
+        found = self._rows("WHERE state IN (?, ?) ORDER BY id", ACTIVE)
+        return [job for job in found if job.state in ACTIVE]
 
     def unsent(self) -> list[Job]:
         """Jobs that wait and of which the queue knows nothing, the oldest first."""
-        return self._rows("WHERE state = ? AND sent = 0 ORDER BY id", (State.QUEUED,))
+        found = self._rows("WHERE state = ? AND sent = 0 ORDER BY id", (State.QUEUED,))
+        return [job for job in found if job.state is State.QUEUED]
 
     def problems(self, job_id: str, limit: int = 200, after: int = 0) -> list[tuple[int, Problem]]:
         """What a job did not do, numbered from 1."""
@@ -173,6 +177,15 @@ class JobLedger:
         ):
             return self.job(job_id)
         return None
+
+    def note_crash(self, job_id: str, most_crashes: int) -> None:
+        """Note that an unfinished job's process ended without a word; give up after too many."""
+        job = self.job(job_id)
+        if job.state in ACTIVE and job.crashes >= most_crashes:
+            self.end(job_id, Ending(False, sentence=_GAVE_UP.format(times=job.crashes + 1)))
+        else:
+            again = {"state": State.QUEUED, "crashes": job.crashes + 1, "sent": 0}
+            self._set(job_id, ACTIVE, **again)
 
     def advance(self, job_id: str, advance: Advance) -> Wish:
         """Note how far the running job is; return what is asked of it."""
@@ -295,6 +308,7 @@ class JobLedger:
     def _guarded(
         self, connection: sqlite3.Connection, *, writes: bool = False
     ) -> Iterator[sqlite3.Connection]:
+        connection.text_factory = _text
         try:
             if writes:
                 connection.execute("PRAGMA synchronous = FULL")
@@ -347,15 +361,36 @@ def _add_problems(connection: sqlite3.Connection, job_id: str, problems: Iterabl
 
 
 def _job(row: Sequence[Any]) -> Job:
+    """A job of its row; one that cannot be read has failed, so that others are still run."""
+    try:
+        return _sound(row)
+    except (ValueError, RecursionError) as error:
+        job_id, kind, title = (one if isinstance(one, str) else repr(one) for one in row[:3])
+        reason = f"its entry in the ledger of jobs cannot be read ({error}); begin it again"
+        return Job(job_id, kind, title, {}, "", "", State.FAILED, sentence=reason)
+
+
+def _sound(row: Sequence[Any]) -> Job:
+    """Raises ValueError or RecursionError where a value is not of its column."""
     (
         job_id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,
         done, total, step, counts, text, report, sentence, problems, mark, revision,
     ) = row  # fmt: skip
+    texts = (
+        job_id, kind, title, arguments, agent, made, begun, ended, step, counts, text, report,
+        sentence, mark,
+    )  # fmt: skip
+    if not all(isinstance(one, str) for one in texts):
+        raise ValueError("a text is not UTF-8")
+    if not all(isinstance(one, int) for one in (sent, crashes, done, total or 0, problems)):
+        raise ValueError("a number is malformed")
+    if not _ID.fullmatch(job_id):
+        raise ValueError("its id is malformed")
     return Job(
         job_id=job_id,
         kind=kind,
         title=title,
-        arguments=json.loads(arguments),
+        arguments=_object(arguments),
         agent=agent,
         made=made,
         state=State(state),
@@ -365,14 +400,28 @@ def _job(row: Sequence[Any]) -> Job:
         ended=ended,
         crashes=crashes,
         advance=Advance(done, total, step),
-        counts=json.loads(counts),
+        counts=_object(counts),
         text=text,
-        report=json.loads(report),
+        report=_object(report),
         sentence=sentence,
         problems=problems,
-        mark=json.loads(mark),
+        mark=_object(mark),
         revision=revision,
     )
+
+
+def _object(text: str) -> dict[str, Any]:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("what should be a JSON object is not")  # noqa: TRY004  # as malformed JSON
+    return found
+
+
+def _text(stored: bytes) -> str | bytes:
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
 
 
 def _quoted(path: str) -> str:

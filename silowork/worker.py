@@ -17,7 +17,7 @@ from silowork.errors import JobsError
 from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger
 from silowork.queue import WORKER_LOCK
-from silowork.running import SECONDS_TO_END
+from silowork.running import MOST_CRASHES, SECONDS_TO_END
 from silowork.values import ACTIVE, Job
 
 SLOTS = 4
@@ -102,7 +102,10 @@ class Worker:
                     _end_process(process)
         if process.returncode and not self._ending.is_set():
             logger.error("the process of job %s ended with %s", job_id, process.returncode)
-            self._ledger.note_sent(job_id, sent=False)
+            try:
+                self._ledger.note_crash(job_id, MOST_CRASHES)
+            except JobsError as error:
+                logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
             self._ending.wait(SECONDS_AFTER_CRASH)
 
 

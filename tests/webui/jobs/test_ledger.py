@@ -1,6 +1,7 @@
 """The ledger is the truth about a job: which state follows which, and what is kept of it."""
 
 import os
+import sqlite3
 from typing import Any
 
 import pytest
@@ -133,3 +134,43 @@ def test_a_damaged_ledger_is_a_sentence_and_is_not_written_over(ledger: JobLedge
             use()
     with open(ledger.path, "rb") as file:
         assert file.read(5) == b"not a"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "wish = 'gone'", "state = 'gone'", "arguments = '{'", "arguments = '[1]'", "mark = '7'",
+        "done = 'x'", "total = 'x'", "crashes = 'many'", "title = x'ff00ff'",
+        "title = CAST(x'ff00ff' AS TEXT)", "id = '../../x'", "id = '--help'", "id = ''",
+        "id = 'a' || char(0)",
+    ],
+)  # fmt: skip
+def test_a_row_that_cannot_be_read_is_a_failed_job_and_stops_no_other(
+    ledger: JobLedger, change: str
+) -> None:
+    ledger.add("audit", "Audit", {}, "ada", "a")
+    other = ledger.add("audit", "Audit", {}, "ada", "b")
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute(f"UPDATE job SET {change} WHERE id = 'a'")  # of this test
+    connection.close()
+    assert ledger.active() == ledger.unsent() == [other]
+    (broken,) = [job for job in ledger.jobs() if job != other]
+    assert broken.state is State.FAILED
+    assert "cannot be read" in broken.sentence
+    broken.to_json()
+    if broken.job_id:
+        assert ledger.claim(broken.job_id, 3) is None
+
+
+def test_a_job_whose_process_never_begins_it_is_given_up(ledger: JobLedger) -> None:
+    job = ledger.add("audit", "Audit", {}, "ada")
+    for crashes in (1, 2, 3):
+        ledger.note_crash(job.job_id, 3)
+        assert ledger.job(job.job_id).crashes == crashes
+    assert ledger.claim(job.job_id, 3).crashes == 3
+    ledger.note_crash(job.job_id, 3)
+    given_up = ledger.job(job.job_id)
+    assert (given_up.state, given_up.sent) == (State.FAILED, False)
+    assert "ended 4 times" in given_up.sentence
+    ledger.note_crash(job.job_id, 3)
+    assert ledger.job(job.job_id) == given_up
