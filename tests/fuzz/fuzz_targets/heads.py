@@ -12,10 +12,12 @@ from fuzzing.target import Target
 from fuzz_targets.rules import DC
 from recordsilo import Silo
 from webui.app import create_app
+from webui.intake import LARGEST_HEAD
 from webui.server import PageServer
 from webui.site import Settings
 
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
+_HEAD_END = re.compile(rb"\n\r?\n")
 _FILE = b"/records/oai+x+1/versions/1/files/oai_dc"
 _CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 _ALLOWED = {501, 505}
@@ -25,7 +27,7 @@ _ALLOWED = {501, 505}
 class Heads(Target):
     promise = (
         "Whatever bytes are sent, the server answers with HTTP or not at all, says nothing of "
-        "an error of its own, and answers the next one."
+        "an error of its own, and answers the next one; heads that are too long are refused."
     )
     words = (
         b"GET ", b"HEAD ", b"OPTIONS ", b"/records", b"/search?q=", b"*", b"http://a/",
@@ -37,7 +39,7 @@ class Heads(Target):
         b"application/json", b": ", b"\x00", b"\xff",
         b" \t", b"%00", b"%", b"Upgrade: h2c", b"Accept-Encoding: gzip;q=",
     )  # fmt: skip
-    largest = 32_768
+    largest = LARGEST_HEAD + 4096
     iterations = 60
 
     def __init__(self, scratch: str) -> None:
@@ -61,6 +63,7 @@ class Heads(Target):
             (b"GET /robots.txt HTTP/1.1\r\n" + host + b"\r\n") * 2,
             b"POST /nowhere HTTP/1.1\r\n" + host + b"Content-Length: 3\r\n\r\na=b",
             b"POST /nowhere HTTP/1.1\r\n" + host + _CHUNKED + b"3\r\na=b\r\n0\r\n\r\n",
+            b"GET /robots.txt HTTP/1.1\r\n" + host + b"X: " + b"x" * LARGEST_HEAD + b"\r\n\r\n",
             b"GET " + _FILE + b" HTTP/1.1\r\n" + host + b"Range: bytes=1-5\r\n\r\n",
         ]  # fmt: skip
 
@@ -71,6 +74,9 @@ class Heads(Target):
         assert not answer or found, answer[:200]
         assert all(code < 500 or code in _ALLOWED for code in found), answer[:500]
         assert not self._log.told, self._log.told
+        end = _HEAD_END.search(data)
+        if (end.end() if end else len(data)) > LARGEST_HEAD:
+            assert found[:1] in ([], [431]), found
         return tuple(found[:4])
 
     def _sent(self, data: bytes) -> bytes:
