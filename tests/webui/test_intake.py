@@ -219,7 +219,9 @@ def test_a_version_of_http_is_a_digit_a_dot_and_a_digit(client: Any, version: st
     [
         ("", (0, False)),
         ("Content-Length: 12\r\n", (12, False)),
-        ("Content-Length: 12\r\ncontent-length: 13\r\n", (13, False)),  # cheroot takes the last
+        ("Content-Length: 12\r\ncontent-length: 12\r\n", (12, False)),
+        ("Content-Length: 12\r\ncontent-length: 13\r\n", (0, False)),
+        ("Content-Length: 5_0\r\n", (0, False)),
         ("Content-Length: -5\r\n", (0, False)),
         ("Content-Length: many\r\n", (0, False)),
         ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", (0, False)),
@@ -232,6 +234,16 @@ def test_the_length_of_a_body_is_read_as_cheroot_reads_it(
     fields: str, expected: tuple[int, bool]
 ) -> None:
     assert read_head(f"POST / HTTP/1.1\r\n{fields}\r\n".encode()) == expected
+
+
+@pytest.mark.parametrize(
+    "lengths", [["5_0"], ["+5"], ["-5"], [""], ["5, 5"], ["5", "6"], ["5\r\n 6"], ["9" * 5000]]
+)
+def test_a_length_that_is_not_one_number_is_refused(client: Any, lengths: list[str]) -> None:
+    fields = "".join(f"Content-Length: {length}\r\n" for length in lengths)
+    with connections(client.port) as [connection]:
+        connection.sendall(f"POST /nothing HTTP/1.1\r\n{HOST}{fields}\r\nhello".encode())
+        assert statuses(received(connection)) == [400]
 
 
 def test_a_client_of_http_1_0_is_sent_no_interim_answer() -> None:
