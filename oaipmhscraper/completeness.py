@@ -1,8 +1,9 @@
 """When a list is believed to be whole, and when its identifiers are counted (pure).
 
 A list is whole where the repository promised a number and as many different identifiers
-came. Everything else is settled by ListIdentifiers (`by_identifier.settle`): it costs a request
-for every page of headers, and the records that were not listed are then got as well.
+came, and where it is one page without a token. Everything else is settled by
+ListIdentifiers (`by_identifier.settle`): it costs a request for every page of headers, and
+the records that were not listed are then got as well.
 
 What ended a list early may end the list of its identifiers at the same place. So these
 are listed in other windows: what comes in lists that ended elsewhere was not cut off
@@ -63,11 +64,13 @@ class ListedSoFar:
         promised: The number the repository gave for all of it, or None.
         distinct: Different identifiers that came, unreadable records among them.
         steps: The steps of the ladder that were needed.
+        pages: Of the longest list that the records came in.
     """
 
     promised: int | None
     distinct: int
     steps: Collection[str] = ()
+    pages: int = 1
 
 
 def reason_to_count(listed: ListedSoFar, quirks: Quirks) -> str:
@@ -82,12 +85,19 @@ def reason_to_count(listed: ListedSoFar, quirks: Quirks) -> str:
         return doubts[0]
     if not listed.distinct and not listed.promised:
         return ""
+    if unproved := lack_of_proof(listed, quirks):
+        return unproved
+    if listed.promised != listed.distinct:
+        return f"{listed.promised:,} records were promised and {listed.distinct:,} listed"
+    return ""
+
+
+def lack_of_proof(listed: ListedSoFar, quirks: Quirks) -> str:
+    """Why no number of the repository shows that the list is whole; empty where one may."""
     if listed.promised is None:
         return "the repository promised no number"
     if not quirks.promises_kept:
         return "the repository's numbers are no counts of its lists"
-    if listed.promised != listed.distinct:
-        return f"{listed.promised:,} records were promised and {listed.distinct:,} listed"
     return ""
 
 
@@ -100,7 +110,9 @@ def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int
         listed: The list, with what the count added to it.
     """
     are_most = counted >= listed.distinct - listed.distinct // _VANISHED
-    if Counted.ELSEWHERE in findings and are_most:
+    if not are_most:
+        return None
+    if Counted.ELSEWHERE in findings:
         return counted
     doubts = DOUBTFUL.intersection(listed.steps)
     if Counted.WIDER in findings:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from oaipmhscraper import completeness
-from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left
+from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left, lack_of_proof
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
@@ -80,7 +80,8 @@ class ListBooks:
     def listed_so_far(self) -> ListedSoFar:
         """What is known of the list, for those who judge whether it is whole."""
         steps = [step for step, _ in self.facts.repairs]
-        return ListedSoFar(self.counts.promised, self.counts.distinct, steps)
+        counts = self.counts
+        return ListedSoFar(counts.promised, counts.distinct, steps, self.longest.pages)
 
     @property
     def pages(self) -> int:
@@ -99,8 +100,9 @@ class ListBooks:
         """Why nobody can say that the list is whole; empty where somebody can."""
         if self.facts.settled is not None:
             return ""
-        promised = _promised_for_all(self.facts, self._windows.values())
-        return doubt_left(replace(self.listed_so_far, promised=promised), self._quirks)
+        listed, promised = self.listed_so_far, _promised_for_all(self.facts, self._windows.values())
+        weak = doubt_left(replace(listed, promised=promised), self._quirks)
+        return weak or (lack_of_proof(listed, self._quirks) if listed.pages > 1 else "")
 
     def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
         """The list as far as it is, for those who watch: without windows and losses."""

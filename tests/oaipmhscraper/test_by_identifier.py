@@ -205,6 +205,7 @@ ELSEWHERE, WIDER, DOUBTED = Counted
         (55, [], ListedSoFar(None, 55, [UNPROMISED]), None),
         (55, [ELSEWHERE], ListedSoFar(None, 55, [UNPROMISED]), 55),
         (55, [DOUBTED], ListedSoFar(None, 55), None),
+        (550, [], ListedSoFar(None, 700), None),
     ],
 )
 def test_a_count_settles_a_list_only_where_something_shows_it(counted, findings, listed, number):

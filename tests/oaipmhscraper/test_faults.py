@@ -102,7 +102,7 @@ def test_everything_that_can_be_had_is_in_the_silo_and_the_rest_is_told(name, tm
         found = harvest(server, str(tmp_path / "silo"), fault)
     assert found.titles == meant(name)
     assert found.named == fault.lost_by_name
-    assert found.receipt.whole is not bool(fault.lost_by_name)
+    assert found.receipt.whole is not (bool(fault.lost_by_name) or fault.doubted)
     assert found.requests <= MOST_REQUESTS
 
 
@@ -153,7 +153,7 @@ def test_faults_of_dates_and_lists_are_got_over_in_windows_as_well(name, tmp_pat
         found = harvest(server, str(tmp_path / "silo"), fault, sixty_days)
     assert found.titles == meant(name)
     assert found.named == fault.lost_by_name
-    assert found.receipt.whole is not bool(fault.lost_by_name)
+    assert found.receipt.whole is not (bool(fault.lost_by_name) or fault.doubted)
     assert found.requests <= 2 * MOST_REQUESTS
 
 
@@ -259,7 +259,8 @@ def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run
         assert "no record on 101 pages in a row" in result.stderr
         assert len(repository.asked) < 110
         result, receipt = run(server)
-    assert (result.exit_code, receipt["whole"], receipt["counts"]["listed"]) == (0, True, SIZE)
+    assert (result.exit_code, receipt["counts"]["listed"]) == (1, SIZE)
+    assert receipt["lists"][0]["doubt"] == "the repository promised no number"
 
 
 def test_a_list_that_breaks_off_again_and_again_is_left_and_gone_on_with(tmp_path, monkeypatch):

@@ -36,6 +36,7 @@ class Fault:
         arguments: Of the harvest: ``set_spec`` and so on.
         listed: Numbers of the items that the harvest asks for; None: all.
         unnamed: Whether what is lost has no identifier that one could tell.
+        doubted: Whether nothing can show that the list is whole.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Fault:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     listed: frozenset[int] | None = None
     unnamed: bool = False
+    doubted: bool = False
 
     @property
     def attainable(self) -> frozenset[str]:

@@ -134,7 +134,7 @@ def pages_of_unusable_records(repository: Repository) -> None:
     _without_end(repository, "ListRecords", entries)
 
 
-@fault(48)
+@fault(48, doubted=True)
 def records_sent_for_identifiers(repository: Repository) -> None:
     """48: ListIdentifiers is answered as ListRecords, for ever; ListRecords gives no size."""
     no_list_size(repository)

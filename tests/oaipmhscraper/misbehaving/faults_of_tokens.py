@@ -391,6 +391,26 @@ def _size_on_page(repository: Repository, size) -> None:
         return {**step(page), "completeListSize": size(page)}
 
 
+@fault(76, doubted=True, listed=frozenset(range(1, 21)))
+def lists_end_early_and_identifiers_are_refused(repository: Repository) -> None:
+    """76: every list ends after 20 records, none gives a size, ListIdentifiers is badVerb."""
+    _lists_end(repository, 20, lambda place, times: True)
+    no_list_size(repository)
+
+    @changed(repository, "place")
+    def place(step, asked):
+        if asked.verb == "ListIdentifiers":
+            raise Condition("badVerb")
+        return step(asked)
+
+
+@fault(77, doubted=True)
+def lists_of_identifiers_end_after_a_page(repository: Repository) -> None:
+    """77: ListIdentifiers brings ten identifiers for any list; no list gives a size."""
+    _lists_end(repository, 10, lambda place, times: place.verb == "ListIdentifiers")
+    no_list_size(repository)
+
+
 @fault(17)
 def token_zero_begins_again(repository: Repository) -> None:
     """17: the last page has the token 0, which leads to the first page (pycsw)."""
