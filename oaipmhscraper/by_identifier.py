@@ -8,7 +8,7 @@ Source: OAI-PMH 2.0, sections 4.1 and 4.3.
 """
 
 import logging
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ from oaipmhscraper.walk.page_facts import (
     DateSample,
     are_strictly_outside,
     headers_of,
+    names_on,
 )
 from oaipmhscraper.walk.values import GiveUp, Position, SingleList, WalkPage, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
@@ -204,6 +205,34 @@ def pages_again(
     yield batch.page(ended=True)
 
 
+@dataclass(slots=True)
+class _Part:
+    """A part of a list, as its identifiers were listed.
+
+    Attributes:
+        window: Its bounds.
+        listed: How many there were.
+        dates: Some of their datestamps.
+        missing: Those that are not known.
+        alike: Whether it ended where the list of records did.
+        is_short: Whether it ended short of what it promised.
+        is_in_vain: Whether its bounds changed nothing.
+    """
+
+    window: Window
+    listed: int = 0
+    dates: DateSample = field(default_factory=DateSample)
+    missing: list[Header] = field(default_factory=list)
+    alike: bool = False
+    is_short: bool = False
+    is_in_vain: bool = False
+
+    @property
+    def has_many(self) -> bool:
+        """Whether so many are missing that their records are listed first."""
+        return len(self.missing) > MOST_SINGLY
+
+
 class _Count:
     """One count of a list's identifiers."""
 
@@ -234,61 +263,105 @@ class _Count:
         self._has_doubts = False
         self._is_whole_begun = False
         is_one_list = what.longest.records >= what.distinct
-        self._todo = [(one, 0) for one in reversed(self._cut(self._whole, what.dates))]
+        self._has_early_end = False
+        self._shortest_end = what.longest.records
+        self._believed: list[_Part] = []
+        self._todo: list[Window | _Part] = [*reversed(self._cut(self._whole, what.dates))]
         if not is_one_list or not self._todo:
-            self._todo = [(self._whole, 0)]
+            self._todo = [self._whole]
 
     def pages(self) -> Iterator[WalkPage]:
         while self._todo:
-            window, most = self._todo.pop()
-            self._is_whole_begun = self._is_whole_begun or window == self._whole
+            part = self._todo.pop()
+            self._is_whole_begun = self._is_whole_begun or part == self._whole
             try:
-                yield from self._part(window, most)
+                if isinstance(part, _Part):
+                    yield from self._judged(part)
+                else:  # parts are judged when all windows were listed
+                    self._todo.insert(0, (yield from self._listed(part)))
             except WindowBroken as broken:
-                if window == self._whole:
+                if part == self._whole:
                     yield from self._broken(broken)
                 self._go_whole()
         yield from self._got(list(self._unknown.values()))
         yield self._batch.page(ended=True, steps=self._findings())
 
-    def _part(self, window: Window, most: int) -> Iterator[WalkPage]:
-        """Count a part of the list.
+    def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_Part"]:
+        """List a part.
 
         Args:
             window: The part.
             most: How many the list had that was cut into this part and others.
         """
-        known_before, listed = len(self._counted), 0
-        alike = is_short = strays = has_many = False
-        dates = DateSample()
-        missing: list[Header] = []
+        part, known_before = _Part(window), len(self._counted)
+        strays = False
         for one in listed_headers(self._client, self._job, window, self._quirks):
             self._take(one, window)
-            dates.add(one.page.items)
+            part.dates.add(one.page.items)
             strays = strays or are_strictly_outside(one.page.items, window)
-            listed += len(one.page.items)
+            part.listed += len(one.page.items)
             missing_here = [h for h in one.page.items if h.identifier not in self._known]
-            missing += missing_here
-            has_many = len(missing) > MOST_SINGLY
-            yield from self._got(h for h in missing_here if h.deleted or not has_many)
-            alike = alike or self._ended_alike(one)
-            is_short = is_short or Rung.SHORT.value in one.steps
-        self._unknown.update({header.identifier: header for header in missing})
-        is_in_vain = strays and listed >= most > 0 and len(self._counted) == known_before
-        if is_in_vain:
+            part.missing += missing_here
+            yield from self._got(h for h in missing_here if h.deleted or not part.has_many)
+            part.alike = part.alike or self._ended_alike(one)
+            part.is_short = part.is_short or Rung.SHORT.value in one.steps
+        self._unknown.update({header.identifier: header for header in part.missing})
+        part.is_in_vain = strays and part.listed >= most > 0 and len(self._counted) == known_before
+        if part.missing and not self._has_early_end:
+            self._has_early_end = True
+            self._judge_again()
+        return part
+
+    def _judged(self, part: "_Part") -> Iterator[WalkPage]:
+        """Believe a part, or cut it in two: what brings the same together was whole."""
+        is_shown = self._is_shown(part)
+        windows = () if is_shown else self._cut(part.window, part.dates)
+        if not windows:
+            self._is_elsewhere = self._is_elsewhere and is_shown
+            self._believed += [part] * is_shown
+            yield from self._finished(part)
+            return
+        self._splits += 1
+        yield from self._flushed()
+        known_before = len(self._counted)
+        parts: list[_Part] = []
+        for window in windows:
+            half = yield from self._listed(window, part.listed)
+            parts.append(half)
+        if any(half.is_in_vain for half in parts):
             self._go_whole()
-        elif alike or (has_many and window == self._whole):
-            parts = self._cut(window, dates)
-            self._todo += [(part, listed) for part in reversed(parts)]
-            self._splits += bool(parts)
-            if parts:
-                yield from self._flushed()
-                return
-        self._is_elsewhere = self._is_elsewhere and not alike and not is_short
-        if has_many:
+            return
+        is_same = sum(one.listed for one in parts) == part.listed
+        if is_same and len(self._counted) == known_before:
+            for one in parts:
+                yield from self._finished(one)
+        else:
+            self._shortest_end = min(self._shortest_end, part.listed)
+            self._todo += reversed(parts)
+            self._judge_again()
+
+    def _is_shown(self, part: "_Part") -> bool:
+        """Whether a part's length shows that it was not cut off where other lists were.
+
+        Once lists are known to end early, it has to be clearly shorter than those.
+        """
+        if part.alike or (part.has_many and part.window == self._whole):
+            return False
+        return not self._has_early_end or 4 * part.listed <= 3 * self._shortest_end
+
+    def _judge_again(self) -> None:
+        """Judge parts again that were believed on what was known before."""
+        self._todo += [one for one in self._believed if not self._is_shown(one)]
+        self._believed = [one for one in self._believed if self._is_shown(one)]
+
+    def _finished(self, part: "_Part") -> Iterator[WalkPage]:
+        """Get what is missing in a part."""
+        self._is_elsewhere = self._is_elsewhere and not part.is_short
+        if part.has_many:
             yield from self._flushed()
-            yield from self._records_of(window)
-            yield from self._got(missing)
+            yield from self._records_of(part.window)
+            yield from self._got(part.missing)
+        part.missing = []
         yield from self._flushed()
 
     def _take(self, listed: ListedPage[Header], window: Window) -> None:
@@ -326,7 +399,7 @@ class _Count:
 
     def _go_whole(self) -> None:
         """Count the list as one, if that is still to be done: windows do not help."""
-        self._todo = [] if self._is_whole_begun else [(self._whole, 0)]
+        self._todo = [] if self._is_whole_begun else [self._whole]
         self._may_cut = self._is_elsewhere = False
 
     def _broken(self, broken: WindowBroken) -> Iterator[WalkPage]:
@@ -342,6 +415,8 @@ class _Count:
         try:
             for one in whole_list(self._client, RECORDS, self._job, self._quirks, window=window):
                 self._batch.pages += 1
+                are_counted = all(name in self._counted for name in names_on(one.page))
+                self._is_elsewhere = self._is_elsewhere and are_counted
                 position = self._batch.position(ended=False)
                 yield WalkPage(one.page, one.request, one.answer, position)
         except WindowBroken as broken:
@@ -367,7 +442,8 @@ class _Count:
         if self._is_elsewhere and len(self._counted):
             return (Counted.ELSEWHERE.value,)
         found = [Counted.WIDER.value] if self._promise_is_of_a_wider_list() else []
-        return (*found, Counted.DOUBTED.value) if self._has_doubts else tuple(found)
+        is_doubted = self._has_doubts or self._has_early_end
+        return (*found, Counted.DOUBTED.value) if is_doubted else tuple(found)
 
     def _promise_is_of_a_wider_list(self) -> bool:
         """Whether the list without set and bounds promises as many, and has others.

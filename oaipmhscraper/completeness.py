@@ -7,7 +7,9 @@ the records that were not listed are then got as well.
 
 What ended a list early may end the list of its identifiers at the same place. So these
 are listed in other windows: what comes in lists that ended elsewhere was not cut off
-there. A number that was promised and not reached is wrong only where that shows it, or
+there. Once such a count finds what a list lacked, its parts are known to end early as well:
+each has to be clearly shorter than those lists, or as long as its halves together.
+A number that was promised and not reached is wrong only where that shows it, or
 where a wider list promises the same one.
 
 Source: OAI-PMH 2.0, section 3.5, completeListSize; DOAJ#1432 (760,000 of 2.28 million
@@ -135,3 +137,13 @@ def doubt_left(listed: ListedSoFar, quirks: Quirks) -> str:
     if is_met and quirks.promises_kept:
         return ""
     return next(iter(sorted(DOUBTFUL.intersection(listed.steps))), "")
+
+
+def unproved(listed: ListedSoFar, quirks: Quirks) -> str:
+    """Why neither a number nor a count shows that a list is whole; empty where one does.
+
+    One page without a token is whole, unless a count found what it lacks.
+    """
+    if Counted.DOUBTED.value in listed.steps and listed.promised != listed.distinct:
+        return Counted.DOUBTED.value
+    return lack_of_proof(listed, quirks) if listed.pages > 1 else ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from oaipmhscraper import completeness
-from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left, lack_of_proof
+from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left, unproved
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
@@ -102,7 +102,7 @@ class ListBooks:
             return ""
         listed, promised = self.listed_so_far, _promised_for_all(self.facts, self._windows.values())
         weak = doubt_left(replace(listed, promised=promised), self._quirks)
-        return weak or (lack_of_proof(listed, self._quirks) if listed.pages > 1 else "")
+        return weak or unproved(listed, self._quirks)
 
     def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
         """The list as far as it is, for those who watch: without windows and losses."""

@@ -411,6 +411,36 @@ def lists_of_identifiers_end_after_a_page(repository: Repository) -> None:
     no_list_size(repository)
 
 
+@fault(78)
+def identifiers_end_later_than_records(repository: Repository) -> None:
+    """78: ListRecords ends after 20 records, ListIdentifiers after 21; no list gives a size."""
+    _identifiers_end_after_21(repository)
+
+
+@fault(78, doubted=True, listed=frozenset(range(1, 22)))
+def identifiers_end_later_and_windows_do_nothing(repository: Repository) -> None:
+    """78: the same, and windows change nothing."""
+    _identifiers_end_after_21(repository)
+
+    @changed(repository, "in_window")
+    def in_window(step, item, from_, until):
+        return True
+
+
+def _identifiers_end_after_21(repository: Repository) -> None:
+    no_list_size(repository)
+
+    @changed(repository, "page")
+    def page(step, place):
+        repository.page_size = 10 if place.verb == "ListRecords" else 7
+        return step(place)
+
+    @changed(repository, "next_token")
+    def next_token(step, page):
+        last = 20 if page.place.verb == "ListRecords" else 21
+        return "" if page.end == last else step(page)
+
+
 @fault(17)
 def token_zero_begins_again(repository: Repository) -> None:
     """17: the last page has the token 0, which leads to the first page (pycsw)."""
