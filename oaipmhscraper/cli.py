@@ -5,23 +5,26 @@ endpoint is unusable; 75 stopped early, the same command goes on; 130 interrupte
 """
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
 
 import click
 
-from oaipmhprotocol import NoSetHierarchy, OAIError
+from oaipmhprotocol import BadArgument, NoSetHierarchy, OAIError
 from oaipmhscraper.client import Client
 from oaipmhscraper.command_reports import Report, print_json, sentences
-from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.errors import HarvestStopped, ScraperError
 from oaipmhscraper.fresh_silo import undone_if_refused
 from oaipmhscraper.harvest_options import harvest_options
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.progress import display
+from oaipmhscraper.receipt import Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.options import http_options
+from oaipmhscraper.walk.endpoint_checks import refuse_unknown_set
 from oaipmhscraper.warc.replay import replay
 from recordsilo.cli import example
 
@@ -176,7 +179,8 @@ def harvest(
             report.stopped_too(),
             display(sys.stderr, quiet=quiet) as progress,
         ):
-            receipt = scraper.harvest(
+            receipt = _harvested(
+                scraper,
                 list(scraper.getMetadataPrefixes()) if ALL in prefixes else prefixes,
                 set_spec=set_spec,
                 from_=from_,
@@ -188,6 +192,21 @@ def harvest(
             )
             _learn_set_names(scraper)
     report.finished(receipt)
+
+
+def _harvested(
+    scraper: OAIPMHScraper, prefixes: Sequence[str], *, set_spec: str | None, **how: Any
+) -> Receipt:
+    """Harvest; refused where nothing came of a set that is none of the repository's."""
+    try:
+        receipt = scraper.harvest(prefixes, set_spec=set_spec, **how)
+    except HarvestStopped as stop:
+        if set_spec and isinstance(stop.cause, BadArgument) and not stop.receipt.counts.listed:
+            refuse_unknown_set(scraper.client, set_spec)
+        raise
+    if set_spec and not how["update"] and not receipt.counts.listed:
+        refuse_unknown_set(scraper.client, set_spec)
+    return receipt
 
 
 def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:

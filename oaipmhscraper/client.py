@@ -49,7 +49,6 @@ from oaipmhscraper.requests_and_pages import (
 )
 from oaipmhscraper.transport.http_rules import Answer, Traffic
 from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
-from oaipmhscraper.walk.endpoint_checks import warn_of_unlisted_set
 from oaipmhscraper.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
 from oaipmhscraper.walk.values import WindowBroken
 from oaipmhscraper.whole_lists import OneByOne, whole_list
@@ -248,7 +247,6 @@ class Client:
         """A list's pages; an end in a circle that no promise covers is an error."""
         try:
             for listed in whole_list(self, reading, job, self._quirks, one_by_one=one_by_one):
-                warn_of_unlisted_set(self.base_url, job.set_spec, listed.steps)
                 for one in listed.page.set_aside:
                     logger.warning("%s is left out", one)
                 yield listed.page

@@ -34,12 +34,7 @@ from oaipmhscraper.requests_and_pages import (
     list_request,
 )
 from oaipmhscraper.transport.http_rules import Answer
-from oaipmhscraper.walk.endpoint_checks import (
-    SET_NOT_LISTED,
-    check_alive,
-    check_format,
-    set_has_vanished,
-)
+from oaipmhscraper.walk.endpoint_checks import check_alive, check_format, set_has_vanished
 from oaipmhscraper.walk.listed_pages import (
     Item,
     ListCutShort,
@@ -483,7 +478,7 @@ class _Walk(Generic[Item]):
         self._quirks.empty_confirmed += 1
         if self._window != Window():
             self._quirks.windows_answered += 1
-        return (SET_NOT_LISTED,) if self._set_has_vanished() else ()
+        return ("set is not listed",) if self._set_has_vanished() else ()
 
     def _set_has_vanished(self) -> bool:
         set_spec = self._job.set_spec

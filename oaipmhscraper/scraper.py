@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from oaipmhprotocol import (
-    BadArgument,
     DatestampError,
     Identify,
     NoRecordsMatch,
@@ -70,11 +69,7 @@ from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.transport.http_rules import BaseURL
 from oaipmhscraper.transport.http_transport import HttpSettings, Transport
-from oaipmhscraper.walk.endpoint_checks import (
-    refuse_unknown_formats,
-    refuse_unknown_set,
-    warn_of_unlisted_set,
-)
+from oaipmhscraper.walk.endpoint_checks import refuse_unknown_formats
 from oaipmhscraper.warc.pages_only import PageCounter
 from oaipmhscraper.warc.responses import ResponseRecorder
 from recordsilo import PersistentState, Silo
@@ -255,7 +250,6 @@ class OAIPMHScraper:
             What was got. Look at ``whole``.
 
         Raises:
-            RequestRefused: The repository has no such set; nothing was stored.
             HarvestStopped: The list broke off; its receipt says what came before.
             HarvestInterrupted: Ctrl-C (a KeyboardInterrupt).
         """
@@ -296,8 +290,8 @@ class OAIPMHScraper:
             What was got, by this run and those it went on from. Look at ``whole``.
 
         Raises:
-            RequestRefused: Arguments that make no request, a set that the repository does
-                not have, or one of several formats; nothing was stored.
+            RequestRefused: Arguments that make no request, or one of several formats that
+                the repository does not have; nothing was stored.
             HarvestStopped, HarvestInterrupted: See `getRecords`.
             HarvestRunning: Somebody else is at it; nothing was sent.
             RetryLater: The repository asked to be left alone, and the time is not over.
@@ -404,23 +398,10 @@ class OAIPMHScraper:
             if options.sweep and all(end.failure is None for end in ends):
                 run.sweep(self.store, list(harvested_lists(self.state)), self._agent)
             receipt = run.receipt(ends)
-            if not receipt.counts.listed and all(map(_may_lack_its_set, ends)):
-                self._refuse_unknown_sets(journal, job, jobs)
-            for one in receipt.lists:
-                warn_of_unlisted_set(receipt.base_url, one.set_spec, one.repairs)
             keep_receipt(self.store.path, receipt)
             run.close(ends)
         _raise_failure(receipt, ends)
         return receipt
-
-    def _refuse_unknown_sets(self, journal: Journal, job: Job, jobs: Sequence[ListJob]) -> None:
-        """Refuse a set of which nothing came and that the repository does not have."""
-        for set_spec in {one.set_spec for one in jobs if one.set_spec and not one.update}:
-            try:
-                refuse_unknown_set(self._access.client, set_spec)
-            except RequestRefused:
-                journal.forget(job)
-                raise
 
     def _job(
         self, journal: Journal, request: str, jobs: Sequence[ListJob], options: HarvestOptions
@@ -503,10 +484,6 @@ class OAIPMHScraper:
             if new is not None:
                 self.state[key] = new
                 self.state.sync()
-
-
-def _may_lack_its_set(end: ListEnd) -> bool:
-    return end.failure is None or isinstance(end.failure, BadArgument)
 
 
 def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:

@@ -4,7 +4,7 @@ Source: OAI-PMH 2.0, sections 4.2, 4.4 and 4.6.
 """
 
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from oaipmhscraper.client import Client
 
 logger = logging.getLogger("OAIPMH Harvester")
-
-SET_NOT_LISTED = "set is not listed"
-"""The step of an empty list whose set is none of the repository's."""
 
 _MOST_SETS = 10_000
 """Sets looked through: Zenodo has more than can be listed in a day (dataverse#8289)."""
@@ -89,13 +86,10 @@ def _is_refused(client: "Client", metadata_prefix: str) -> bool:
 
 def set_has_vanished(client: "Client", set_spec: str) -> bool:
     """Whether a set is none of the repository's; False where that cannot be told at once."""
-    return bool(_sets_without(client, set_spec))
-
-
-def warn_of_unlisted_set(base_url: str, set_spec: str | None, steps: Container[str]) -> None:
-    """Log that a set is not listed, where the steps of its list say so."""
-    if SET_NOT_LISTED in steps:
-        logger.warning("%s does not list the set %s", base_url, set_spec)
+    known = _sets_without(client, set_spec)
+    if known:
+        logger.warning("%s does not list the set %s", client.base_url, set_spec)
+    return bool(known)
 
 
 def refuse_unknown_set(client: "Client", set_spec: str) -> None:

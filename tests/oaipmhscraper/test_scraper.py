@@ -2,7 +2,6 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -211,34 +210,6 @@ def test_identifiers_come_with_dates_deleted_ones_included(repository, scraper, 
     assert list(scraper.getIdentifiers(metadataPrefix="p")) == [("oai:x:3", "0000-00-00")]
     assert list(scraper.getIdentifiers(metadataPrefix="none")) == []
     assert len(silo) == 0
-
-
-@pytest.mark.parametrize("code", ["noRecordsMatch", "badArgument"])
-def test_a_harvest_of_a_set_that_is_not_there_is_refused_and_leaves_no_receipt(
-    repository, scraper, silo_dir, page, code, caplog
-):
-    repository.add("oai:x:1", sets=("a",))
-    repository.sets = {"a": "A"}
-    answer = page(f'<error code="{code}">no</error>')
-    repository.answers.append(lambda params: answer if params.get("set") == "nope" else None)
-    with pytest.raises(RequestRefused, match="has no set nope"):
-        scraper.getRecords("oai_dc", set_id="nope")
-    assert "does not list the set" not in caplog.text
-    assert not list(Path(silo_dir, "harvests").glob("*-receipt.json"))
-    assert scraper.open_harvests() == []
-    assert "harvested" not in scraper.state
-
-
-def test_a_set_that_is_no_longer_listed_is_logged_by_an_update(repository, scraper, page, caplog):
-    repository.add("oai:x:1", sets=("a",))
-    repository.sets = {"a": "A"}
-    scraper.getRecords("oai_dc", set_id="a")
-    repository.sets = {"b": "B"}
-    repository.answers.append(
-        lambda params: page('<error code="noRecordsMatch"/>') if params.get("set") else None
-    )
-    assert scraper.update().whole
-    assert caplog.messages == [f"{URL} does not list the set a"]
 
 
 def test_identifiers_of_an_update_are_those_since_the_last_harvest(repository, scraper):
