@@ -136,6 +136,7 @@ class Counting:
         longest: How long the longest list was that they came in.
         granularity: In which its windows are cut.
         dates: Some of the datestamps of its records, if known.
+        lost: Identifiers that it listed, of which no record could be stored.
     """
 
     promised: int | None
@@ -143,6 +144,7 @@ class Counting:
     longest: Length
     granularity: Granularity
     dates: DateSample = field(default_factory=DateSample)
+    lost: Container[str] = frozenset()
 
 
 def settle(
@@ -307,7 +309,8 @@ class _Count:
             part.is_short = part.is_short or Rung.SHORT.value in one.steps
         self._unknown.update({header.identifier: header for header in part.missing})
         part.is_in_vain = strays and part.listed >= most > 0 and len(self._counted) == known_before
-        if part.missing and not self._has_early_end:
+        is_more = any(header.identifier not in self._what.lost for header in part.missing)
+        if is_more and not self._has_early_end:
             self._has_early_end = True
             self._judge_again()
         return part

@@ -229,7 +229,8 @@ class ListHarvest:
     def _counting(self) -> Counting:
         counts, longest = self._books.counts, self._books.longest
         granularity = self._where.granularity
-        return Counting(counts.promised, counts.distinct, longest, granularity, self._dates)
+        lost = self._books.ledger.lost
+        return Counting(counts.promised, counts.distinct, longest, granularity, self._dates, lost)
 
     def _walk(self, row: WindowRow) -> Walk:
         job, quirks, window = self._books.job, self._endpoint.quirks, row.window

@@ -70,6 +70,11 @@ class Ledger:
         return tuple(self._lost.values())
 
     @property
+    def lost(self) -> Container[str]:
+        """The identifiers listed and lost; those of records without one are named otherwise."""
+        return self._lost.keys()
+
+    @property
     def stored(self) -> Container[str]:
         """The identifiers listed and not lost: what need not be got another way.
 
