@@ -14,7 +14,7 @@ from recordsilo.formats.table import signature
 from recordsilo.index.projection import description_of
 from recordsilo.index.schema import VERSION
 from reexport.targets.tables import _described
-from webui.record_view import record_view
+from webui.record.view import record_view
 from webui.site import Settings, Site
 
 DC = (

@@ -18,12 +18,13 @@ import cherrypy
 from curation.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
-from webui import routes, security, urls
+from webui import routes, urls
 from webui.api.document import document
-from webui.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
-from webui.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
-from webui.gate import NotAllowed, SignInRequired, require
-from webui.http_values import (
+from webui.http import security
+from webui.http.bodies import FORM_LIMIT, LIST_LIMIT, content_length, read_form
+from webui.http.errors import UNFORESEEN, BadRequest, WebError, from_curation, from_store
+from webui.http.machine_errors import from_machine
+from webui.http.messages import (
     Request,
     Response,
     conditional,
@@ -33,10 +34,10 @@ from webui.http_values import (
     redirect,
     target_path,
 )
-from webui.machine_errors import from_machine
-from webui.multipart import Form
+from webui.http.multipart import Form
+from webui.people.authentication import NotAllowed, SignInRequired, require
+from webui.people.roles import NOBODY, Role, User
 from webui.rendering import View, answer, error_answer
-from webui.roles import NOBODY, Role, User
 from webui.site import Call, Settings, Site
 from webui.urls import TWIN
 

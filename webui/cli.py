@@ -26,13 +26,13 @@ from recordsilo.cli import ExitCode, example, fail
 from silowork.commands import broker_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
-from webui.accounts import account_names
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
+from webui.http.security import LOOPBACK_NAMES, Policy, is_loopback
+from webui.multi_silo import Shelf, is_directory_of_silos
 from webui.pages.jobs import CLOSING
-from webui.security import LOOPBACK_NAMES, Policy, is_loopback
+from webui.people.accounts import account_names
 from webui.server import CannotListen, PageServer, PortTaken, long_lived
-from webui.shelf import Shelf, is_directory_of_silos
 from webui.site import Settings
 
 DEFAULT_PORT = 8080

@@ -8,10 +8,10 @@ changed, If-Match is honoured, errors have the one shape. Files are sent by
 from http import HTTPStatus
 
 from webui import urls
-from webui.http_values import Response, redirect, revision_tag
+from webui.http.messages import Response, redirect, revision_tag
 from webui.pages import files, versions
 from webui.pages.records import create
-from webui.record_view import record_view, version_as_json
+from webui.record.view import record_view, version_as_json
 from webui.rendering import json_answer
 from webui.site import Call
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from webui import urls
-from webui.roles import Role
+from webui.people.roles import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
-from webui import texts, urls
-from webui.bodies import human_size
-from webui.errors import WebError
-from webui.http_values import HTML, JSON, Response, tagged
+from webui import urls
+from webui.http.bodies import human_size
+from webui.http.errors import WebError
+from webui.http.messages import HTML, JSON, Response, tagged
 from webui.navigation import NAVIGATION
-from webui.roles import NOBODY, User
+from webui.people.roles import NOBODY, User
 from webui.site import Site
+from webui.words import texts
 
 PAGE = f"{HTML}; charset=utf-8"
 

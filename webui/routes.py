@@ -12,8 +12,8 @@ from enum import Enum
 from urllib.parse import unquote
 
 from webui import legacy
-from webui.errors import BadRequest, MethodNotAllowed, NotFound
-from webui.http_values import Response
+from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
+from webui.http.messages import Response
 from webui.pages import (
     activity,
     bulk,
@@ -41,8 +41,8 @@ from webui.pages import (
     upstream,
     versions,
 )
+from webui.people.roles import Role
 from webui.rendering import View
-from webui.roles import Role
 from webui.site import Call
 from webui.urls import TWIN
 

@@ -13,7 +13,7 @@ from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
 from recordsilo.selection import Selection
 from webui import urls
-from webui.errors import BadRequest
+from webui.http.errors import BadRequest
 
 DEFAULT_SIZE = 25
 PAGE_SIZES = (25, 50, 100, 200)

@@ -1,6 +1,6 @@
 """The HTTP server: cheroot in a thread, started and stopped by whoever holds it.
 
-`webui.intake` receives the requests. TLS and the open network belong to a reverse proxy: a
+`webui.http.intake` receives the requests. TLS and the open network belong to a reverse proxy: a
 handshake that never ends would hold cheroot's one accepting thread.
 """
 
@@ -17,8 +17,8 @@ from typing import Any, Self
 from cheroot.wsgi import Gateway_10, Server
 
 from webui.app import WsgiApp
-from webui.http_values import AWAIT_BODY
-from webui.intake import SECONDS, Connection, Intake
+from webui.http.intake import SECONDS, Connection, Intake
+from webui.http.messages import AWAIT_BODY
 
 logger = logging.getLogger("webui")
 MOST_UNFINISHED, MOST_UPLOADS = 256, 32
@@ -54,7 +54,7 @@ def long_lived() -> Iterator[None]:
 
 
 class _Gateway(Gateway_10):
-    """cheroot's gateway over requests that `webui.intake` received."""
+    """cheroot's gateway over requests that `webui.http.intake` received."""
 
     def get_environ(self) -> Any:
         """The environ; see `http_values.AWAIT_BODY`."""

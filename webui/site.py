@@ -13,11 +13,11 @@ from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import IdentifierError, RecordNotFound
 from recordsilo.identifier import unclean
 from silowork.service import Jobs
-from webui.gate import Gate
-from webui.http_values import Request
-from webui.multipart import Form
-from webui.roles import NOBODY, User
-from webui.security import LOOPBACK_ONLY, Policy
+from webui.http.messages import Request
+from webui.http.multipart import Form
+from webui.http.security import LOOPBACK_ONLY, Policy
+from webui.people.authentication import Gate
+from webui.people.roles import NOBODY, User
 
 GIB = 1024**3
 HARVESTER_STATE = "oaipmh_harvester.json"

@@ -21,13 +21,13 @@ from recordsilo.differences import Change
 from recordsilo.formats.quality import CODES
 from recordsilo.manifest import STATES
 from reexport.jobs import VERSIONS
-from webui.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
-from webui.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
+from webui.bulk.rule_form import KINDS
+from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
+from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
 from webui.pages import bulk_report, clusters, edit, jobs, record, records, upstream
-from webui.record_view import FIELDS
-from webui.roles import Role
-from webui.rule_form import KINDS
+from webui.people.roles import Role
+from webui.record.view import FIELDS
 from webui.search_request import FACET_LABELS, SORT_LABELS
 
 ROOM = Path(__file__).parent

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webui.bodies import Body, BodyBrokeOff, content_length, open_body, read_form
-from webui.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
-from webui.http_values import Request
-from webui.multipart import BLOCK, Form, Limits, boundary_of, read_multipart
+from webui.http.bodies import Body, BodyBrokeOff, content_length, open_body, read_form
+from webui.http.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
+from webui.http.messages import Request
+from webui.http.multipart import BLOCK, Form, Limits, boundary_of, read_multipart
 
 BOUNDARY = "----WebKitFormBoundary7MA4"
 

@@ -9,9 +9,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
-from webui import accounts
 from webui.app import create_app
-from webui.roles import Role
+from webui.people import accounts
+from webui.people.roles import Role
 from webui.site import Settings
 
 pytestmark = pytest.mark.browser

@@ -19,9 +19,9 @@ from click.testing import CliRunner
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
 from webui import cli, demo
-from webui.accounts import add_account
 from webui.app import create_app
-from webui.roles import Role
+from webui.people.accounts import add_account
+from webui.people.roles import Role
 from webui.server import CannotListen, PageServer, PortTaken
 from webui.site import Site
 

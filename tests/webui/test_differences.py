@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from webui import urls, xml_view
-from webui.field_differences import FieldValue, compare_fields, fields_of, words
+from webui import urls
+from webui.record import xml_view
+from webui.record.field_differences import FieldValue, compare_fields, fields_of, words
 
 PLAIN = "oai:example.org:1"
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from webui import intake, server
+from webui import server
 from webui.app import create_app
-from webui.intake import read_head
+from webui.http import intake
+from webui.http.intake import read_head
 from webui.server import PageServer
 from webui.site import Settings
 

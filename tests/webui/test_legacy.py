@@ -8,8 +8,8 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.identifier import url_segment
-from webui.bodies import FORMS
-from webui.multipart import MULTIPART
+from webui.http.bodies import FORMS
+from webui.http.multipart import MULTIPART
 
 PLAIN = "oai:example.org:1"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"

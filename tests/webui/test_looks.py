@@ -8,7 +8,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
-from webui.curation import expected_revision
+from webui.editing.curator import expected_revision
 from webui.pages import clusters as cluster_page
 
 PLAIN = "oai:example.org:1"

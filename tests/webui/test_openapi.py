@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
 
 from webui.api.document import document
 from webui.api.schemas import SCHEMAS
-from webui.bodies import FORMS
+from webui.http.bodies import FORMS
 from webui.routes import Body, documented
 
 CHECKS = [

@@ -14,17 +14,18 @@ from click.testing import CliRunner
 
 from curation.activity import Wanted, activity
 from recordsilo import Silo
-from webui import accounts, attempts, routes
-from webui.accounts import AccountRefused, add_account, set_password, set_role, signed_in
+from webui import routes
 from webui.app import create_app
-from webui.attempts import BY_BOTH, Attempts, TooManyAttempts
 from webui.cli import serve as serve_command
-from webui.gate import own_path
-from webui.roles import Role
-from webui.security import Policy
-from webui.sessions import IDLE, LONGEST, Sessions
+from webui.http.security import Policy
+from webui.people import accounts, sign_in_attempts
+from webui.people.accounts import AccountRefused, add_account, set_password, set_role, signed_in
+from webui.people.authentication import own_path
+from webui.people.commands import user as user_command
+from webui.people.roles import Role
+from webui.people.sessions import IDLE, LONGEST, Sessions
+from webui.people.sign_in_attempts import BY_BOTH, Attempts, TooManyAttempts
 from webui.site import Settings
-from webui.user_commands import user as user_command
 
 PASSWORD = "correct horse battery"
 URL = "/records/oai+example,org+1"
@@ -378,11 +379,11 @@ def test_a_proxys_word_is_taken_from_the_proxy_only(shown: Any) -> None:
 
 def test_guessing_is_slowed_down_and_the_right_password_has_to_wait_too(shown: Any) -> None:
     client = shown()
-    for _ in range(attempts.BY_BOTH):
+    for _ in range(sign_in_attempts.BY_BOTH):
         assert client.post("/sign-in", {"name": "vera", "password": "x"}).status == 403
     answer = client.post("/sign-in", {"name": "VERA ", "password": PASSWORD})
     assert answer.error["code"] == "too_many_attempts"
-    assert 0 < int(answer.headers["Retry-After"]) <= attempts.WINDOW
+    assert 0 < int(answer.headers["Retry-After"]) <= sign_in_attempts.WINDOW
     assert sign_in(client, "cara")
 
 
@@ -391,7 +392,7 @@ SPELLINGS = ["cara", "ｃara", "ⓒara", "𝐜ara", " CARA\t", "c\u1d43ra", "ｃ
 
 def test_every_spelling_that_signs_in_is_counted_as_one_name(shown: Any) -> None:
     client = shown()
-    for spelling in SPELLINGS[: attempts.BY_BOTH]:
+    for spelling in SPELLINGS[: sign_in_attempts.BY_BOTH]:
         assert client.post("/sign-in", {"name": spelling, "password": "x"}).status == 403
     for spelling in SPELLINGS:
         answer = client.post("/sign-in", {"name": spelling, "password": PASSWORD})
@@ -416,33 +417,33 @@ def test_tries_are_forgotten_after_a_while_and_after_a_right_one() -> None:
     now = [0.0]
     known = Attempts(lambda: now[0])
     for _ in range(3):
-        for _ in range(attempts.BY_BOTH - 1):
+        for _ in range(sign_in_attempts.BY_BOTH - 1):
             known.note("ada", "192.0.2.1")
         known.note("ada", "192.0.2.1")
         known.forget("ada", "192.0.2.1")
-    for _ in range(attempts.BY_BOTH):
+    for _ in range(sign_in_attempts.BY_BOTH):
         known.note("ada", "192.0.2.1")
     with pytest.raises(TooManyAttempts):
         known.note("ada", "192.0.2.1")
     known.note("ada", "192.0.2.2")
-    now[0] = attempts.WINDOW + 1
+    now[0] = sign_in_attempts.WINDOW + 1
     known.note("ada", "192.0.2.1")
 
 
 def test_one_address_tries_few_names_and_many_addresses_not_one_name_for_ever() -> None:
     known = Attempts(lambda: 0.0)
-    for number in range(attempts.BY_ADDRESS):
+    for number in range(sign_in_attempts.BY_ADDRESS):
         known.note(f"user{number}", f"2001:db8::{number:x}")
     with pytest.raises(TooManyAttempts):
         known.note("another", "2001:db8::ffff")
-    for number in range(attempts.BY_NAME):
+    for number in range(sign_in_attempts.BY_NAME):
         known.note("ada", f"198.51.{number}.1")
     with pytest.raises(TooManyAttempts):
         known.note("ada", "203.0.113.1")
 
 
 def test_the_table_of_tries_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "_MOST_KEYS", 100)
+    monkeypatch.setattr(sign_in_attempts, "_MOST_KEYS", 100)
     known = Attempts(lambda: 0.0)
     for number in range(1000):
         known.note(f"user{number}", f"198.51.{number // 250}.{number % 250}")

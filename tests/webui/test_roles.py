@@ -11,10 +11,10 @@ import pytest
 
 from recordsilo import Silo
 from webui import app, routes
-from webui.accounts import add_account
-from webui.http_values import Response
-from webui.roles import Role
-from webui.security import Policy
+from webui.http.messages import Response
+from webui.http.security import Policy
+from webui.people.accounts import add_account
+from webui.people.roles import Role
 from webui.site import Settings, Site
 
 EVERYBODY: Mapping[str, Role] = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recordsilo.identifier import unclean, url_segment
 from webui import urls
-from webui.errors import BadRequest, MethodNotAllowed, NotFound
+from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.routes import FIXED, ROUTES, find
 
 identifiers = st.text(

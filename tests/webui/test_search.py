@@ -12,8 +12,8 @@ import pytest
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
 from webui import search_request
-from webui.errors import BadRequest
-from webui.http_values import parse_pairs
+from webui.http.errors import BadRequest
+from webui.http.messages import parse_pairs
 from webui.search_request import SearchRequest
 
 PLAIN = "oai:example.org:1"

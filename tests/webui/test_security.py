@@ -13,9 +13,9 @@ import pytest
 from recordsilo import Silo
 from recordsilo.identifier import url_segment
 from webui import routes
-from webui.errors import UNFORESEEN, CrossSite
-from webui.http_values import Request
-from webui.security import LOOPBACK_ONLY, Policy, check, check_host, is_loopback
+from webui.http.errors import UNFORESEEN, CrossSite
+from webui.http.messages import Request
+from webui.http.security import LOOPBACK_ONLY, Policy, check, check_host, is_loopback
 from webui.server import PageServer
 from webui.site import Settings
 

@@ -13,8 +13,9 @@ import pytest
 from mako.lexer import Lexer
 from mako.parsetree import Expression, Tag, Text
 
-from webui import errors, texts
+from webui.http import errors
 from webui.text_catalogue import _refusals, messages, pot
+from webui.words import texts
 
 TEMPLATES = sorted((Path(texts.__file__).parent / "templates").glob("*.mako"))
 ROOM = Path(texts.__file__).parent

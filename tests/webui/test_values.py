@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webui import dates, downloads, links
-from webui.bodies import human_size
-from webui.http_values import expected_revisions, prefers_json
-from webui.language import language_tag, text_language
+from webui.http import downloads
+from webui.http.bodies import human_size
+from webui.http.messages import expected_revisions, prefers_json
+from webui.record import links
+from webui.record.xml_view import pretty
 from webui.server import long_lived
-from webui.xml_view import pretty
+from webui.words import dates
+from webui.words.language import language_tag, text_language
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import Any
 from webui import routes
 from webui.api.operations import OPERATIONS, Operation, Query
 from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
-from webui.bodies import FORMS
-from webui.multipart import MULTIPART
+from webui.http.bodies import FORMS
+from webui.http.multipart import MULTIPART
 from webui.pages import openapi, records, static
 from webui.routes import Body, Route
 from webui.urls import TWIN

@@ -9,8 +9,8 @@ from dataclasses import asdict, fields
 
 from curation.activity import Activity, Wanted, activity, is_place
 from webui import urls
-from webui.errors import BadRequest
-from webui.http_values import Response
+from webui.http.errors import BadRequest
+from webui.http.messages import Response
 from webui.pages.results import CSV, JSON_LINES, csv_cell
 from webui.rendering import View
 from webui.site import Call

@@ -12,14 +12,14 @@ from recordsilo.manifest import STATES
 from silowork.values import Job
 from webui import urls
 from webui.activity import note
-from webui.bulk_jobs import start_bulk_job, start_preview
-from webui.edit_form import DUBLIN_CORE
-from webui.errors import BadRequest, from_curation, from_store
-from webui.http_values import Response, redirect
+from webui.bulk.jobs import start_bulk_job, start_preview
+from webui.bulk.rule_form import BY_NAME, CASES, KINDS, RuleForm
+from webui.editing.edit_form import DUBLIN_CORE
+from webui.http.errors import BadRequest, from_curation, from_store
+from webui.http.messages import Response, redirect
 from webui.pages.edit import field_label
 from webui.pages.selecting import Chosen, from_address, search_of, selected
 from webui.rendering import View, json_answer
-from webui.rule_form import BY_NAME, CASES, KINDS, RuleForm
 from webui.search_request import SearchRequest
 from webui.site import Call
 

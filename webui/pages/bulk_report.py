@@ -7,13 +7,13 @@ from curation.job_journal import Doing, JobJournal, job_ids
 from curation.planned import discard, is_discardable, is_untouched, noted_preview
 from webui import urls
 from webui.activity import note
-from webui.bulk_jobs import start_bulk_job, start_bulk_undo
-from webui.errors import Conflict
-from webui.http_values import Response, redirect
+from webui.bulk.jobs import start_bulk_job, start_bulk_undo
+from webui.http.errors import Conflict
+from webui.http.messages import Response, redirect
 from webui.pages.bulk import begun
 from webui.rendering import View, json_answer
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 PAGE = 50
 DOING_LABELS = {

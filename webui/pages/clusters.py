@@ -6,15 +6,15 @@ from typing import Any
 from curation.clusters import Cluster, Method, clusters
 from curation.look_commands import CLUSTERED, value_counts
 from webui import urls
-from webui.errors import BadRequest
-from webui.http_values import Response
+from webui.bulk.rule_form import RuleForm
+from webui.http.errors import BadRequest
+from webui.http.messages import Response
 from webui.pages import bulk
 from webui.pages.edit import field_label
-from webui.remembered import Remembered
 from webui.rendering import View
-from webui.rule_form import RuleForm
 from webui.site import Call
-from webui.texts import text as _
+from webui.timed_cache import TimedCache
+from webui.words.texts import text as _
 
 PAGE = 40
 """Clusters on a page."""
@@ -26,7 +26,7 @@ METHODS = (
     (Method.NEAREST, "few letters apart"),
 )
 """English texts of the catalogue."""
-_FOUND: Remembered[list[Cluster]] = Remembered()
+_FOUND: TimedCache[list[Cluster]] = TimedCache()
 
 
 def show(call: Call) -> View:

@@ -1,13 +1,13 @@
 """Two versions of a record compared, by field and by line."""
 
 from webui import urls
-from webui.errors import NotFound
-from webui.http_values import revision_tag
-from webui.record_view import record_view
+from webui.http.errors import NotFound
+from webui.http.messages import revision_tag
+from webui.record.version_differences import base_of, compare_versions, comparison_json
+from webui.record.view import record_view
 from webui.rendering import View
 from webui.site import Call
-from webui.texts import text as _
-from webui.version_differences import base_of, compare_versions, comparison_json
+from webui.words.texts import text as _
 
 
 def show(call: Call) -> View:

@@ -12,14 +12,14 @@ from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import metadata_paths
 from recordsilo.manifest import STATES
 from webui import urls
-from webui.curation import WORKING_COPY, Curator, require_curated
-from webui.edit_form import SAVE, EditForm
-from webui.errors import Conflict, PreconditionFailed
-from webui.http_values import Response, redirect, revision_tag
+from webui.editing.curator import WORKING_COPY, Curator, require_curated
+from webui.editing.edit_form import SAVE, EditForm
+from webui.http.errors import Conflict, PreconditionFailed
+from webui.http.messages import Response, redirect, revision_tag
 from webui.pages.record import changed
 from webui.rendering import View
 from webui.site import Call, Site
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 LARGEST = 1 << 20
 """Bytes of a metadata file that is edited here; larger ones are downloaded and put back."""

@@ -6,15 +6,15 @@ from typing import Any
 
 from recordsilo import HarvestedRecord
 from webui import urls
-from webui.curation import Curator, require_curated
-from webui.edit_form import SAVE
-from webui.errors import Conflict, PreconditionFailed
-from webui.http_values import Response, revision_tag
+from webui.editing.curator import Curator, require_curated
+from webui.editing.edit_form import SAVE
+from webui.editing.xml_check import Message, check_xml
+from webui.http.errors import Conflict, PreconditionFailed
+from webui.http.messages import Response, revision_tag
 from webui.pages.edit import STALE, chosen_state, edited_path, read_small
 from webui.pages.record import changed
 from webui.rendering import View
 from webui.site import Call
-from webui.xml_check import Message, check_xml
 
 LINES = 400
 """Lines of a difference that are shown."""

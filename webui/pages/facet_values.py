@@ -7,12 +7,12 @@ from dataclasses import replace
 from recordsilo.index import FacetValue
 from recordsilo.index.search_values import FACETS
 from webui import urls
-from webui.errors import BadRequest
+from webui.http.errors import BadRequest
 from webui.pages.search import choices
 from webui.rendering import View
 from webui.search_request import FACET_LABELS, SearchRequest
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 EVERY = 1_000_000
 """More values than any facet is read to the end for."""

@@ -8,17 +8,18 @@ from typing import BinaryIO
 
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion, PathNameError
-from webui import downloads, urls
-from webui.bodies import human_size, open_body
-from webui.curation import Curator, require_curated
-from webui.errors import BadRequest, Conflict, NotFound, PreconditionFailed
-from webui.forms import Field, Question, message_field, question_view
-from webui.http_values import Response, is_known
-from webui.multipart import UploadedFile
+from webui import urls
+from webui.editing.curator import Curator, require_curated
+from webui.http import downloads
+from webui.http.bodies import human_size, open_body
+from webui.http.errors import BadRequest, Conflict, NotFound, PreconditionFailed
+from webui.http.messages import Response, is_known
+from webui.http.multipart import UploadedFile
 from webui.pages.record import changed
+from webui.questions import Field, Question, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 BLOCK = 256 * 1024
 

@@ -18,15 +18,15 @@ from silowork.kinds import begun_by_form, kind_names, kind_of, read_request
 from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.activity import note_job
-from webui.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
-from webui.http_values import Response, redirect
+from webui.http.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
+from webui.http.messages import Response, redirect
 from webui.job_events import JobEvents, TooManyStreams
 from webui.pages.files import FileBody
 from webui.pages.results import CSV, JSON_LINES
+from webui.people.roles import Role
 from webui.rendering import View, json_answer
-from webui.roles import Role
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 PAGE = 50

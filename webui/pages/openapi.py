@@ -1,7 +1,7 @@
 """The page's interface for programs, told as OpenAPI 3.1."""
 
 from webui import urls
-from webui.http_values import Response
+from webui.http.messages import Response
 from webui.rendering import json_answer
 from webui.site import Call
 

@@ -3,15 +3,15 @@
 from typing import Any
 
 from webui import urls
-from webui.accounts import AccountRefused, load_account, set_password, signed_in
 from webui.activity import note
-from webui.errors import BadRequest, as_sentence
-from webui.gate import SignInFailed, own_path
-from webui.http_values import Response, redirect
+from webui.http.errors import BadRequest, as_sentence
+from webui.http.messages import Response, redirect
+from webui.people.accounts import AccountRefused, load_account, set_password, signed_in
+from webui.people.authentication import SignInFailed, own_path
+from webui.people.roles import User
 from webui.rendering import View, json_answer
-from webui.roles import User
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 STRANGER = "(nobody)"
 """In the activity log, who did not sign in; no account can have the name."""

@@ -10,18 +10,18 @@ from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import DUPLICATE_OF
 from webui import urls
-from webui.errors import BadRequest
-from webui.http_values import Response, redirect
-from webui.remembered import Remembered
+from webui.http.errors import BadRequest
+from webui.http.messages import Response, redirect
 from webui.rendering import View, json_answer
 from webui.site import Call, name_of_set
-from webui.texts import text as _
+from webui.timed_cache import TimedCache
+from webui.words.texts import text as _
 
 PAGE = 50
 """Groups of likely duplicates on a page."""
 MARKED_CODE = "Q901"
 MOST_MARKED = 200
-_GROUPS: Remembered[list[Group]] = Remembered()
+_GROUPS: TimedCache[list[Group]] = TimedCache()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion
 from recordsilo.identifier import clean
 from webui import urls
-from webui.curation import WORKING_COPY, Curator
-from webui.forms import Question, message_field, question_view
-from webui.http_values import Response, redirect, revision_tag
-from webui.neighbours import links_of, siblings_of
-from webui.record_view import RecordView, as_json, record_view, version_as_json
+from webui.editing.curator import WORKING_COPY, Curator
+from webui.http.messages import Response, redirect, revision_tag
+from webui.questions import Question, message_field, question_view
+from webui.record.related import links_of, siblings_of
+from webui.record.version_differences import Comparison, base_of, compare_versions
+from webui.record.view import RecordView, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
 from webui.site import Call
-from webui.texts import counted
-from webui.texts import text as _
-from webui.version_differences import Comparison, base_of, compare_versions
+from webui.words.texts import counted
+from webui.words.texts import text as _
 
 DONE: Mapping[str, str] = {
     "cloned": "The copy is made, and is now the record’s current version; change it as you like.",

@@ -8,13 +8,13 @@ from typing import Any
 from curation.activity import log_one
 from recordsilo.errors import RecordNotFound
 from webui import urls
-from webui.errors import BadRequest, Conflict
-from webui.http_values import Response, redirect
+from webui.http.errors import BadRequest, Conflict
+from webui.http.messages import Response, redirect
 from webui.pages.record import changed
+from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
-from webui.rows import RowView, row_views, rows_json
 from webui.site import Call, Site, name_of_set
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 PAGE_SIZES = (25, 50, 100, 200)
 DEFAULT_SIZE = 50

@@ -9,8 +9,8 @@ from dataclasses import replace
 from recordsilo import Row, Silo
 from recordsilo.cells import guarded, joined
 from webui import urls
-from webui.http_values import Response
-from webui.rows import rows_json
+from webui.http.messages import Response
+from webui.record.rows import rows_json
 from webui.search_request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 

@@ -10,7 +10,7 @@ from curation.job_specs import rules_job
 from curation.rule_files import delete_rules, load_rules, rule_names, rules_text, to_table
 from webui import urls
 from webui.activity import note
-from webui.http_values import Response, redirect
+from webui.http.messages import Response, redirect
 from webui.pages.bulk import apply, look, look_at_all, preview_json, rule_name
 from webui.rendering import View, json_answer
 from webui.site import Call

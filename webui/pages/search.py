@@ -9,8 +9,8 @@ from recordsilo.index import FacetValue, SearchResult
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS
 from webui import urls
 from webui.pages.results import download_links
+from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
-from webui.rows import RowView, row_views, rows_json
 from webui.search_request import (
     FACET_LABELS,
     PAGE_SIZES,
@@ -19,7 +19,7 @@ from webui.search_request import (
     SearchRequest,
 )
 from webui.site import Call, Site
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 OPEN_AT_FIRST = frozenset({"set", "year", "type", "subject", "creator"})
 """Facets that are unfolded without being asked; those filtered by always are."""

@@ -23,13 +23,13 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.activity import note
-from webui.errors import BadRequest, NotFound, WebError, as_sentence
-from webui.http_values import Response, parse_pairs, redirect
+from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
+from webui.http.messages import Response, parse_pairs, redirect
+from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
-from webui.rows import RowView, row_views, rows_json
 from webui.search_request import SearchRequest, page_size
 from webui.site import Call, Site
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 LIST_SIZE = 100
 

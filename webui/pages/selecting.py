@@ -7,11 +7,11 @@ from curation.searches import load_search
 from recordsilo.index import PageRequest
 from recordsilo.selection import Selection
 from webui import urls
-from webui.http_values import parse_pairs
+from webui.http.messages import parse_pairs
 from webui.search_request import Pair, SearchRequest
 from webui.site import Call, Site
-from webui.texts import counted
-from webui.texts import text as _
+from webui.words.texts import counted
+from webui.words.texts import text as _
 
 _OWN = ("saved", "rule", "done", "path", "token")
 

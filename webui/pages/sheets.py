@@ -8,16 +8,17 @@ from curation.attach import MAX_BYTES as ATTACHED_BYTES
 from curation.attach import PREMIS, Attachment
 from curation.job_specs import JobSpec, attach_job, sheet_job
 from curation.spreadsheet import MAX_BYTES, read_csv, write_csv
-from webui import staged, urls
-from webui.bodies import human_size
-from webui.errors import BadRequest, TooLarge
-from webui.http_values import Response, redirect
+from webui import urls
+from webui.bulk import staged_uploads
+from webui.http.bodies import human_size
+from webui.http.errors import BadRequest, TooLarge
+from webui.http.messages import Response, redirect
 from webui.pages.bulk import apply, look, look_at_all, preview_json
 from webui.pages.files import FileBody, path_of, uploaded
 from webui.pages.selecting import from_address, selected
 from webui.rendering import View, json_answer
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 
 def export(call: Call) -> Response:
@@ -93,7 +94,7 @@ def _content(call: Call, limit: int) -> bytes:
 
 
 def _kept(call: Call, about: dict[str, str], content: bytes, told: dict[str, object]) -> Response:
-    token = staged.keep(call.site, about, content)
+    token = staged_uploads.keep(call.site, about, content)
     location = urls.staged(token)
     if call.wants_json:
         return json_answer({**told, "url": location}, 201, {"Location": location})
@@ -119,12 +120,12 @@ def apply_staged(call: Call) -> Response:
     """Do what was previewed; or (``do=look``) preview all of it, as a job."""
     spec, _back = _spec(call)
     answer = look_at_all(call, spec) if call.field("do") == "look" else apply(call, spec)
-    staged.forget(call.site, call.params["token"])
+    staged_uploads.forget(call.site, call.params["token"])
     return answer
 
 
 def _spec(call: Call) -> tuple[JobSpec, str]:
-    about, content = staged.load(call.site, call.params["token"])
+    about, content = staged_uploads.load(call.site, call.params["token"])
     if about["kind"] == "sheet":
         return sheet_job(
             read_csv(content), about["title"] or _("Edited in a spreadsheet")

@@ -1,11 +1,12 @@
 """The harvest and the response that a harvested version came from."""
 
-from webui import urls, xml_view
-from webui.errors import NotFound
+from webui import urls
+from webui.http.errors import NotFound
+from webui.record import xml_view
+from webui.record.provenance import source_json, source_of
 from webui.rendering import View
 from webui.site import Call
-from webui.sources import source_json, source_of
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 
 def show(call: Call) -> View:

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from webui.errors import NotFound
-from webui.http_values import Response, redirect
+from webui.http.errors import NotFound
+from webui.http.messages import Response, redirect
 from webui.rendering import STATIC, static_content, static_url
 from webui.site import Call
 

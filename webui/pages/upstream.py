@@ -21,13 +21,13 @@ from curation.upstream import (
 from recordsilo import HarvestedRecord, Silo
 from webui import urls
 from webui.activity import note_job
-from webui.curation import expected_revision
-from webui.errors import BadRequest
-from webui.http_values import Response, redirect, revision_tag
+from webui.editing.curator import expected_revision
+from webui.http.errors import BadRequest
+from webui.http.messages import Response, redirect, revision_tag
 from webui.pages.edit import field_label
 from webui.rendering import View, json_answer
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 PAGE = 100
 """Records of the queue on a page."""

@@ -2,15 +2,15 @@
 
 from recordsilo import HarvestedRecord
 from webui import urls
-from webui.curation import Curator, require_curated
-from webui.errors import BadRequest
-from webui.forms import Field, Question, message_field, question_view
-from webui.http_values import Response
+from webui.editing.curator import Curator, require_curated
+from webui.http.errors import BadRequest
+from webui.http.messages import Response
 from webui.pages.record import changed
+from webui.questions import Field, Question, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
-from webui.texts import counted
-from webui.texts import text as _
+from webui.words.texts import counted
+from webui.words.texts import text as _
 
 
 def ask_create(call: Call) -> View:

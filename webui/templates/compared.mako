@@ -1,5 +1,5 @@
 ## What differs between two versions, by field and by line.
-<%! from webui.field_differences import words %>
+<%! from webui.record.field_differences import words %>
 
 <%def name="fields(file)">
 <dl class="compared">

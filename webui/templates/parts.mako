@@ -1,5 +1,5 @@
 ## Small pieces that several pages share.
-<%! from webui import dates %>
+<%! from webui.words import dates %>
 
 <%def name="date(text)">\
 % if dates.for_machines(text):

@@ -3,8 +3,8 @@
 <%namespace name="compared" file="compared.mako"/>
 <%!
   import json
-  from webui import dates
-  from webui.roles import Role
+  from webui.words import dates
+  from webui.people.roles import Role
 %>
 <%def name="title()">${view.title}</%def>
 <% shown, current = view.shown, view.current %>

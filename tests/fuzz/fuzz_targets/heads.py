@@ -12,7 +12,7 @@ from fuzzing.target import Target
 from fuzz_targets.rules import DC
 from recordsilo import Silo
 from webui.app import create_app
-from webui.intake import LARGEST_HEAD
+from webui.http.intake import LARGEST_HEAD
 from webui.server import PageServer
 from webui.site import Settings
 

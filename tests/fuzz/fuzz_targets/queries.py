@@ -14,7 +14,7 @@ from fuzz_targets.rules import DC
 from recordsilo import Silo
 from recordsilo.errors import SearchError
 from recordsilo.index import PageRequest
-from webui.errors import BadRequest
+from webui.http.errors import BadRequest
 from webui.search_request import SearchRequest
 
 _CURSOR = re.compile(rb"(?<=after=)[^&]*")

@@ -5,7 +5,7 @@ from curation.jobs import PREVIEW, begin_change, begin_undo
 from silowork.values import Job
 from webui.activity import note_job
 from webui.site import Call
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 
 def start_bulk_job(call: Call, job_id: str) -> Job:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from curation import errors as curation
 from recordsilo import errors as store
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 
 class WebError(Exception):

@@ -5,7 +5,7 @@ from typing import Any
 
 from recordsilo import HarvestedRecord
 from recordsilo.differences import FileDifference
-from webui.field_differences import FieldDifferences, FieldValue, compare_fields, fields_of
+from webui.record.field_differences import FieldDifferences, FieldValue, compare_fields, fields_of
 
 LineKind = str
 _LINES = {"+": "added", "-": "removed", "@": "place"}

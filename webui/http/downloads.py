@@ -10,7 +10,7 @@ import posixpath
 import re
 from urllib.parse import quote
 
-from webui.security import FILE_POLICY
+from webui.http.security import FILE_POLICY
 
 SNIFFED = 4096
 """Bytes of the beginning of a file that `content_type` looks at."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from curation.fields import Field, Fields, said, sound_text, values_of, with_values
 from curation.merge import merge
 from recordsilo.formats.known.dublin_core import OAI_DC
-from webui.errors import BadRequest
+from webui.http.errors import BadRequest
 
 DUBLIN_CORE = OAI_DC.fields
 """The fifteen elements, in the order of the specification."""

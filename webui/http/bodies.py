@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from webui.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
-from webui.http_values import JSON, Request, parse_fields
-from webui.multipart import MAX_PARTS, MULTIPART, Form, Limits, boundary_of, read_multipart
+from webui.http.errors import BadRequest, LengthRequired, TooLarge, UnsupportedMediaType
+from webui.http.messages import JSON, Request, parse_fields
+from webui.http.multipart import MAX_PARTS, MULTIPART, Form, Limits, boundary_of, read_multipart
 
 FORM_LIMIT = 64 * 1024
 LIST_LIMIT = 4 * 1024 * 1024

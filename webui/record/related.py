@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from webui.record_view import RecordView
-from webui.rows import RowView, row_views
+from webui.record.rows import RowView, row_views
+from webui.record.view import RecordView
 from webui.site import Site
 
 AROUND = 2

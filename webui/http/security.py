@@ -2,7 +2,7 @@
 
 The page listens on loopback, answers only to names it was told (a DNS name that was
 turned to 127.0.0.1 is refused), and takes no change that another site's page asked for.
-Beyond loopback people sign in (`webui.gate`).
+Beyond loopback people sign in (`webui.people.authentication`).
 
 Source: Fetch Metadata Request Headers (W3C); RFC 6454 (Origin); CSP Level 3.
 """
@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from webui.errors import CrossSite, ForeignHost
-from webui.http_values import Request
+from webui.http.errors import CrossSite, ForeignHost
+from webui.http.messages import Request
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _AUTHORITY = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:/@\s]+))(?::\d{1,5})?")

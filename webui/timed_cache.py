@@ -12,7 +12,7 @@ FACTOR = 20
 """An answer is kept so many times as long as finding it took: what is quick is always new."""
 
 
-class Remembered(Generic[T]):
+class TimedCache(Generic[T]):
     """Answers by key; a Silo that is closed takes its answers with it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recordsilo import Row
 from webui import urls
-from webui.record_view import SetView, sets_of
+from webui.record.view import SetView, sets_of
 from webui.site import Site, name_of_set
 
 

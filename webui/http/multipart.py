@@ -17,7 +17,7 @@ from email.message import Message
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from webui.errors import BadRequest, TooLarge, UnsupportedMediaType
+from webui.http.errors import BadRequest, TooLarge, UnsupportedMediaType
 
 BLOCK = 64 * 1024
 MULTIPART = "multipart/form-data"

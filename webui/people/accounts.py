@@ -30,7 +30,7 @@ from recordsilo.atomic_file import (
     write_new,
 )
 from recordsilo.manifest import now_text
-from webui.roles import ROLES, Role
+from webui.people.roles import ROLES, Role
 
 ACCOUNTS = "curation/accounts"
 SUFFIX = ".toml"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 
 from recordsilo.atomic_file import replace_file
-from webui.errors import NotFound
+from webui.http.errors import NotFound
 from webui.site import Site
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")

@@ -8,7 +8,7 @@ from curation.fields import sound_text
 from curation.rule_files import RuleSet, from_table, to_table
 from curation.rules import Case
 from recordsilo.selection import Selection, selection_table
-from webui.errors import BadRequest
+from webui.http.errors import BadRequest
 
 MAX_CHANGES = 100
 

@@ -6,9 +6,9 @@ Its JSON twin tells a program what the form would send: method, address and fiel
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from webui.http_values import revision_tag
+from webui.http.messages import revision_tag
 from webui.rendering import View
-from webui.texts import text as _
+from webui.words.texts import text as _
 
 
 @dataclass(frozen=True, slots=True)

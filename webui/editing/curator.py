@@ -9,8 +9,8 @@ from typing import BinaryIO, TypedDict
 from curation.activity import ValueChange, changes_of, log_activity, of_file
 from recordsilo import HarvestedRecord
 from recordsilo.manifest import now_text
-from webui.errors import PreconditionFailed, ReadOnly
-from webui.http_values import entity_tags, expected_revisions
+from webui.http.errors import PreconditionFailed, ReadOnly
+from webui.http.messages import entity_tags, expected_revisions
 from webui.site import Call
 
 WORKING_COPY = "workingcopy"

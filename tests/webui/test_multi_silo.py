@@ -12,12 +12,12 @@ from urllib.parse import quote, urljoin
 import pytest
 
 from recordsilo import Granary
-from webui import http_values
-from webui.accounts import add_account
 from webui.app import create_app
-from webui.roles import Role
-from webui.security import LOOPBACK_ONLY
-from webui.shelf import Shelf, is_directory_of_silos
+from webui.http import messages
+from webui.http.security import LOOPBACK_ONLY
+from webui.multi_silo import Shelf, is_directory_of_silos
+from webui.people.accounts import add_account
+from webui.people.roles import Role
 from webui.site import Settings
 
 
@@ -218,7 +218,7 @@ def test_cookies_and_ways_on_stay_below_the_mount(silo: Any, mount_at: Any, clie
 def test_the_mount_is_told_from_the_path_below_it(
     environ: dict[str, str], expected: tuple[str, str]
 ) -> None:
-    assert http_values.mounted(environ) == expected
+    assert messages.mounted(environ) == expected
 
 
 def test_a_silo_is_no_directory_of_silos(harvested: str, granary: Granary, tmp_path: Any) -> None:

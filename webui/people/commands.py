@@ -9,7 +9,7 @@ import click
 
 from recordsilo.cli import example, fail, open_silo
 from recordsilo.options import as_json, directory
-from webui.accounts import (
+from webui.people.accounts import (
     AccountRefused,
     accounts,
     add_account,
@@ -19,7 +19,7 @@ from webui.accounts import (
     set_password,
     set_role,
 )
-from webui.roles import ROLES
+from webui.people.roles import ROLES
 
 _name = click.argument("name", metavar="NAME")
 _roles = click.Choice(list(ROLES))

@@ -13,11 +13,13 @@ from recordsilo import HarvestedRecord
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from recordsilo.formats import Description, Value, describe_main, main_first
 from recordsilo.manifest import source_datestamp
-from webui import downloads, urls, xml_view
-from webui.language import language_tag, text_language
-from webui.links import href
+from webui import urls
+from webui.http import downloads
+from webui.record import xml_view
+from webui.record.links import href
 from webui.site import Site, name_of_set
-from webui.texts import text as _
+from webui.words.language import language_tag, text_language
+from webui.words.texts import text as _
 
 DESCRIBED_SIZE = 4 * 1024 * 1024
 """Larger metadata files are linked only."""

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any, BinaryIO, Protocol
 from urllib.parse import parse_qsl, quote
 
-from webui.errors import BadRequest, PreconditionFailed
+from webui.http.errors import BadRequest, PreconditionFailed
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 JSON = "application/json"

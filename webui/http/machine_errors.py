@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from recordsilo.errors import IndexProblem
-from webui.errors import UNFORESEEN, WebError
+from webui.http.errors import UNFORESEEN, WebError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
-from webui import security, urls
+from webui import urls
 from webui.app import WsgiApp
-from webui.errors import MethodNotAllowed, NotFound, WebError, from_store
-from webui.http_values import (
+from webui.http import security
+from webui.http.errors import MethodNotAllowed, NotFound, WebError, from_store
+from webui.http.messages import (
     Request,
     Response,
     from_environ,
@@ -23,8 +24,8 @@ from webui.http_values import (
     redirect,
     target_path,
 )
+from webui.people.roles import NOBODY
 from webui.rendering import PAGE, STATIC, error_answer, html, json_answer, static_content
-from webui.roles import NOBODY
 
 SILOS = "/silos"
 logger = logging.getLogger("webui")

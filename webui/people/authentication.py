@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from webui import urls
-from webui.accounts import (
+from webui.http.errors import WebError
+from webui.http.messages import Request
+from webui.people.accounts import (
     Account,
     AccountNotFound,
     AccountRefused,
@@ -20,12 +22,10 @@ from webui.accounts import (
     load_account,
     signed_in,
 )
-from webui.attempts import Attempts
-from webui.errors import WebError
-from webui.http_values import Request
-from webui.roles import NOBODY, Role, User
-from webui.sessions import LONGEST, Sessions
-from webui.texts import text as _
+from webui.people.roles import NOBODY, Role, User
+from webui.people.sessions import LONGEST, Sessions
+from webui.people.sign_in_attempts import Attempts
+from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 
-from webui.errors import WebError
-from webui.texts import counted
+from webui.http.errors import WebError
+from webui.words.texts import counted
 
 WINDOW = 900.0
 BY_BOTH, BY_ADDRESS, BY_NAME = 5, 30, 100

@@ -1,0 +1,1 @@
+"""Changing one record: its form, its XML, and what a curator may do."""

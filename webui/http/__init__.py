@@ -1,0 +1,1 @@
+"""Requests received, bounded and read; answers, refusals and their statuses."""

@@ -1,0 +1,1 @@
+"""Who asks: accounts, signing in, sessions and roles."""

@@ -1,0 +1,1 @@
+"""The words of the page: texts to be translated, languages and dates."""
