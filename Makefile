@@ -50,7 +50,7 @@ faults: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/faults.py $(ARGS)
 
 fedora: $(VENV)/.installed
-	$(BIN)/python tests/reexport/fedora/real_fedora.py run $(FEDORA) $(ARGS)
+	$(BIN)/python tests/siloexport/fedora/real_fedora.py run $(FEDORA) $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ocfl-py==2.1.0

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 
 from store import Line, ingest, timed
 
-from curation.bulk import PAGE, create_job, preview, run_job, undo_job
-from curation.clusters import Method, clusters
-from curation.job_specs import rules_job
-from curation.rule_files import RuleSet
-from curation.rules import Replace
 from recordsilo import Silo
 from recordsilo.atomic_file import group_barrier
+from silocuration.bulk import PAGE, create_job, preview, run_job, undo_job
+from silocuration.clusters import Method, clusters
+from silocuration.job_specs import rules_job
+from silocuration.rule_files import RuleSet
+from silocuration.rules import Replace
 
 RULES = RuleSet("bench", rules=(Replace("type", "Article", "article"),))
 

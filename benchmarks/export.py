@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from store import Line, ingest, peak_megabytes, timed
 
 from recordsilo import Silo
-from reexport import Export
-from reexport.targets import DepositJournal
-from reexport.values import (
+from siloexport import Export
+from siloexport.targets import DepositJournal
+from siloexport.values import (
     Capabilities,
     CreatedThing,
     Deposit,

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from recordsilo import Origin, Silo
-from reexport import Export, Selection
-from reexport.targets.fedora import FedoraClient, FedoraTarget
-from reexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, joined
+from siloexport import Export, Selection
+from siloexport.targets.fedora import FedoraClient, FedoraTarget
+from siloexport.targets.fedora.client import ARCHIVAL_GROUP, BINARY, NT, joined
 
 METADATA = (
     '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '

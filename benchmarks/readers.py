@@ -20,15 +20,15 @@ from collections.abc import Callable, Iterable, Iterator
 from page import together
 from store import Line, identifier, ingest, timed
 
-from curation.bulk import job_reports, undo_job
-from curation.rule_files import RuleSet, save_rules
-from curation.rules import Replace
 from recordsilo import Silo
+from silocuration.bulk import job_reports, undo_job
+from silocuration.rule_files import RuleSet, save_rules
+from silocuration.rules import Replace
 from webui import urls
 
 READERS = 50
 RULES = RuleSet("bench", rules=(Replace("type", "Article", "article"),))
-APPLY = "from curation.cli import rules; rules()"
+APPLY = "from silocuration.cli import rules; rules()"
 SERVE = """
 import sys
 from recordsilo import Silo

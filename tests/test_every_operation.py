@@ -20,16 +20,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from curation.attach import PREMIS, Attachment
-from curation.bulk import create_job, run_job, undo_job
-from curation.duplicates import mark_distinct, mark_duplicate
-from curation.errors import CurationError
-from curation.job_specs import attach_job, rules_job, sheet_job
-from curation.planned import discard, preview_planned
-from curation.rule_files import RuleSet
-from curation.rules import Add, ReplacePattern, Rule, SetValues
-from curation.spreadsheet import columns_of, read_csv, write_csv
-from curation.upstream import Kind, accept, follow, keep, propose_all, resolve, reviews
 from oaipmhprotocol import Granularity, IdDoesNotExist
 from oaipmhprovider.mutable import MutableSource
 from oaipmhprovider.provider import respond
@@ -45,6 +35,16 @@ from recordsilo.identifier import clean
 from recordsilo.index import PageRequest
 from recordsilo.index.search_values import FACETS, FLAGS
 from recordsilo.selection import Selection
+from silocuration.attach import PREMIS, Attachment
+from silocuration.bulk import create_job, run_job, undo_job
+from silocuration.duplicates import mark_distinct, mark_duplicate
+from silocuration.errors import CurationError
+from silocuration.job_specs import attach_job, rules_job, sheet_job
+from silocuration.planned import discard, preview_planned
+from silocuration.rule_files import RuleSet
+from silocuration.rules import Add, ReplacePattern, Rule, SetValues
+from silocuration.spreadsheet import columns_of, read_csv, write_csv
+from silocuration.upstream import Kind, accept, follow, keep, propose_all, resolve, reviews
 from webui.app import create_app
 from webui.site import Settings
 

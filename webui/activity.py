@@ -1,6 +1,6 @@
 """What is done in the page beside changes of records, as lines of the activity log."""
 
-from curation.activity import ValueChange, changes_of, log_activity
+from silocuration.activity import ValueChange, changes_of, log_activity
 from silowork.values import Job
 from webui.site import Call
 

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import cherrypy
 
-from curation.errors import CurationError
+from silocuration.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
 from webui import routes, urls

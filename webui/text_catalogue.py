@@ -20,7 +20,7 @@ from typing import get_args
 from recordsilo.differences import Change
 from recordsilo.formats.quality import CODES
 from recordsilo.manifest import STATES
-from reexport.jobs import VERSIONS
+from siloexport.jobs import VERSIONS
 from webui.bulk.rule_form import KINDS
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
@@ -83,7 +83,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "pages/jobs.py", (*jobs.STATES.values(), *jobs.ACTIONS.values())
-    yield "reexport/jobs.py", VERSIONS
+    yield "siloexport/jobs.py", VERSIONS
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
     yield "pages/record.py", record.DONE.values()
     yield "pages/records.py", records.DONE.values()

@@ -105,7 +105,7 @@ def test_a_command_loads_no_other_package() -> None:
             [sys.executable, "-c", program], capture_output=True, text=True, check=True
         ).stdout.splitlines()[-1]
     )
-    others = {"curation", "oaipmhscraper", "reexport", "crawlmatch", "webui"}
+    others = {"silocuration", "oaipmhscraper", "siloexport", "crawlmatch", "webui"}
     assert not loaded & (
         others | {"numpy", "langcodes", "rdflib", "celery", "cherrypy", "requests"}
     )

@@ -6,13 +6,13 @@ import json
 import os
 from typing import Any
 
-from curation.activity import Activity, Wanted, activity, log_activity
-from curation.bulk import create_job, run_job, undo_job
-from curation.job_specs import rules_job
-from curation.rule_files import RuleSet
-from curation.rules import SetValues
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from silocuration.activity import Activity, Wanted, activity, log_activity
+from silocuration.bulk import create_job, run_job, undo_job
+from silocuration.job_specs import rules_job
+from silocuration.rule_files import RuleSet
+from silocuration.rules import SetValues
 
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"

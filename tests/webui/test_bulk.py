@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from curation.bulk import create_job, held, job_report
-from curation.errors import JobBusy
-from curation.job_specs import rules_job
-from curation.rule_files import RuleSet, load_rules
-from curation.rules import Add
 from recordsilo import Silo
 from recordsilo.selection import Selection
+from silocuration.bulk import create_job, held, job_report
+from silocuration.errors import JobBusy
+from silocuration.job_specs import rules_job
+from silocuration.rule_files import RuleSet, load_rules
+from silocuration.rules import Add
 from webui.pages import bulk, bulk_report
 
 PLAIN = "oai:example.org:1"

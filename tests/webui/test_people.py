@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner
 
-from curation.activity import Wanted, activity
+from silocuration.activity import Wanted, activity
 from recordsilo import Silo
 from webui import routes
 from webui.app import create_app

@@ -1,7 +1,7 @@
 """Where the page hands over a bulk change to be done, or undone, beside its requests."""
 
-from curation.job_journal import JobJournal
-from curation.jobs import PREVIEW, begin_change, begin_undo
+from silocuration.job_journal import JobJournal
+from silocuration.jobs import PREVIEW, begin_change, begin_undo
 from silowork.values import Job
 from webui.activity import note_job
 from webui.site import Call

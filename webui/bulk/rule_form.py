@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from curation.fields import sound_text
-from curation.rule_files import RuleSet, from_table, to_table
-from curation.rules import Case
+from silocuration.fields import sound_text
+from silocuration.rule_files import RuleSet, from_table, to_table
+from silocuration.rules import Case
 from recordsilo.selection import Selection, selection_table
 from webui.http.errors import BadRequest
 

@@ -6,7 +6,7 @@ harvested is not changed here: a curator works in a copy.
 
 from typing import BinaryIO, TypedDict
 
-from curation.activity import ValueChange, changes_of, log_activity, of_file
+from silocuration.activity import ValueChange, changes_of, log_activity, of_file
 from recordsilo import HarvestedRecord
 from recordsilo.manifest import now_text
 from webui.http.errors import PreconditionFailed, ReadOnly

@@ -6,7 +6,7 @@ Source: RFC 9110, section 15 (status codes).
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from curation import errors as curation
+from silocuration import errors as curation
 from recordsilo import errors as store
 from webui.words.texts import text as _
 

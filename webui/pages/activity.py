@@ -7,7 +7,7 @@ import json
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, fields
 
-from curation.activity import Activity, Wanted, activity, is_place
+from silocuration.activity import Activity, Wanted, activity, is_place
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import Response

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from curation.bulk import Preview, create_job, preview
-from curation.errors import CurationError
-from curation.job_specs import JobSpec, rules_job
-from curation.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
 from recordsilo.manifest import STATES
+from silocuration.bulk import Preview, create_job, preview
+from silocuration.errors import CurationError
+from silocuration.job_specs import JobSpec, rules_job
+from silocuration.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
 from silowork.values import Job
 from webui import urls
 from webui.activity import note

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from curation.clusters import Cluster, Method, clusters
-from curation.look_commands import CLUSTERED, value_counts
+from silocuration.clusters import Cluster, Method, clusters
+from silocuration.look_commands import CLUSTERED, value_counts
 from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.http.errors import BadRequest

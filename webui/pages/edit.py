@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from curation.errors import NoFields
-from curation.fields import Fields, read_fields, write_fields
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion
 from recordsilo.formats import is_metadata
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import metadata_paths
 from recordsilo.manifest import STATES
+from silocuration.errors import NoFields
+from silocuration.fields import Fields, read_fields, write_fields
 from webui import urls
 from webui.editing.curator import WORKING_COPY, Curator, require_curated
 from webui.editing.edit_form import SAVE, EditForm

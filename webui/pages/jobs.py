@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from curation.jobs import PREVIEW
-from reexport.fedora_places import PLACES, FedoraPlace, fedora_places
-from reexport.jobs import EXPORT, VERSIONS, place_of
-from reexport.table_jobs import TABLES
-from reexport.targets.tables import USUAL
+from silocuration.jobs import PREVIEW
+from siloexport.fedora_places import PLACES, FedoraPlace, fedora_places
+from siloexport.jobs import EXPORT, VERSIONS, place_of
+from siloexport.table_jobs import TABLES
+from siloexport.targets.tables import USUAL
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import begun_by_form, kind_names, kind_of, read_request
 from silowork.values import ACTIVE, Action, Job, State

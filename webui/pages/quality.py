@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from curation.duplicates import Group, duplicates, mark_distinct, mark_duplicate
-from curation.look_commands import finding_counts
 from recordsilo.errors import RecordNotFound
 from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import DUPLICATE_OF
+from silocuration.duplicates import Group, duplicates, mark_distinct, mark_duplicate
+from silocuration.look_commands import finding_counts
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from curation.activity import log_one
 from recordsilo.errors import RecordNotFound
+from silocuration.activity import log_one
 from webui import urls
 from webui.http.errors import BadRequest, Conflict
 from webui.http.messages import Response, redirect

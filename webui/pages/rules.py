@@ -4,10 +4,10 @@ from typing import Any
 
 import tomli_w
 
-from curation.bulk import Preview
-from curation.errors import CurationError
-from curation.job_specs import rules_job
-from curation.rule_files import delete_rules, load_rules, rule_names, rules_text, to_table
+from silocuration.bulk import Preview
+from silocuration.errors import CurationError
+from silocuration.job_specs import rules_job
+from silocuration.rule_files import delete_rules, load_rules, rule_names, rules_text, to_table
 from webui import urls
 from webui.activity import note
 from webui.http.messages import Response, redirect

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from curation.errors import CurationError, RuleRefused
-from curation.searches import (
+from recordsilo import Row
+from recordsilo.errors import RecordNotFound
+from recordsilo.selection import Selection, selection_table
+from silocuration.errors import CurationError, RuleRefused
+from silocuration.searches import (
     SavedSearch,
     SearchNotFound,
     SearchUnreadable,
@@ -18,9 +21,6 @@ from curation.searches import (
     save_search,
     search_names,
 )
-from recordsilo import Row
-from recordsilo.errors import RecordNotFound
-from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.activity import note
 from webui.http.errors import BadRequest, NotFound, WebError, as_sentence

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from curation.searches import load_search
 from recordsilo.index import PageRequest
 from recordsilo.selection import Selection
+from silocuration.searches import load_search
 from webui import urls
 from webui.http.messages import parse_pairs
 from webui.search_request import Pair, SearchRequest

@@ -4,10 +4,10 @@ import io
 import tempfile
 from typing import BinaryIO
 
-from curation.attach import MAX_BYTES as ATTACHED_BYTES
-from curation.attach import PREMIS, Attachment
-from curation.job_specs import JobSpec, attach_job, sheet_job
-from curation.spreadsheet import MAX_BYTES, read_csv, write_csv
+from silocuration.attach import MAX_BYTES as ATTACHED_BYTES
+from silocuration.attach import PREMIS, Attachment
+from silocuration.job_specs import JobSpec, attach_job, sheet_job
+from silocuration.spreadsheet import MAX_BYTES, read_csv, write_csv
 from webui import urls
 from webui.bulk import staged_uploads
 from webui.http.bodies import human_size

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from curation.errors import UpstreamRefused
-from curation.fields import Fields
-from curation.look_commands import review_as_json
-from curation.merge import Conflict
-from curation.proposal_jobs import PROPOSE
-from curation.upstream import (
+from recordsilo import HarvestedRecord, Silo
+from silocuration.errors import UpstreamRefused
+from silocuration.fields import Fields
+from silocuration.look_commands import review_as_json
+from silocuration.merge import Conflict
+from silocuration.proposal_jobs import PROPOSE
+from silocuration.upstream import (
     Kind,
     Review,
     accept,
@@ -18,7 +19,6 @@ from curation.upstream import (
     review,
     reviews,
 )
-from recordsilo import HarvestedRecord, Silo
 from webui import urls
 from webui.activity import note_job
 from webui.editing.curator import expected_revision

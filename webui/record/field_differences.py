@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from curation.errors import NoFields
-from curation.fields import read_fields
 from recordsilo.formats import Description, describe
+from silocuration.errors import NoFields
+from silocuration.fields import read_fields
 
 Kind = Literal["same", "moved", "changed", "added", "removed"]
 ALIKE = 0.5

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable
 
 from fuzzing.target import Target
 
-from curation.errors import NoFields
-from curation.fields import read_fields, write_fields
 from recordsilo.formats import describe, links_of
 from recordsilo.formats.canonical import canonical_lines
 from recordsilo.formats.documents import unwrap
 from recordsilo.formats.quality import findings
+from silocuration.errors import NoFields
+from silocuration.fields import read_fields, write_fields
 
 _GOLDEN = os.path.join(
     os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "recordsilo", "formats", "golden"

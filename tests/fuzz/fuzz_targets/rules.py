@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable
 
 from fuzzing.target import Target
 
-from curation.changes import CannotChange
-from curation.errors import CurationError, NoFields, RuleRefused
-from curation.fields import Fields, read_fields, write_fields
-from curation.rule_files import (
+from silocuration.changes import CannotChange
+from silocuration.errors import CurationError, NoFields, RuleRefused
+from silocuration.fields import Fields, read_fields, write_fields
+from silocuration.rule_files import (
     from_table,
     load_rules,
     rules_directory,
@@ -17,7 +17,7 @@ from curation.rule_files import (
     save_rules,
     to_table,
 )
-from curation.rules import apply
+from silocuration.rules import apply
 
 DC = b"""<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
  xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title xml:lang="en">the  Tides</dc:title>

@@ -5,11 +5,11 @@ from collections.abc import Hashable, Iterable
 
 from fuzzing.target import Target
 
-from curation.changes import CannotChange, ReadFile, mark_of
-from curation.errors import SpreadsheetRefused
-from curation.spreadsheet import plan_row, read_csv
 from fuzz_targets.rules import DC
 from recordsilo.manifest import Digest, Manifest, Origin, Version
+from silocuration.changes import CannotChange, ReadFile, mark_of
+from silocuration.errors import SpreadsheetRefused
+from silocuration.spreadsheet import plan_row, read_csv
 
 _VERSION = Version(
     "1", "2026", Origin("local"), ("oai_dc",), (), ("oai_dc",), (), {"oai_dc": Digest("0" * 64, 1)}

@@ -21,7 +21,7 @@ from power_rig import PowerRig, why_not
 from oaipmhscraper.journal import Journal
 from recordsilo import Silo
 from recordsilo.audit import Audit
-from reexport.ledger import Ledger
+from siloexport.ledger import Ledger
 from webui.app import create_app
 from webui.site import Settings
 

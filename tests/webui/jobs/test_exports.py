@@ -13,8 +13,8 @@ from fedora_simulator import Simulator, serving
 
 from recordsilo import Silo
 from recordsilo.manifest import Origin
-from reexport.fedora_places import FedoraPlace, fedora_place, fedora_places
-from reexport.jobs import place_of
+from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
+from siloexport.jobs import place_of
 from silowork.errors import JobRefused
 from silowork.kinds import read_request
 from silowork.running import run_job

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from curation.activity import Wanted, activity
-from curation.bulk import create_job
-from curation.job_specs import rules_job
-from curation.rule_files import RuleSet
-from curation.rules import Add
 from recordsilo import Silo
+from silocuration.activity import Wanted, activity
+from silocuration.bulk import create_job
+from silocuration.job_specs import rules_job
+from silocuration.rule_files import RuleSet
+from silocuration.rules import Add
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import JobLedger
 from silowork.queue import Broker

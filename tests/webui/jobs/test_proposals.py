@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from curation import proposal_jobs
-from curation.upstream import Kind, reviews
 from oaipmhprovider import MutableSource, sample_repository
 from oaipmhprovider.server import ProviderServer
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Silo
+from silocuration import proposal_jobs
+from silocuration.upstream import Kind, reviews
 from silowork.running import run_job
 from silowork.service import Jobs
 from silowork.values import Job, State

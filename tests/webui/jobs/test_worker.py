@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from curation.bulk import create_job, job_report
-from curation.job_journal import Doing
-from curation.job_specs import rules_job
-from curation.jobs import begin_change, begin_undo
-from curation.rule_files import RuleSet
-from curation.rules import Add
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
 from recordsilo.locks import Locks
+from silocuration.bulk import create_job, job_report
+from silocuration.job_journal import Doing
+from silocuration.job_specs import rules_job
+from silocuration.jobs import begin_change, begin_undo
+from silocuration.rule_files import RuleSet
+from silocuration.rules import Add
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import LEDGER
 from silowork.queue import Broker, Sender

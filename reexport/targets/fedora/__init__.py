@@ -1,9 +1,0 @@
-"""Fedora 6 and 7 as an export target. Loads rdflib; import it only where it is used.
-
-Source: Fedora API specification 1.0; docs/fedora.md says what servers do beyond it.
-"""
-
-from reexport.targets.fedora.client import FedoraClient
-from reexport.targets.fedora.target import FedoraTarget
-
-__all__ = ["FedoraClient", "FedoraTarget"]

@@ -1,0 +1,281 @@
+"""Who changed what, when, from which value to which: ``curation/activity/<month>.jsonl``.
+
+Lines are only ever added: one for each value that changed, a JSON object each, in the
+order of the changes. A line that a crash left unfinished is closed by the next writer
+and passed over by readers. Written after the change itself, which the record's own
+version log names too: a crash in between loses the line, never the change.
+"""
+
+import fcntl
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+from recordsilo.atomic_file import flush_directory, flush_fd, make_parents
+from recordsilo.manifest import now_text
+from silocuration.changes import RecordChange
+from silocuration.errors import NoFields
+from silocuration.fields import Fields, differing, read_fields, said
+
+ACTIVITY = "curation/activity"
+SUFFIX = ".jsonl"
+LONGEST_VALUE = 4000
+"""Characters of a value that are kept; the whole is in the record's versions."""
+_MONTH = re.compile(r"\d{4}-\d{2}")
+_BLOCK = 256 * 1024
+
+ValueChange = tuple[str, str | None, str | None]
+"""Field or file, the value before, the value after; None where there was or is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One thing that somebody did.
+
+    Attributes:
+        date: When; UTC, ISO 8601.
+        agent: Who.
+        action: What, in a word: ``edit``, ``put``, ``copy``, ``bulk``, ``undo`` …
+        identifier: Of the record, if one was changed.
+        version: Of the record.
+        what: The field, or the path of the file.
+        old: The value before; None where there was none.
+        new: The value after; None where there is none.
+        message: Why.
+        job: The id of the job, if it was one.
+    """
+
+    date: str
+    agent: str
+    action: str
+    identifier: str = ""
+    version: str = ""
+    what: str = ""
+    old: str | None = None
+    new: str | None = None
+    message: str = ""
+    job: str = ""
+
+
+_NAMES = tuple(one.name for one in fields(Activity))
+_NOTHING = (None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which lines are meant; empty members mean all.
+
+    Attributes:
+        text: Stands somewhere in the line, whatever the case.
+        since: Not before this date.
+        until: Not after this date; a day or a month means all of it.
+    """
+
+    text: str = ""
+    agent: str = ""
+    action: str = ""
+    identifier: str = ""
+    since: str = ""
+    until: str = ""
+
+    def fits(self, one: Activity) -> bool:
+        """Whether a line is meant."""
+        return (
+            (not self.agent or one.agent == self.agent)
+            and (not self.action or one.action == self.action)
+            and (not self.identifier or one.identifier == self.identifier)
+            and one.date >= self.since
+            and (not self.until or one.date[: len(self.until)] <= self.until)
+            and (not self.text or self.text.casefold() in _all_text(one))
+        )
+
+
+def log_activity(silo_path: str, lines: Iterable[Activity]) -> None:
+    """Add lines, strictly durable; nothing where there are none.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    by_month: dict[str, list[Activity]] = defaultdict(list)
+    for one in lines:
+        by_month[one.date[:7]].append(one)
+    for month, some in by_month.items():
+        _append(os.path.join(_directory(silo_path), month + SUFFIX), some)
+
+
+def changes_of(
+    values: Iterable[ValueChange], *, agent: str, action: str, identifier: str, version: str,
+    message: str = "", job: str = "",
+) -> list[Activity]:  # fmt: skip
+    """Lines for the values of one record that changed now; one at least, without a value."""
+    now = now_text()
+    found = [
+        Activity(now, agent, action, identifier, version, what, _cut(old), _cut(new), message, job)
+        for what, old, new in values
+    ]
+    return found or [Activity(now, agent, action, identifier, version, message=message, job=job)]
+
+
+def log_one(
+    silo_path: str, action: str, identifier: str, version: str, *values: ValueChange, agent: str
+) -> None:
+    """Add what somebody did to one record just now."""
+    about = {"agent": agent, "action": action, "identifier": identifier, "version": version}
+    log_activity(silo_path, changes_of(values, **about))
+
+
+def of_change(change: RecordChange) -> list[ValueChange]:
+    """The values that a planned change of a record touches."""
+    values = of_fields(change.before, change.after)
+    if not values:
+        for one in change.files:
+            values += of_file(one.path, one.before, one.after)
+    if change.state is not None:
+        values.append(("state", None, change.state))
+    return values
+
+
+def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
+    """The values that differ, field by field: what went beside what came, in order."""
+    gone, come = differing(before, after)
+    names = dict.fromkeys(name for name, *_ in [*gone, *come])
+    found: list[ValueChange] = []
+    for name in names:
+        old = [_shown(one) for one in gone if one[0] == name]
+        new = [_shown(one) for one in come if one[0] == name]
+        longest = max(len(old), len(new))
+        found += [
+            (name, old[n] if n < len(old) else None, new[n] if n < len(new) else None)
+            for n in range(longest)
+        ]
+    if not found and said(before) != said(after):
+        order = [" · ".join(text for _, text, _ in said(fields)) for fields in (before, after)]
+        found.append(("order", order[0], order[1]))
+    return found
+
+
+def of_file(path: str, before: bytes | None, after: bytes | None) -> list[ValueChange]:
+    """The values that differ in a file; of one without fields, that it came, went or changed."""
+    if before == after:
+        return []
+    if before is not None and after is not None:
+        try:
+            if values := of_fields(read_fields(before), read_fields(after)):
+                return values
+        except NoFields:
+            pass
+    return [(path, _size(before), _size(after))]
+
+
+def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple[str, Activity]]:
+    """The lines that are meant, the newest first, each with its place; streams.
+
+    Args:
+        before: The place of a line; only what was written before it.
+
+    Cost: reads backwards until the caller has enough; nothing is kept in memory.
+    """
+    last_month, _, offset = before.partition(":")
+    until = wanted.until[:7]
+    for month in reversed(_months(silo_path)):
+        if (before and month > last_month) or (until and month > until):
+            continue
+        if month < wanted.since[:7]:
+            return
+        end = int(offset) if before and month == last_month else None
+        for place, line in _backwards(os.path.join(_directory(silo_path), month + SUFFIX), end):
+            one = _parsed(line)
+            if one is not None and wanted.fits(one):
+                yield f"{month}:{place}", one
+
+
+def is_place(text: str) -> bool:
+    """Whether a text may be the place of a line."""
+    return bool(re.fullmatch(r"\d{4}-\d{2}:\d{1,18}", text, re.ASCII))
+
+
+def _append(path: str, lines: Iterable[Activity]) -> None:
+    is_new = not os.path.exists(path)
+    make_parents(path)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    with os.fdopen(fd, "ab") as file:
+        fcntl.flock(fd, fcntl.LOCK_EX)  # let go when the file is closed
+        size = os.fstat(fd).st_size
+        torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+        file.write((b"\n" if torn else b"") + b"".join(map(_line, lines)))
+        file.flush()
+        flush_fd(fd)
+    if is_new:
+        flush_directory(os.path.dirname(path))
+
+
+def _line(one: Activity) -> bytes:
+    known = {name: value for name in _NAMES if (value := getattr(one, name)) not in _NOTHING}
+    return json.dumps(known).encode("ascii") + b"\n"
+
+
+def _parsed(line: bytes) -> Activity | None:
+    """None where a crash, or somebody, left something else."""
+    try:
+        known = json.loads(line)
+        return Activity(**{name: str(value) for name, value in known.items()})
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file from its end, each with its offset."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        position = size if end is None else min(end, size)
+        rest = b""
+        while position > 0:
+            size = min(_BLOCK, position)
+            position -= size
+            file.seek(position)
+            block = file.read(size) + rest
+            first = block.find(b"\n") + 1 if position > 0 else 0
+            if position > 0 and first == 0:
+                rest = block
+                continue
+            rest, place = block[:first], position + len(block)
+            for line in reversed(block[first:].splitlines(keepends=True)):
+                place -= len(line)
+                yield place, line
+
+
+def _months(silo_path: str) -> list[str]:
+    try:
+        names = os.listdir(_directory(silo_path))
+    except FileNotFoundError:
+        return []
+    months = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+    return sorted(month for month in months if _MONTH.fullmatch(month))
+
+
+def _directory(silo_path: str) -> str:
+    return os.path.join(silo_path, *ACTIVITY.split("/"))
+
+
+def _all_text(one: Activity) -> str:
+    return "\n".join(
+        filter(None, (one.identifier, one.what, one.old, one.new, one.message, one.agent, one.job))
+    ).casefold()
+
+
+def _shown(value: tuple[str, str, str]) -> str:
+    _, text, lang = value
+    return f"{text} [{lang}]" if lang else text
+
+
+def _size(content: bytes | None) -> str | None:
+    return None if content is None else f"{len(content):,} bytes"
+
+
+def _cut(text: str | None) -> str | None:
+    if text is None or len(text) <= LONGEST_VALUE:
+        return text
+    return text[:LONGEST_VALUE] + "…"

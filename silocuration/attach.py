@@ -1,0 +1,82 @@
+"""A file put into the working copy of each of many records (pure)."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo.errors import RecordSiloError
+from recordsilo.manifest import Manifest
+from recordsilo.names import check_path
+from silocuration.changes import CannotChange, FileChange, ReadFile, RecordChange, editable_version
+from silocuration.errors import RuleRefused
+from silocuration.premis import premis_of
+
+MAX_BYTES = 16 << 20
+"""Of a file attached to each of many records: a licence, a note."""
+PREMIS = "premis.xml"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What is attached.
+
+    Attributes:
+        path: Where in the version, with ``/`` between directories.
+        content: The same bytes for every record; None: a PREMIS record made from the
+            record's own version history.
+    """
+
+    path: str
+    content: bytes | None
+
+    def __post_init__(self) -> None:
+        """Refuse a path that no file can have, and a file that is too large.
+
+        Raises:
+            RuleRefused: Says which.
+        """
+        try:
+            check_path(self.path)
+        except RecordSiloError as error:
+            raise RuleRefused(str(error)) from None
+        if self.content is not None and len(self.content) > MAX_BYTES:
+            raise RuleRefused(f"{self.path} is larger than the {MAX_BYTES >> 20} MiB allowed here")
+
+    def to_json(self) -> dict[str, Any]:
+        """The attachment as JSON values."""
+        content = None if self.content is None else base64.b64encode(self.content).decode()
+        return {"path": self.path, "content": content}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Attachment":
+        """The attachment that `to_json` gave."""
+        content = values["content"]
+        return cls(values["path"], None if content is None else base64.b64decode(content))
+
+
+def plan_attachment(
+    manifest: Manifest, read: ReadFile, attachment: Attachment
+) -> RecordChange | None:
+    """Decide what attaching a file does to a record.
+
+    Returns:
+        None where the version has the very file already.
+
+    Raises:
+        CannotChange: It has no version that may be changed.
+    """
+    source, target = editable_version(manifest)
+    content = attachment.content
+    if content is None:
+        content = premis_of(manifest, source)
+    version = manifest.version(source)
+    if not version.has_room_for(attachment.path):
+        raise CannotChange(
+            f"has no room for {attachment.path}: a file or a directory is in the way"
+        )
+    before = read(source, attachment.path) if attachment.path in version.paths else None
+    if before == content:
+        return None
+    change = FileChange(attachment.path, before, content, metadata=False)
+    return RecordChange(source, target, (), (), (change,))

@@ -1,0 +1,548 @@
+"""Changing many records as a job: preview, apply, go on after a stop, undo.
+
+A page of records is one group commit of the Silo. Before it the journal says *begun*,
+with all that undoing needs; after it *done*. Killed in between, the next run compares
+the record's mark with the one noted: either it was written, or it is done again.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import field as member
+from time import monotonic
+from typing import Any
+
+from recordsilo import Silo
+from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.locks import Locks
+from recordsilo.manifest import Manifest, altered, now_text
+from silocuration.activity import (
+    Activity,
+    ValueChange,
+    changes_of,
+    log_activity,
+    of_change,
+    of_file,
+)
+from silocuration.changes import CannotChange, FileChange, RecordChange, mark_of
+from silocuration.errors import JobBusy
+from silocuration.fields import said
+from silocuration.job_journal import Doing, Entry, JobJournal, job_ids
+from silocuration.job_specs import JobSpec, Planner, planner_of, remarks_on
+
+GONE = "is not in this Silo"
+LISTED = 1000
+"""Records passed over that a preview or a report names."""
+PAGE = 200
+"""Records in one group commit."""
+
+Progress = Callable[[int], None]
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One record of a preview: its fields that differ, before and after, and the files written."""
+
+    identifier: str
+    before: tuple[tuple[str, str, str], ...]
+    after: tuple[tuple[str, str, str], ...]
+    state: str | None = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a job would do; nothing was written.
+
+    Attributes:
+        records: How many are selected.
+        changed: How many of them would be changed.
+        values: How many values would come, go or change.
+        copies: How many working copies would be made.
+        skipped: Reason → how many records.
+        samples: Some of the changes.
+        whole: Whether all that are selected were looked at.
+        remarks: Sentences on fields that no record has.
+        passed_over: (identifier, reason) of the first `LISTED` that are skipped.
+    """
+
+    records: int
+    changed: int
+    values: int
+    copies: int
+    skipped: dict[str, int]
+    samples: tuple[Sample, ...]
+    whole: bool = True
+    remarks: tuple[str, ...] = ()
+    passed_over: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """How far a job is.
+
+    Attributes:
+        job_id: By which it is found again.
+        about: What it is: title, agent, started, kind.
+        counts: How many records are how far.
+        values: How many values were changed.
+        skipped: (identifier, reason) of some that were passed over.
+        kept: (identifier, reason) of some that could not be undone.
+    """
+
+    job_id: str
+    about: dict[str, Any]
+    counts: dict[Doing, int]
+    values: int
+    skipped: tuple[tuple[str, str], ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be done, or to be undone."""
+        open_states = (Doing.PLANNED, Doing.BEGUN, Doing.UNDOING)
+        return not any(self.counts.get(state) for state in open_states)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every record was dealt with, and none passed over."""
+        passed = self.counts.get(Doing.SKIPPED, 0) + self.counts.get(Doing.KEPT, 0)
+        return self.is_finished and not passed
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "job": self.job_id,
+            **self.about,
+            "finished": self.is_finished,
+            "counts": {state.value: self.counts.get(state, 0) for state in Doing},
+            "values": self.values,
+            "skipped": [{"identifier": one, "reason": why} for one, why in self.skipped],
+            "kept": [{"identifier": one, "reason": why} for one, why in self.kept],
+        }
+
+
+# --------------------------------------------------------------------------- preview
+
+
+def preview(
+    silo: Silo,
+    spec: JobSpec,
+    *,
+    samples: int = 20,
+    progress: Progress | None = None,
+    most: int | None = None,
+    seconds: float | None = None,
+) -> Preview:
+    """Say what a job would do; writes nothing.
+
+    Args:
+        most: Records that are looked at; None for all.
+        seconds: After which no further record is looked at; None for no end.
+
+    Raises:
+        RecordNotFound, SearchError, IndexProblem: The records meant cannot be found.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
+
+    Cost: reads the manifest and one file of every record.
+    """
+    until = None if seconds is None else monotonic() + seconds
+    seen: set[str] = set()
+    plan = planner_of(spec.kind, spec.about, seen)
+    records = changed = values = copies = 0
+    skipped: Counter[str] = Counter()
+    shown: list[Sample] = []
+    passed: list[tuple[str, str]] = []
+    whole = True
+    for identifier, given in spec.records(silo):
+        if records == most or (until is not None and monotonic() > until):
+            whole = False
+            break
+        records += 1
+        try:
+            change = _planned(silo, identifier, plan, given)
+        except (CannotChange, RecordSiloError) as error:
+            reason = _kind_of(error)
+            skipped[reason] += 1
+            if len(passed) < LISTED:
+                passed.append((identifier, reason))
+            change = None
+        if change is not None:
+            changed, values = changed + 1, values + change.values
+            copies += change.makes_copy
+            if len(shown) < samples:
+                shown.append(_sample(identifier, change))
+        if progress is not None:
+            progress(records)
+    remarks = remarks_on(spec.about, seen, "no record" if whole else "no record looked at")
+    return Preview(
+        records, changed, values, copies, dict(skipped), tuple(shown), whole, remarks,
+        tuple(passed),
+    )  # fmt: skip
+
+
+def _planned(silo: Silo, identifier: str, plan: Planner, given: str) -> RecordChange | None:
+    record = silo[identifier]
+
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    return plan(record.state, read, given)
+
+
+def _kind_of(error: Exception) -> str:
+    if isinstance(error, CannotChange):
+        return str(error)
+    return GONE if isinstance(error, RecordNotFound) else "cannot be read"
+
+
+def _sample(identifier: str, change: RecordChange) -> Sample:
+    before, after = said(change.before), said(change.after)
+    names = {name for name, *_ in set(before) ^ set(after)}
+    if not names and before != after:
+        names = {name for name, *_ in before}
+    return Sample(
+        identifier,
+        tuple(one for one in before if one[0] in names),
+        tuple(one for one in after if one[0] in names),
+        change.state,
+        tuple(one.path for one in change.files),
+    )
+
+
+# --------------------------------------------------------------------------- jobs
+
+
+def create_job(silo: Silo, spec: JobSpec, *, agent: str, message: str = "") -> str:
+    """Plan a job over the records that are meant now; return its id. Changes no record.
+
+    Args:
+        agent: Who changes the records, as their versions' origins and logs say.
+        message: Why; by default the job's title.
+    """
+    about = {"kind": spec.kind, **spec.about, "title": spec.title}
+    about |= {"agent": agent, "message": message or spec.title, "made": now_text()}
+    with JobJournal.create(silo.path, about, spec.records(silo)) as journal:
+        return journal.job_id
+
+
+def run_job(
+    silo: Silo, job_id: str, *, progress: Progress | None = None, stop: Stop | None = None
+) -> JobReport:
+    """Do what is left of a job; harmless when nothing is.
+
+    Args:
+        progress: Told after every page how many records are dealt with.
+        stop: Asked before every page; True ends the run there, and another goes on.
+
+    Raises:
+        JobNotFound, JobUnreadable, JobBusy
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault; the page is not written.
+        RecordSiloError, OSError: The store failed; the page is looked at by the next run.
+    """
+    with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
+        about = journal.about()
+        seen: set[str] = set()
+        plan = planner_of(about["kind"], about, seen)
+        _settle(silo, journal)
+        done = begun = sum(n for state, n in journal.counts().items() if state is not Doing.PLANNED)
+        for page in journal.pages(Doing.PLANNED, size=PAGE):
+            if stop is not None and stop():
+                break
+            _apply_page(silo, journal, page, plan, about)
+            done += len(page)
+            if progress is not None:
+                progress(done)
+        report = report_of(journal)
+        if begun or not report.is_finished:  # another run may have seen the fields
+            return report
+        if remarks := remarks_on(about, seen, "no record"):
+            journal.note(remarks=remarks)
+        return altered(report, about=journal.about())
+
+
+def undo_job(
+    silo: Silo,
+    job_id: str,
+    *,
+    agent: str,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> JobReport:
+    """Take back what a job changed, in any order with other jobs.
+
+    A record whose version is not as the job left it is kept as it is, and listed;
+    once what changed it is undone, undoing the job again takes it back too.
+
+    Raises:
+        See `run_job`.
+    """
+    with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
+        _settle(silo, journal)
+        journal.move((entry.identifier for entry in journal.entries(Doing.KEPT)), Doing.DONE)
+        done = 0
+        for page in journal.pages(Doing.DONE, size=PAGE):
+            if stop is not None and stop():
+                break
+            _undo_page(silo, journal, page, agent)
+            done += len(page)
+            if progress is not None:
+                progress(done)
+        return report_of(journal)
+
+
+def report_of(journal: JobJournal, *, listed: int = LISTED) -> JobReport:
+    """How far a job is; names at most ``listed`` of the records passed over."""
+
+    def reasons(state: Doing) -> tuple[tuple[str, str], ...]:
+        return tuple((one.identifier, one.reason) for one in journal.entries(state, limit=listed))
+
+    return JobReport(
+        journal.job_id,
+        journal.about(),
+        journal.counts(),
+        journal.changed_values(),
+        reasons(Doing.SKIPPED),
+        reasons(Doing.KEPT),
+    )
+
+
+def job_report(silo: Silo, job_id: str) -> JobReport:
+    """How far a job is.
+
+    Raises:
+        JobNotFound, JobUnreadable
+    """
+    with JobJournal.open(silo.path, job_id) as journal:
+        return report_of(journal)
+
+
+def job_reports(silo: Silo) -> Iterator[JobReport]:
+    """The Silo's jobs, the newest first."""
+    for job_id in job_ids(silo.path):
+        yield job_report(silo, job_id)
+
+
+def changed_by_rule(silo: Silo, name: str) -> frozenset[str]:
+    """The records that jobs of a kept rule changed, and that were not undone."""
+    found: set[str] = set()
+    for job_id in job_ids(silo.path):
+        with JobJournal.open(silo.path, job_id) as journal:
+            if journal.about().get("rule") == name:
+                found.update(entry.identifier for entry in journal.entries(Doing.DONE))
+    return frozenset(found)
+
+
+@contextlib.contextmanager
+def held(silo: Silo, job_id: str) -> Iterator[None]:
+    """Keep others from a job meanwhile.
+
+    Raises:
+        JobBusy: Somebody is at it.
+    """
+    with Locks(os.path.join(silo.path, ".silo", "locks")).hold_name_if_free(
+        f"job-{job_id}"
+    ) as is_held:
+        if not is_held:
+            raise JobBusy(job_id)
+        yield
+
+
+# --------------------------------------------------------------------------- pages
+
+
+@dataclass(slots=True)
+class _Page:
+    """What is noted of a page while it is made."""
+
+    written: list[Entry] = member(default_factory=list)
+    settled: list[Entry] = member(default_factory=list)
+    activity: list[Activity] = member(default_factory=list)
+
+
+def _apply_page(
+    silo: Silo, journal: JobJournal, page: Sequence[Entry], plan: Planner, about: dict[str, Any]
+) -> None:
+    agent, message = (
+        str(about.get("agent", "")),
+        str(about.get("message") or about.get("title", "")),
+    )
+    noted = _Page()
+    with silo.batch([entry.identifier for entry in page], agent=agent) as batch:
+        for entry in page:
+            try:
+                edit = batch.edit(entry.identifier)
+                if edit.before is None:
+                    raise CannotChange(GONE)
+                change = plan(edit.manifest, edit.read, entry.given)
+                if change is None:
+                    noted.settled.append(altered(entry, state=Doing.UNCHANGED))
+                    continue
+                begun = _carry_out(edit, entry, change, agent, message)
+            except (CannotChange, RecordSiloError) as error:
+                batch.drop(entry.identifier)
+                noted.settled.append(altered(entry, state=Doing.SKIPPED, reason=str(error)))
+                continue
+            noted.written.append(begun)
+            noted.activity += changes_of(
+                of_change(change), agent=agent, action="bulk", identifier=entry.identifier,
+                version=change.target, message=message, job=journal.job_id,
+            )  # fmt: skip
+        journal.keep([*noted.written, *noted.settled])
+    log_activity(silo.path, noted.activity)
+    journal.move((entry.identifier for entry in noted.written), Doing.DONE)
+
+
+def _carry_out(
+    edit: RecordEdit, entry: Entry, change: RecordChange, agent: str, message: str
+) -> Entry:
+    """Do a change in an edit; return what the journal keeps of it."""
+    source = edit.manifest.version(change.source)
+    cursor = edit.manifest.current_version
+    log = (
+        "Changed in bulk" + (f" by {agent}" if agent else "") + (f": {message}" if message else "")
+    )
+    if change.makes_copy:
+        written = [one.path for one in change.files]
+        replaces_all = set(written) >= set(source.paths)  # else the order of the files is kept
+        edit.derive_version(
+            change.source,
+            change.target,
+            date=source.date,
+            origin=new_origin("clone", of=change.source, agent=agent, message=message),
+            log=log,
+            exclude=written if replaces_all else (),
+        )
+    else:
+        edit.log(change.target, log)
+    for one in change.files:
+        _write(edit, change.target, one, marked=one.path in source.metadata_files)
+    if change.state is not None:
+        edit.set_state(change.target, change.state)
+    return altered(
+        entry,
+        state=Doing.BEGUN,
+        version=change.target,
+        cursor=cursor,
+        made=change.makes_copy,
+        mark_before=mark_of(source),
+        mark_after=mark_of(edit.manifest.version(change.target)),
+        state_before=source.state,
+        files=None if change.makes_copy else {one.path: one.before for one in change.files},
+        changed=change.values,
+    )
+
+
+def _write(edit: RecordEdit, version: str, change: FileChange, *, marked: bool) -> None:
+    if change.after is None:
+        edit.delete(version, change.path)
+    else:
+        metadata = marked if change.metadata is None else change.metadata
+        edit.put(version, change.path, change.after, metadata=metadata)
+
+
+def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: str) -> None:
+    noted = _Page()
+    with silo.batch([entry.identifier for entry in page], agent=agent) as batch:
+        for entry in page:
+            try:
+                edit = batch.edit(entry.identifier)
+                values = _given_back(edit, entry)
+                _take_back(edit, entry, f"Undone by {agent}")
+            except (CannotChange, RecordSiloError) as error:
+                batch.drop(entry.identifier)
+                noted.settled.append(altered(entry, state=Doing.KEPT, reason=str(error)))
+            else:
+                noted.written.append(altered(entry, state=Doing.UNDOING))
+                noted.activity += changes_of(
+                    values, agent=agent, action="undo", identifier=entry.identifier,
+                    version=entry.version, job=journal.job_id,
+                )  # fmt: skip
+        journal.keep([*noted.written, *noted.settled])
+    log_activity(silo.path, noted.activity)
+    journal.move((entry.identifier for entry in noted.written), Doing.UNDONE)
+
+
+def _given_back(edit: RecordEdit, entry: Entry) -> list[ValueChange]:
+    """The values that undoing a record's change will change."""
+    if entry.made or not edit.manifest.has(entry.version):
+        return [("version", entry.version, None)]
+    known = edit.manifest.version(entry.version)
+    values: list[ValueChange] = []
+    for path, content in (entry.files or {}).items():
+        now = edit.read(entry.version, path) if path in known.paths else None
+        values += of_file(path, now, content)
+    if known.state != entry.state_before:
+        values.append(("state", known.state, entry.state_before))
+    return values
+
+
+def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
+    manifest = edit.manifest
+    if not manifest.has(entry.version):
+        raise CannotChange(f"has no version {entry.version} any more")
+    version = manifest.version(entry.version)
+    if mark_of(version) != entry.mark_after:
+        raise CannotChange("was changed since")
+    _check_as_written(edit, entry)
+    if entry.made:
+        was_current = manifest.current_version == entry.version
+        cursor = _cursor_without(manifest, entry)
+        edit.remove_version(entry.version)
+        if was_current and edit.manifest.has(cursor):
+            edit.move_cursor(cursor)
+        edit.log(edit.manifest.current_version, f"Deleted version {entry.version}: {log}")
+        return
+    for path, content in (entry.files or {}).items():
+        if content is None:
+            edit.delete(entry.version, path)
+        else:
+            marked = path in version.metadata_files
+            edit.put(entry.version, path, content, metadata=marked)
+    edit.set_state(entry.version, entry.state_before)
+    edit.log(entry.version, log)
+
+
+def _cursor_without(manifest: Manifest, entry: Entry) -> str:
+    """What is current without the version that the job made: what a harvest brought since,
+    else what was current before.
+    """
+    names = [one.name for one in manifest.versions]
+    since = manifest.versions[names.index(entry.version) + 1 :]
+    return next((one.name for one in reversed(since) if not one.is_curated), entry.cursor)
+
+
+def _check_as_written(edit: RecordEdit, entry: Entry) -> None:
+    """Look at the disk: what was edited outside is not in the manifest yet."""
+    version = edit.manifest.version(entry.version)
+    for path in version.metadata_files if entry.made else (entry.files or {}):
+        known = (version.digests or {}).get(path)
+        found = hashlib.sha256(edit.read(entry.version, path)).hexdigest()
+        if known is not None and known.sha256 != found:
+            raise CannotChange(f"{path} was edited outside since")
+
+
+def _settle(silo: Silo, journal: JobJournal) -> None:
+    """Look at what an earlier run was about to write, and note what became of it."""
+    for entry in journal.entries(Doing.BEGUN):
+        mark = _mark_now(silo, entry)
+        state = Doing.DONE if mark == entry.mark_after else Doing.PLANNED
+        journal.move([entry.identifier], state)
+    for entry in journal.entries(Doing.UNDOING):
+        mark = _mark_now(silo, entry)
+        gone = mark is None if entry.made else mark == entry.mark_before
+        journal.move([entry.identifier], Doing.UNDONE if gone else Doing.DONE)
+
+
+def _mark_now(silo: Silo, entry: Entry) -> str | None:
+    try:
+        manifest = silo[entry.identifier].state
+    except RecordNotFound:
+        return None
+    return mark_of(manifest.version(entry.version)) if manifest.has(entry.version) else None

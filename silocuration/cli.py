@@ -1,0 +1,429 @@
+"""The commands `silo rules`, `sheet`, `attach` and `bulk`; `look_commands` has the others.
+
+Exit codes: 0 done; 1 finished, with records passed over that the output names; 2 wrong
+input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
+"""
+
+import getpass
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.options import as_json, directory, selecting, why
+from recordsilo.progress import counting
+from recordsilo.selection import Selection
+from recordsilo.whole_file import as_text, whole_file
+from silocuration.attach import MAX_BYTES, Attachment
+from silocuration.bulk import (
+    JobReport,
+    Preview,
+    Sample,
+    create_job,
+    job_report,
+    job_reports,
+    preview,
+    run_job,
+    undo_job,
+)
+from silocuration.command_errors import sentences
+from silocuration.errors import CurationError, PatternTooSlow, RecordTooSlow, RuleRefused
+from silocuration.job_journal import Doing
+from silocuration.job_specs import JobSpec, attach_job, rules_job, sheet_job
+from silocuration.planned import discard, is_discardable
+from silocuration.premis import PATH as PREMIS_PATH
+from silocuration.rule_files import load_rules, rule_names
+from silocuration.spreadsheet import Column, read_csv, write_csv
+
+quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; say only what failed.")
+dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+
+
+everything = click.option("--all", "everything", is_flag=True, help="All records of the Silo.")
+
+
+# -- rules ------------------------------------------------------------------------------
+
+
+@click.group()
+def rules() -> None:
+    """Rules over many records: they lie in a Silo's curation/rules, as TOML."""
+
+
+@rules.command("list", epilog=example("silo rules list myrepo"))
+@directory
+@as_json
+def list_rules(*, silo_dir: str, as_json: bool) -> int:
+    """List a Silo's rules: name, how many changes, whether kept, and title."""
+    code = ExitCode.OK
+    found: list[dict[str, Any]] = []
+    with sentences(), open_silo(silo_dir) as silo:
+        for name in rule_names(silo.path):
+            try:
+                rule_set = load_rules(silo.path, name)
+            except CurationError as error:
+                click.echo(f"silo: {error}", err=True)
+                code = ExitCode.LOSSES
+                continue
+            about = {"name": name, "changes": len(rule_set.rules)}
+            found.append({**about, "keep": rule_set.keep, "title": rule_set.title})
+    if as_json:
+        _print_json(found)
+        return code
+    for one in found:
+        kept = "kept" if one["keep"] else "once"
+        changes = f"{one['changes']} change" + ("" if one["changes"] == 1 else "s")
+        click.echo(f"{one['name']}\t{changes}\t{kept}\t{one['title']}")
+    return code
+
+
+@rules.command(
+    "test", epilog=example("silo rules test myrepo types", "silo rules test myrepo r.toml")
+)
+@directory
+@click.argument("name")
+@click.option("-n", "--samples", type=click.IntRange(0, 1000), default=5, show_default=True,
+              help="Show so many of the changes.")  # fmt: skip
+@as_json
+@quiet
+def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: bool) -> int:
+    """Say what a rule would do: how many records and values, and some of them. Writes nothing.
+
+    NAME is the rule's, or the path of a TOML file.
+    """
+    with sentences(), open_silo(silo_dir) as silo:
+        return _show_preview(silo, _rules(silo, name), samples, as_json=as_json, quiet=quiet)
+
+
+@rules.command("apply", epilog=example("silo rules apply myrepo types -m 'one spelling'"))
+@directory
+@click.argument("name")
+@why
+@dry_run
+@as_json
+@quiet
+def apply_rules(
+    *, silo_dir: str, name: str, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
+) -> int:
+    """Apply a rule to the records it selects, in their working copies; can be undone.
+
+    NAME is the rule's, or the path of a TOML file.
+    """
+    with sentences(), open_silo(silo_dir) as silo:
+        spec = _rules(silo, name)
+        if dry_run:
+            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
+        return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
+
+
+def _rules(silo: Silo, name: str) -> JobSpec:
+    rule_set = load_rules(silo.path, name)
+    rule_set.select.check(silo)
+    return rules_job(rule_set, name)
+
+
+# -- spreadsheets -----------------------------------------------------------------------
+
+
+@click.group()
+def sheet() -> None:
+    """Records as a spreadsheet (CSV), and the edited spreadsheet back into the Silo."""
+
+
+@sheet.command("export", epilog=example(
+    "silo sheet export myrepo out.csv --filter year=2016",
+    "silo sheet export myrepo out.csv --item 6102 --column title --column 'title[de]'",
+))  # fmt: skip
+@directory
+@click.argument("file", type=click.Path(dir_okay=False, writable=True))
+@selecting
+@everything
+@click.option("--column", "columns", multiple=True, metavar="FIELD",
+              help="Only this field, as title or title[en]; repeatable.")  # fmt: skip
+@quiet
+def export_sheet(
+    *, silo_dir: str, file: str, select: Selection, everything: bool, columns: tuple[str, ...],
+    quiet: bool,
+) -> None:  # fmt: skip
+    """Write records into a CSV file: a row each, a column for each field and language.
+
+    Several values of a cell stand apart by ||. Leave the columns identifier and mark
+    as they are; a row or a column that is taken out is left alone by the import.
+    """
+    with sentences(), open_silo(silo_dir) as silo:
+        _check_selected(silo, select, everything=everything)
+        identifiers = select.find(silo)
+        wanted = [Column.parse(one) for one in columns] or None
+        with (
+            counting("exporting", len(identifiers), quiet=quiet) as progress,
+            whole_file(file) as whole,
+            as_text(whole, "utf-8-sig") as out,
+        ):
+            written = write_csv(silo, identifiers, out, wanted, progress=progress)
+    if not quiet:
+        left = len(identifiers) - written
+        click.echo(f"{file}: {written:,} records" + (f"; {left:,} have no fields" if left else ""))
+
+
+@sheet.command("import", epilog=example(
+    "silo sheet import myrepo out.csv --dry-run", "silo sheet import myrepo out.csv -m 'by Ada'"
+))  # fmt: skip
+@directory
+@click.argument("file", type=click.File("rb"))
+@why
+@dry_run
+@as_json
+@quiet
+def import_sheet(
+    *, silo_dir: str, file: Any, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
+) -> int:
+    """Take an edited CSV file into the working copies of its records; can be undone.
+
+    A record that changed since the export is passed over where the row says something
+    else than the record.
+    """
+    with sentences(), open_silo(silo_dir) as silo:
+        spec = sheet_job(read_csv(file.read()), f"Spreadsheet {file.name}")
+        if dry_run:
+            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
+        return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
+
+
+# -- files ------------------------------------------------------------------------------
+
+
+@click.command(epilog=example(
+    "silo attach myrepo licence.txt --filter year=2016 --as docs/licence.txt",
+    "silo attach myrepo --premis --search 'pollinator networks'",
+))  # fmt: skip
+@directory
+@click.argument("file", required=False, type=click.File("rb"))
+@click.option("--as", "path", metavar="PATH", help="Its path in the version.")
+@click.option("--premis", is_flag=True, help="PREMIS 3 made from each record's own history.")
+@selecting
+@everything
+@why
+@dry_run
+@as_json
+@quiet
+def attach(
+    *, silo_dir: str, file: Any, path: str | None, premis: bool, select: Selection,
+    everything: bool, agent: str, message: str,
+    dry_run: bool, as_json: bool, quiet: bool,
+) -> int:  # fmt: skip
+    """Put a file into the working copy of each record selected; can be undone."""
+    if (file is None) == (not premis):
+        fail("give a FILE or --premis")
+    content = None if file is None else file.read(MAX_BYTES + 1)
+    name = path or (PREMIS_PATH if file is None else str(file.name).rpartition("/")[2])
+    with sentences(), open_silo(silo_dir) as silo:
+        _check_selected(silo, select, everything=everything)
+        spec = attach_job(select, Attachment(name, content))
+        if dry_run:
+            return _show_preview(silo, spec, 5, as_json=as_json, quiet=quiet)
+        return _begin(silo, spec, agent, message, as_json=as_json, quiet=quiet)
+
+
+# -- jobs -------------------------------------------------------------------------------
+
+
+@click.group()
+def bulk() -> None:
+    """Jobs that changed many records: what they did, going on, and undoing."""
+
+
+@bulk.command("list", epilog=example("silo bulk list myrepo"))
+@directory
+@as_json
+def list_jobs(*, silo_dir: str, as_json: bool) -> None:
+    """List the jobs, the newest first: id, how far, who, and what for."""
+    with sentences(), open_silo(silo_dir) as silo:
+        reports = list(job_reports(silo))
+    if as_json:
+        _print_json([report.to_json() for report in reports])
+        return
+    for report in reports:
+        about = report.about
+        click.echo(f"{report.job_id}\t{_how_far(report)}\t{about['agent']}\t{about['title']}")
+
+
+@bulk.command("show", epilog=example("silo bulk show myrepo 20261121T213000Z-0a1b2c"))
+@directory
+@click.argument("job")
+@as_json
+def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
+    """Say what a job did, and which records it passed over."""
+    with sentences(), open_silo(silo_dir) as silo:
+        _show(job_report(silo, job), as_json=as_json)
+
+
+@bulk.command("resume", epilog=example("silo bulk resume myrepo 20261121T213000Z-0a1b2c"))
+@directory
+@click.argument("job")
+@as_json
+@quiet
+def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
+    """Go on with a job that was stopped."""
+    with sentences(job), open_silo(silo_dir) as silo:
+        return _run(silo, job, as_json=as_json, quiet=quiet)
+
+
+@bulk.command("undo", epilog=example("silo bulk undo myrepo 20261121T213000Z-0a1b2c"))
+@directory
+@click.argument("job")
+@click.option("--agent", default="", help="Who undoes it (default: the user).")
+@as_json
+@quiet
+def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
+    """Take back what a job changed. Records changed since are kept as they are, and named."""
+    with sentences(job), open_silo(silo_dir) as silo:
+        counts = job_report(silo, job).counts
+        if is_discardable(counts):
+            fail(f"job {job} has changed nothing yet; silo bulk discard DIR {job} deletes it")
+        done = counts.get(Doing.DONE, 0)
+        with counting("undoing", done, quiet=quiet) as progress:
+            report = undo_job(silo, job, agent=agent or getpass.getuser(), progress=progress)
+        return _finished(report, as_json=as_json, quiet=quiet)
+
+
+@bulk.command("discard", epilog=example("silo bulk discard myrepo 20261121T213000Z-0a1b2c"))
+@directory
+@click.argument("job")
+def discard_job(*, silo_dir: str, job: str) -> None:
+    """Delete a job that was planned or stopped and has changed no record."""
+    with sentences(), open_silo(silo_dir) as silo:
+        if not discard(silo, job):
+            fail(f"job {job} was begun and stays in the list; silo bulk undo DIR {job} undoes it")
+    click.echo(f"job {job} discarded")
+
+
+# -- shared -----------------------------------------------------------------------------
+
+
+def _check_selected(silo: Silo, select: Selection, *, everything: bool) -> None:
+    """End the command unless it says which records, or that all are meant."""
+    if select.is_everything != everything:
+        fail(
+            "--all takes no other selection" if everything
+            else "say which records: --search, --filter, --set, --state, --since, --until, --item,"
+            " --ids, or --all"
+        )  # fmt: skip
+    select.check(silo)
+
+
+def _begin(
+    silo: Silo, spec: JobSpec, agent: str, message: str, *, as_json: bool, quiet: bool
+) -> int:
+    job = create_job(silo, spec, agent=agent or getpass.getuser(), message=message)
+    with sentences(job):
+        return _run(silo, job, as_json=as_json, quiet=quiet)
+
+
+def _run(silo: Silo, job: str, *, as_json: bool, quiet: bool) -> int:
+    total = sum(job_report(silo, job).counts.values())
+    try:
+        with counting("changing", total, quiet=quiet) as progress:
+            report = run_job(silo, job, progress=progress)
+    except (PatternTooSlow, RecordTooSlow, RuleRefused) as error:
+        if discard(silo, job):
+            raise
+        fail(f"{error}; job {job} stopped there, and silo bulk undo DIR {job} takes it back")
+    _remark(report.about.get("remarks", ()))
+    return _finished(report, as_json=as_json, quiet=quiet)
+
+
+def _finished(report: JobReport, *, as_json: bool, quiet: bool) -> int:
+    if as_json or not quiet:
+        _show(report, as_json=as_json)
+    elif not report.whole:
+        click.echo(f"silo: job {report.job_id}: {_how_far(report)}", err=True)
+    return ExitCode.OK if report.whole else ExitCode.LOSSES
+
+
+def _remark(remarks: Iterable[str]) -> None:
+    for one in remarks:
+        click.echo(f"silo: {one}", err=True)
+
+
+def _show(report: JobReport, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(report.to_json())
+        return
+    click.echo(f"job {report.job_id}: {_how_far(report)}")
+    if report.values:
+        click.echo(f"{report.values:,} values changed")
+    for identifier, reason in (*report.skipped, *report.kept):
+        click.echo(f"  {identifier} {reason}")
+
+
+def _how_far(report: JobReport) -> str:
+    counts = [f"{n:,} {state}" for state in Doing if (n := report.counts.get(state, 0))]
+    return ", ".join(counts) or "no records"
+
+
+def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, quiet: bool) -> int:
+    """Print what a job would do; the exit code is the one that the job would have."""
+    with counting("reading", quiet=quiet) as progress:
+        found = preview(silo, spec, samples=samples, progress=progress)
+    _remark(found.remarks)
+    code = ExitCode.LOSSES if found.skipped else ExitCode.OK
+    if as_json:
+        _print_json(_preview_as_json(found))
+        return code
+    click.echo(
+        f"{found.records:,} records, {found.changed:,} of them would be changed:"
+        f" {found.values:,} values, {found.copies:,} new working copies"
+    )
+    for reason, number in found.skipped.items():
+        click.echo(f"{number:,} passed over: {reason}")
+    for identifier, reason in found.passed_over:
+        click.echo(f"  {identifier} {reason}")
+    for sample in found.samples:
+        click.echo(f"\n{sample.identifier}")
+        _show_sample(sample)
+    if found.samples and (more := found.changed - len(found.samples)):
+        click.echo(f"\nand {more:,} more")
+    return code
+
+
+def _show_sample(sample: Sample) -> None:
+    gone, come = set(sample.before) - set(sample.after), set(sample.after) - set(sample.before)
+    for sign, values, some in (("-", sample.before, gone), ("+", sample.after, come)):
+        for name, text, lang in (one for one in values if one in some or not (gone | come)):
+            click.echo(f"  {sign} {Column(name, lang)}: {text}")
+    if not (sample.before or sample.after):
+        for path in sample.files:
+            click.echo(f"  file: {path}")
+    if sample.state is not None:
+        click.echo(f"  state: {sample.state}")
+
+
+def _preview_as_json(found: Preview) -> dict[str, Any]:
+    return {
+        "records": found.records,
+        "changed": found.changed,
+        "values": found.values,
+        "copies": found.copies,
+        "skipped": found.skipped,
+        "remarks": found.remarks,
+        "passed_over": [
+            {"identifier": identifier, "reason": reason} for identifier, reason in found.passed_over
+        ],
+        "samples": [
+            {
+                "identifier": one.identifier,
+                "before": one.before,
+                "after": one.after,
+                "files": one.files,
+                "state": one.state,
+            }
+            for one in found.samples
+        ],
+    }
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))

@@ -1,0 +1,24 @@
+"""What can go wrong in a command, as a sentence and an exit code."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recordsilo.cli import ExitCode, fail
+from silocuration.errors import CurationError
+
+
+@contextmanager
+def sentences(job: str = "") -> Iterator[None]:
+    """Turn what can go wrong into a sentence and an exit code.
+
+    Args:
+        job: The id of the job at work, which an interrupt leaves to be resumed.
+    """
+    try:
+        yield
+    except CurationError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        if not job:
+            raise
+        fail(f"interrupted; silo bulk resume DIR {job} goes on", ExitCode.INTERRUPTED)

@@ -1,0 +1,154 @@
+"""Records that are likely one and the same, and what a curator says of them.
+
+Likely duplicates have the same title, year and first creator, all without case, accents
+and punctuation. A curator marks one as a duplicate of another, or says that it is none;
+both marks are keys of the record's ``metadata``, so they are kept, searchable (finding
+Q901) and exported with it. Nothing is rewritten or removed.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.formats import Description
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.projection import DUPLICATE_OF, description_of
+from silocuration.activity import log_one
+from silocuration.clusters import fingerprint
+from silocuration.errors import MarkRefused
+
+NOT_DUPLICATE_OF = "not_duplicate_of"
+"""Key of a record's metadata: identifiers of records it is no duplicate of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Records that are likely one.
+
+    Attributes:
+        title: Of the first.
+        identifiers: In order; two at least.
+    """
+
+    title: str
+    identifiers: tuple[str, ...]
+
+
+def key_of(description: Description) -> str | None:
+    """What equal records have in common; None where there is too little to say so."""
+    title = fingerprint(description.title)
+    if len(title) < 8:
+        return None
+    years = [one.text[:4] for one in description.dates if one.text[:4].isdigit()]
+    creators = description.creators or description.contributors
+    surname = fingerprint(creators[0].text.partition(",")[0]) if creators else ""
+    return "\n".join((title, years[0] if years else "", surname))
+
+
+def duplicates(silo: Silo, *, progress: Callable[[int], None] | None = None) -> list[Group]:
+    """The groups of records that are likely one, without those that are marked.
+
+    Cost: reads the description of each record whose title some other record has as well.
+    """
+    by_title: dict[str, list[str]] = defaultdict(list)
+    titles: dict[str, str] = {}
+    for number, (identifier, title) in enumerate(_live(silo), 1):
+        if len(folded := fingerprint(title)) >= 8:
+            by_title[folded].append(identifier)
+            titles.setdefault(folded, title)
+        if progress is not None and number % 1000 == 0:
+            progress(number)
+    found: list[Group] = []
+    for folded, identifiers in by_title.items():
+        if len(identifiers) > 1:
+            found += _groups(silo, titles[folded], identifiers)
+    return sorted(found, key=lambda one: one.identifiers)
+
+
+def _live(silo: Silo) -> Iterator[tuple[str, str]]:
+    page = PageRequest(limit=1000, sort="identifier")
+    while True:
+        result = silo.search(filters=SearchFilters({"deleted": False}), page=page)
+        yield from ((row.identifier, row.title) for row in result.rows)
+        if result.next_page is None:
+            return
+        page = replace(page, after=result.next_page)
+
+
+def _groups(silo: Silo, title: str, identifiers: list[str]) -> Iterator[Group]:
+    by_key: dict[str, list[HarvestedRecord]] = defaultdict(list)
+    for identifier in identifiers:
+        try:
+            record = silo[identifier]
+            key = key_of(_description(record))
+        except (RecordNotFound, RecordSiloError):
+            continue
+        if key is not None and DUPLICATE_OF not in record.metadata:
+            by_key[key].append(record)
+    for records in by_key.values():
+        names = {record.item_id for record in records}
+        open_ones = [
+            record.item_id
+            for record in records
+            if not names - {record.item_id} <= set(record.metadata.get(NOT_DUPLICATE_OF, []))
+        ]
+        if len(open_ones) > 1:
+            yield Group(title, tuple(open_ones))
+
+
+def _description(record: HarvestedRecord) -> Description:
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    return description_of(record.state.current, read)
+
+
+def mark_duplicate(
+    silo: Silo, identifier: str, of: str | None, *, agent: str, if_revision: int | None = None
+) -> None:
+    """Say that a record is a duplicate of another; None takes that back.
+
+    Raises:
+        RecordNotFound: One of the two is not there.
+        MarkRefused: A record is no duplicate of itself, nor of one that is marked.
+    """
+    if of is not None:
+        if of == identifier:
+            raise MarkRefused(f"{identifier} is no duplicate of itself")
+        if DUPLICATE_OF in silo[of].metadata:
+            raise MarkRefused(f"{of} is marked as a duplicate itself; name the one to keep")
+    record = silo[identifier]
+    with silo.editing(identifier, if_revision=if_revision) as edit:
+        if of is None:
+            edit.del_metadata(DUPLICATE_OF)
+        else:
+            edit.set_metadata(DUPLICATE_OF, of)
+        said = "no longer marked as a duplicate" if of is None else f"marked as a duplicate of {of}"
+        edit.log(record.currentversion, f"{said} by {agent}")
+    mark = ("duplicate of", record.metadata.get(DUPLICATE_OF), of)
+    log_one(silo.path, "mark", identifier, record.currentversion, mark, agent=agent)
+
+
+def mark_distinct(silo: Silo, identifiers: tuple[str, ...], *, agent: str) -> None:
+    """Say that records which look alike are not one and the same.
+
+    Raises:
+        RecordNotFound: One of them is not there.
+    """
+    for identifier in identifiers:
+        others = [one for one in identifiers if one != identifier]
+        with silo.editing(identifier) as edit:
+            if edit.before is None:
+                raise RecordNotFound(identifier, silo.storage_dir)
+            version = edit.manifest.current_version
+            known = list(edit.manifest.metadata.get(NOT_DUPLICATE_OF, []))
+            added = [one for one in others if one not in known]
+            if added:
+                edit.set_metadata(NOT_DUPLICATE_OF, known + added)
+                edit.log(version, f"said by {agent} to be no duplicate of {', '.join(added)}")
+        if added:
+            mark = ("no duplicate of", None, ", ".join(added))
+            log_one(silo.path, "mark", identifier, version, mark, agent=agent)

@@ -1,0 +1,111 @@
+"""The kinds of jobs: which records each concerns, and what it does to one of them.
+
+A job's journal keeps its kind and what the kind needs to know, so that whoever goes on
+with it, in whatever process, makes the same plan.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo import Silo
+from recordsilo.manifest import Manifest
+from recordsilo.selection import Selection
+from silocuration.attach import Attachment, plan_attachment
+from silocuration.changes import ReadFile, RecordChange, plan_record
+from silocuration.rule_files import RuleSet, absent_fields, from_table, to_table
+from silocuration.spreadsheet import SheetRow, plan_row
+
+Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
+"""(manifest, read, what the job was given for the record) → what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """A job before it is begun.
+
+    Attributes:
+        kind: One of `PLANNERS`.
+        title: What it is for, in a line.
+        about: What its planner needs to know, as JSON values.
+        records: Finds (identifier, what is given for it alone), each identifier once.
+    """
+
+    kind: str
+    title: str
+    about: Mapping[str, Any]
+    records: Callable[[Silo], Iterable[tuple[str, str]]]
+
+
+def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
+    """Do what rules say, to the records they select; `name` is the rule file's."""
+    about: dict[str, Any] = {"rules": to_table(rule_set), "rule": name}
+    title = rule_set.title or name or "; ".join(map(_said, about["rules"]["change"]))
+    if not title and rule_set.state:
+        title = f"state: {rule_set.state}"
+    return JobSpec("rules", title, about, _selected(rule_set.select))
+
+
+def _said(change: Mapping[str, Any]) -> str:
+    """A change in a few words, such as ``replace pattern: title``."""
+    return f"{change['do']}: {change['field']}"
+
+
+def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> JobSpec:
+    """Do what an edited spreadsheet says."""
+    given = [(row.identifier, json.dumps([row.mark, row.cells])) for row in rows]
+    title = title or "Edited in a spreadsheet"
+    return JobSpec("spreadsheet", title, {"file": file}, lambda _silo: given)
+
+
+def attach_job(select: Selection, attachment: Attachment, title: str = "") -> JobSpec:
+    """Put a file into the working copy of each record selected."""
+    title = title or f"Attach {attachment.path}"
+    return JobSpec("attach", title, {"attachment": attachment.to_json()}, _selected(select))
+
+
+def planner_of(kind: str, about: Mapping[str, Any], seen: set[str] | None = None) -> Planner:
+    """What a job of a kind does to one record.
+
+    Args:
+        seen: Gets the names of the fields of the records that rules are planned for.
+    """
+    return PLANNERS[kind](about, seen)
+
+
+def remarks_on(about: Mapping[str, Any], seen: Collection[str], who: str) -> tuple[str, ...]:
+    """What to say about a job once its records were read; see `rule_files.absent_fields`."""
+    if "rules" not in about or not seen:
+        return ()
+    return absent_fields(from_table(about["rules"]), seen, who)
+
+
+def _selected(select: Selection) -> Callable[[Silo], Iterable[tuple[str, str]]]:
+    return lambda silo: ((identifier, "") for identifier in select.find(silo))
+
+
+def _by_rules(about: Mapping[str, Any], seen: set[str] | None) -> Planner:
+    rule_set = from_table(about["rules"])
+    return lambda manifest, read, _given: plan_record(manifest, read, rule_set, seen)
+
+
+def _by_sheet(about: Mapping[str, Any], _seen: set[str] | None) -> Planner:
+    def plan(manifest: Manifest, read: ReadFile, given: str) -> RecordChange | None:
+        mark, cells = json.loads(given)
+        return plan_row(manifest, read, SheetRow(manifest.item_id, mark, cells), about["file"])
+
+    return plan
+
+
+def _by_attaching(about: Mapping[str, Any], _seen: set[str] | None) -> Planner:
+    attachment = Attachment.from_json(about["attachment"])
+    return lambda manifest, read, _given: plan_attachment(manifest, read, attachment)
+
+
+PLANNERS: Mapping[str, Callable[[Mapping[str, Any], set[str] | None], Planner]] = {
+    "rules": _by_rules,
+    "spreadsheet": _by_sheet,
+    "attach": _by_attaching,
+}
+"""Kind of job → what makes its planner."""

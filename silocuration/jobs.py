@@ -1,0 +1,152 @@
+"""Kinds of jobs: bulk changes, their preview and their undoing, over `silocuration.bulk`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recordsilo import Silo
+from silocuration.bulk import JobReport, run_job, undo_job
+from silocuration.errors import CurationError
+from silocuration.job_journal import Doing, Entry, JobJournal
+from silocuration.planned import preview_planned
+from silowork.errors import Interrupted
+from silowork.service import Jobs
+from silowork.values import Ending, Job, Problem
+from silowork.work import Kind, Work
+
+SAMPLES = 20
+"""Of a preview."""
+
+
+def change(work: Work) -> Ending:
+    """Do what is left of the bulk change ``job``."""
+    job_id = str(work.arguments["job"])
+    total = _total(work.silo_path, job_id, *Doing)
+    with Silo(work.silo_path, create=False) as silo:
+        report = run_job(
+            silo, job_id, progress=lambda done: work.advanced(done, total), stop=work.stop
+        )
+    if not report.is_finished and work.stop():
+        raise Interrupted("the change was asked to end")
+    return _ending(work.silo_path, report, Doing.SKIPPED)
+
+
+def undo(work: Work) -> Ending:
+    """Take back what the bulk change ``job`` changed; with what was not done, it stays so."""
+    job_id = str(work.arguments["job"])
+    total = _total(work.silo_path, job_id, Doing.DONE, Doing.KEPT, Doing.UNDOING)
+    with Silo(work.silo_path, create=False) as silo:
+        report = undo_job(
+            silo,
+            job_id,
+            agent=work.agent,
+            progress=lambda done: work.advanced(done, total),
+            stop=work.stop,
+        )
+    if report.counts.get(Doing.DONE) and work.stop():
+        raise Interrupted("the undoing was asked to end")
+    return _ending(work.silo_path, report, Doing.KEPT)
+
+
+def preview(work: Work) -> Ending:
+    """Say what the planned change ``job`` would do, all of it; its journal keeps that."""
+    job_id = str(work.arguments["job"])
+    total = _total(work.silo_path, job_id, Doing.PLANNED)
+
+    def show(done: int) -> None:
+        work.advanced(done, total)
+        work.end_if_asked()
+
+    with Silo(work.silo_path, create=False) as silo:
+        found = preview_planned(silo, job_id, samples=SAMPLES, progress=show)
+    if found is None:
+        return Ending(False, sentence="the change was begun meanwhile")
+    counts = {
+        "records looked at": found.records,
+        "records would change": found.changed,
+        "values would change": found.values,
+        "working copies would be made": found.copies,
+        "would be passed over": sum(found.skipped.values()),
+    }
+    known = {name: number for name, number in counts.items() if number}
+    return Ending(True, _text(known, {}, what=""), known, known)
+
+
+def plan_skipped_again(silo_path: str, arguments: Mapping[str, Any]) -> None:
+    """Let a bulk change look again at the records it passed over."""
+    with JobJournal.open(silo_path, str(arguments["job"])) as journal:
+        skipped = [entry.identifier for entry in journal.entries(Doing.SKIPPED)]
+        journal.move(skipped, Doing.PLANNED)
+
+
+def _total(silo_path: str, job_id: str, *states: Doing) -> int:
+    with JobJournal.open(silo_path, job_id) as journal:
+        counts = journal.counts()
+    return sum(counts.get(state, 0) for state in states)
+
+
+def _ending(silo_path: str, report: JobReport, passed_over: Doing) -> Ending:
+    counts = {state.value: number for state, number in report.counts.items() if number}
+    failed = report.counts.get(passed_over, 0)
+    values = {"values changed": report.values} if passed_over is Doing.SKIPPED else {}
+    known = report.to_json()
+    return Ending(
+        whole=not failed,
+        text=_text(counts, values),
+        report={name: known[name] for name in ("job", "counts", "values", "finished")},
+        counts=counts | values,
+        problems=_problems(silo_path, report.job_id, passed_over),
+    )
+
+
+def _text(counts: Mapping[str, int], values: Mapping[str, int], what: str = "records ") -> str:
+    lines = [f"{number:>12,}  {what}{state}" for state, number in counts.items()]
+    return "\n".join([*lines, *(f"{number:>12,}  {name}" for name, number in values.items())])
+
+
+def _problems(silo_path: str, job_id: str, state: Doing) -> Iterator[Problem]:
+    with JobJournal.open(silo_path, job_id) as journal:
+        yield from map(_problem, journal.entries(state))
+
+
+def _problem(entry: Entry) -> Problem:
+    return Problem(entry.identifier, entry.reason)
+
+
+# --------------------------------------------------------------------------- the kinds
+
+CHANGE = Kind(
+    "change",
+    "Bulk change",
+    change,
+    lane="change",
+    renew=plan_skipped_again,
+    foreseen=(CurationError,),
+    by_curators=True,
+)
+UNDO = Kind("undo", "Undo", undo, lane="change", foreseen=(CurationError,), by_curators=True)
+PREVIEW = Kind(
+    "preview", "Preview", preview, lane="preview", foreseen=(CurationError,), by_curators=True
+)
+
+
+def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
+    """Begin a bulk change that `silocuration.bulk.create_job` planned, or go on with it.
+
+    The job has the change's id.
+
+    Raises:
+        LedgerUnreadable: See `Jobs.begin`.
+    """
+    return jobs.go_on(CHANGE.name, title, {"job": change_id}, agent, change_id)
+
+
+def begin_undo(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
+    """Begin to undo a bulk change; where that was begun and is not over, the job that does it.
+
+    Raises:
+        LedgerUnreadable: See `Jobs.begin`.
+    """
+    for job in jobs.ledger.active():
+        if job.kind == UNDO.name and job.arguments.get("job") == change_id:
+            return job
+    return jobs.begin(UNDO.name, title, {"job": change_id}, agent)

@@ -1,0 +1,312 @@
+"""The commands `silo quality`, `clusters` and `upstream`: what is to be looked at, and decided."""
+
+import getpass
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from recordsilo import Silo
+from recordsilo.cells import split
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.formats.quality import CODES
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.options import as_json, directory
+from recordsilo.progress import counting
+from silocuration.clusters import Method, clusters
+from silocuration.command_errors import sentences
+from silocuration.duplicates import duplicates, mark_distinct, mark_duplicate
+from silocuration.fields import Fields
+from silocuration.merge import Conflict
+from silocuration.rule_files import RuleSet, write_rules
+from silocuration.rules import MapValues
+from silocuration.upstream import (
+    Kind,
+    Review,
+    accept,
+    follow,
+    keep,
+    propose_all,
+    resolve,
+    review,
+    reviews,
+)
+
+CLUSTERED = {"subject": "subject", "creator": "creator", "type": "type", "publisher": "publisher",
+             "language": "language"}  # fmt: skip
+"""Facet → the Dublin Core element a rule changes."""
+_ALL_VALUES = 10_000_000
+
+agent_option = click.option("--agent", default="", help="Who decides (default: the user).")
+
+
+# -- quality ----------------------------------------------------------------------------
+
+
+@click.command(epilog=example(
+    "silo quality myrepo", "silo quality myrepo --by-set", "silo quality myrepo --duplicates",
+    "silo quality myrepo --mark 6103 --duplicate-of 6102",
+    "silo search myrepo --filter finding=Q202",
+))  # fmt: skip
+@directory
+@click.option("--by-set", is_flag=True, help="A table for each set.")
+@click.option("--duplicates", "list_duplicates", is_flag=True, help="Records that are likely one.")
+@click.option("--mark", metavar="ID", help="With --duplicate-of: mark this record.")
+@click.option("--duplicate-of", metavar="ID", help="… as a duplicate of this one; none: of none.")
+@click.option("--distinct", multiple=True, metavar="ID", help="These are not one; twice or more.")
+@agent_option
+@as_json
+def quality(
+    *, silo_dir: str, by_set: bool, list_duplicates: bool, mark: str | None,
+    duplicate_of: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
+) -> None:  # fmt: skip
+    """Count what is to be looked at in the descriptions; docs/quality.md has the codes."""
+    if (mark is None) != (duplicate_of is None):
+        fail("--mark and --duplicate-of go together")
+    if len(distinct) == 1:
+        fail("--distinct needs two records at least")
+    who = agent or getpass.getuser()
+    with sentences(), open_silo(silo_dir) as silo:
+        if mark is not None and duplicate_of is not None:
+            of = None if duplicate_of == "none" else silo.resolve(duplicate_of)
+            mark_duplicate(silo, silo.resolve(mark), of, agent=who)
+        elif distinct:
+            mark_distinct(silo, tuple(silo.resolve(one) for one in distinct), agent=who)
+        elif list_duplicates:
+            _print_duplicates(silo, as_json=as_json)
+        else:
+            _print_findings(silo, by_set=by_set, as_json=as_json)
+
+
+def _print_findings(silo: Silo, *, by_set: bool, as_json: bool) -> None:
+    tables = {"": finding_counts(silo)}
+    if by_set:
+        for spec in silo.set_counts():
+            tables[spec] = finding_counts(silo, spec)
+    if as_json:
+        _print_json([{"set": spec or None, "findings": table} for spec, table in tables.items()])
+        return
+    for spec, table in tables.items():
+        if spec:
+            click.echo(f"\n{spec}")
+        for code, count in table.items():
+            click.echo(f"{count:>9,}  {code}  {CODES[code]}")
+        if not table:
+            click.echo("nothing to look at")
+
+
+def finding_counts(silo: Silo, set_spec: str | None = None) -> dict[str, int]:
+    """Code → how many records have the finding, in the whole Silo or in a set."""
+    filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})
+    page = PageRequest(limit=1, facet_limit=len(CODES))
+    found = silo.search("", filters, ["finding"], page).facets["finding"]
+    return {one.value: one.count for one in sorted(found, key=lambda one: one.value)}
+
+
+def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
+    with counting("reading", len(silo)) as progress:
+        found = duplicates(silo, progress=progress)
+    if as_json:
+        _print_json([{"title": one.title, "identifiers": one.identifiers} for one in found])
+        return
+    for group in found:
+        click.echo(group.title)
+        for identifier in group.identifiers:
+            click.echo(f"  {identifier}")
+    click.echo(f"{len(found):,} groups of records that are likely one")
+
+
+# -- clusters ---------------------------------------------------------------------------
+
+
+@click.command("clusters", epilog=example(
+    "silo clusters myrepo subject", "silo clusters myrepo creator --method nearest --distance 2",
+    "silo clusters myrepo type --rule types.toml",
+))  # fmt: skip
+@directory
+@click.argument("field", type=click.Choice(sorted(CLUSTERED)))
+@click.option(
+    "--method",
+    type=click.Choice([one.value for one in Method]),
+    default=Method.FINGERPRINT.value,
+    show_default=True,
+    help="How to compare.",
+)
+@click.option(
+    "--distance",
+    type=click.IntRange(1, 3),
+    default=1,
+    show_default=True,
+    help="For nearest: letters apart at most.",
+)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many clusters.")
+@click.option(
+    "--rule",
+    "rule_file",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write a rule that maps each value to the first of its cluster.",
+)
+@as_json
+def show_clusters(
+    *, silo_dir: str, field: str, method: str, distance: int, limit: int | None,
+    rule_file: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Print values of FIELD that are likely one, written differently."""
+    with sentences(), open_silo(silo_dir) as silo:
+        found = clusters(value_counts(silo, field), Method(method), distance=distance)[:limit]
+        if rule_file is not None:
+            table = {value: one.values[0][0] for one in found for value, _ in one.values[1:]}
+            rule_set = RuleSet(
+                f"{field}: likely the same", rules=(MapValues(CLUSTERED[field], table),)
+            )
+            write_rules(rule_file, rule_set)
+    if as_json:
+        _print_json([[{"value": v, "count": n} for v, n in one.values] for one in found])
+        return
+    for one in found:
+        for value, count in one.values:
+            click.echo(f"{count:>9,}  {value}")
+        click.echo("")
+    click.echo(f"{len(found):,} clusters")
+
+
+def value_counts(silo: Silo, field: str) -> dict[str, int]:
+    """Value of a field → how many records have it."""
+    page = PageRequest(limit=1, facet_limit=_ALL_VALUES)
+    return {one.value: one.count for one in silo.search("", None, [field], page).facets[field]}
+
+
+# -- upstream ---------------------------------------------------------------------------
+
+
+@click.command(epilog=example(
+    "silo upstream myrepo", "silo upstream myrepo --propose", "silo upstream myrepo --accept 6102",
+    "silo upstream myrepo --resolve 6102 --take title=ours --take 'date=2001-05'",
+))  # fmt: skip
+@directory
+@click.option("--propose", is_flag=True, help="Make a proposal of all that merges cleanly.")
+@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Take the proposal.")
+@click.option("--keep", "kept", multiple=True, metavar="ID", help="Stay with what is curated.")
+@click.option("--follow", "followed", multiple=True, metavar="ID", help="Go with the source.")
+@click.option("--resolve", "resolved", metavar="ID", help="Decide the fields in conflict.")
+@click.option(
+    "--take",
+    "takes",
+    multiple=True,
+    metavar="FIELD=ours|theirs|base|VALUE",
+    help="With --resolve: what a field is to have; VALUEs stand apart by ||.",
+)
+@agent_option
+@as_json
+def upstream(
+    *, silo_dir: str, propose: bool, accepted: tuple[str, ...], kept: tuple[str, ...],
+    followed: tuple[str, ...], resolved: str | None, takes: tuple[str, ...], agent: str,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """List curated records of which the source has something newer, or decide about them."""
+    who = agent or getpass.getuser()
+    with sentences(), open_silo(silo_dir) as silo:
+        for decide, chosen in ((accept, accepted), (keep, kept), (follow, followed)):
+            for item in chosen:
+                decide(silo, silo.resolve(item), agent=who)
+        if resolved is not None:
+            _resolve(silo, silo.resolve(resolved), takes, who)
+        elif takes:
+            fail("--take goes with --resolve")
+        if propose:
+            return _propose(silo, who, as_json=as_json)
+        if not (accepted or kept or followed or resolved):
+            _print_reviews(silo, as_json=as_json)
+    return ExitCode.OK
+
+
+def _propose(silo: Silo, agent: str, *, as_json: bool) -> int:
+    report = propose_all(silo, agent=agent)
+    waiting = {kind.value: number for kind, number in report.waiting.items()}
+    if as_json:
+        _print_json({"proposed": report.proposed, "waiting": waiting, "failed": report.failed})
+    else:
+        said = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items()) or "nothing"
+        click.echo(f"{report.proposed:,} proposed; to be decided: {said}")
+        for identifier, reason in report.failed:
+            click.echo(f"silo: {identifier} {reason}", err=True)
+    return ExitCode.LOSSES if report.failed else ExitCode.OK
+
+
+def _resolve(silo: Silo, identifier: str, takes: tuple[str, ...], agent: str) -> None:
+    found = review(silo, identifier)
+    conflicts = {one.name: one for one in found.conflicts} if found is not None else {}
+    choices: dict[str, tuple[tuple[str, str], ...]] = {}
+    for one in takes:
+        name, equals, value = one.partition("=")
+        if not equals:
+            fail(f"{one!r} is no choice; write title=ours, or title=the value")
+        choices[name] = _chosen(conflicts.get(name), value)
+    resolve(silo, identifier, choices, agent=agent)
+
+
+def _chosen(conflict: Conflict | None, value: str) -> tuple[tuple[str, str], ...]:
+    sides: Mapping[str, Fields] = (
+        {} if conflict is None
+        else {"ours": conflict.ours, "theirs": conflict.theirs, "base": conflict.base}
+    )  # fmt: skip
+    if value in sides:
+        return tuple((one.folded, one.lang) for one in sides[value])
+    return tuple((part.strip(), "") for part in split(value) if part.strip())
+
+
+def _print_reviews(silo: Silo, *, as_json: bool) -> None:
+    if as_json:
+        _print_json([review_as_json(one) for one in reviews(silo)])
+        return
+    number = 0
+    for number, one in enumerate(reviews(silo), 1):  # noqa: B007 (counted past the loop)
+        click.echo(f"{one.identifier}\t{_said(one)}")
+        for conflict in one.conflicts:
+            click.echo(f"  {conflict.name}")
+            for side in ("base", "ours", "theirs"):
+                values = " || ".join(value.folded for value in getattr(conflict, side))
+                click.echo(f"    {side:<7} {values}")
+    click.echo(f"{number:,} to be decided")
+
+
+def _said(one: Review) -> str:
+    return {
+        Kind.CLEAN: f"version {one.theirs} merges cleanly; not proposed yet",
+        Kind.PROPOSED: f"{one.proposal} is proposed",
+        Kind.CONFLICT: f"version {one.theirs} and {one.ours} changed the same fields",
+        Kind.DELETED: "deleted at the source: keep or follow",
+        Kind.UNREADABLE: f"version {one.theirs} cannot be merged: {one.reason}",
+    }[one.kind]
+
+
+def review_as_json(one: Review) -> dict[str, Any]:
+    """A review as JSON values; fields as [text, language] lists."""
+
+    def values(side: Fields) -> list[list[str]]:
+        return [[value.folded, value.lang] for value in side]
+
+    return {
+        "identifier": one.identifier,
+        "kind": one.kind.value,
+        "ours": one.ours,
+        "base": one.base,
+        "theirs": one.theirs,
+        "proposal": one.proposal,
+        "reason": one.reason,
+        "from_ours": list(one.merged.from_ours) if one.merged else [],
+        "conflicts": [
+            {
+                "field": conflict.name,
+                "base": values(conflict.base),
+                "ours": values(conflict.ours),
+                "theirs": values(conflict.theirs),
+            }
+            for conflict in one.conflicts
+        ],
+    }
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))

@@ -1,0 +1,76 @@
+"""Proposals for curated records that the source has changed: as a job, and after a harvest."""
+
+from dataclasses import replace
+
+from recordsilo import Silo
+from recordsilo.errors import RecordSiloError
+from silocuration.errors import CurationError
+from silocuration.upstream import ProposalReport, propose_all
+from silowork.errors import Interrupted
+from silowork.values import Ending, Problem
+from silowork.work import Kind, Work
+
+_NOTHING = "Nothing to propose, and nothing to be decided."
+
+
+def propose(work: Work) -> Ending:
+    """Make a proposal of every curated record that merges cleanly."""
+    with Silo(work.silo_path, create=False) as silo:
+        total = silo.count(curated=True, upstream_newer=True)
+        made = propose_all(
+            silo,
+            agent=work.agent,
+            progress=lambda done: work.advanced(done, total),
+            stop=work.stop,
+        )
+    if work.stop():
+        raise Interrupted("the making of proposals was asked to end")
+    told = _told(Ending(whole=not made.failed, text=""), made)
+    problems = [Problem(identifier, why) for identifier, why in made.failed]
+    return replace(told, text=told.text.strip() or _NOTHING, problems=problems)
+
+
+def with_proposals(work: Work, harvested: Ending) -> Ending:
+    """After a harvest, make a proposal of all that merges cleanly; the report says what came of it.
+
+    Args:
+        work: The job.
+        harvested: How the harvest ended.
+
+    Returns:
+        The same, not whole where a proposal could not be made.
+    """
+    try:
+        with Silo(work.silo_path, create=False) as silo:
+            made = propose_all(
+                silo,
+                agent=work.agent,
+                progress=lambda done: work.advanced(done, step="proposals"),
+            )
+    except (CurationError, RecordSiloError, OSError) as error:
+        reason = f"what merges cleanly was not proposed: {error}"
+        work.add([Problem("", reason)])
+        return replace(harvested, whole=False)
+    told = _told(harvested, made)
+    if not made.failed:
+        return told
+    work.add(Problem(identifier, why) for identifier, why in made.failed)
+    return replace(told, whole=False)
+
+
+def _told(harvested: Ending, made: ProposalReport) -> Ending:
+    """A harvest's end with the numbers of proposals; as it is where there are none."""
+    waiting = {kind.value: number for kind, number in made.waiting.items()}
+    report = {"proposed": made.proposed, "waiting": waiting, "failed": len(made.failed)}
+    ending = replace(harvested, report={**harvested.report, "proposals": report})
+    if not made.proposed and not waiting:
+        return ending
+    listed = ", ".join(f"{number:,} {kind}" for kind, number in waiting.items())
+    line = f"Curated records: {made.proposed:,} proposed now; to be decided: {listed or 'nothing'}."
+    counts = {"proposed": made.proposed, "to be decided": sum(waiting.values())}
+    return replace(ending, text=f"{harvested.text}\n{line}", counts={**harvested.counts, **counts})
+
+
+PROPOSE = Kind(
+    "propose", "Propose", propose, lane="change", foreseen=(CurationError,), by_curators=True
+)

@@ -1,0 +1,402 @@
+"""Kept rules: ``curation/rules/<name>.toml`` in the Silo ↔ `RuleSet` (docs/curation.md).
+
+A file is written by the page or by hand, read by a person, and kept under version
+control as well as any text. What it means is checked whole when it is read: a rule
+that means nothing is a sentence that names the file and the change in it.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from dataclasses import field as member
+from reprlib import repr as shortened
+from typing import Any
+
+import tomli_w
+
+from recordsilo.atomic_file import replace_file
+from recordsilo.errors import SearchError, did_you_mean
+from recordsilo.formats import FORMATS, format_of_file
+from recordsilo.manifest import STATES
+from recordsilo.selection import Selection, selection_from, selection_table
+from silocuration.errors import RuleNotFound, RuleRefused, UnknownField
+from silocuration.fields import field_names, unknown_field
+from silocuration.rules import (
+    Add,
+    Case,
+    ChangeCase,
+    MapValues,
+    Move,
+    Remove,
+    Replace,
+    ReplacePattern,
+    Rule,
+    SetLanguage,
+    SetValues,
+    Split,
+    Trim,
+    check,
+)
+
+RULES = "curation/rules"
+MAIN = "oai_dc"
+"""The file that is changed where a rule names none, if a version has it."""
+SUFFIX = ".toml"
+MAX_BYTES = 16 << 20
+"""Of a rule file: a table that maps a hundred thousand values fits."""
+_FILE_NAME = re.compile(r"[^\W_][\w .-]{0,99}")
+
+_KINDS: Mapping[str, type[Rule]] = {
+    "set": SetValues,
+    "add": Add,
+    "replace": Replace,
+    "replace pattern": ReplacePattern,
+    "remove": Remove,
+    "split": Split,
+    "trim": Trim,
+    "case": ChangeCase,
+    "map": MapValues,
+    "language": SetLanguage,
+    "move": Move,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """What is to be done to which records.
+
+    Attributes:
+        title: What it is for, in a line.
+        select: The records it concerns.
+        rules: Done to their fields, in order.
+        state: What their working copies become; None leaves that.
+        file: The metadata file that is changed; empty: ``oai_dc``, else the first
+            of the version that has fields.
+        keep: Whether what a harvest brings is to be treated so as well.
+    """
+
+    title: str = ""
+    select: Selection = member(default_factory=Selection)
+    rules: tuple[Rule, ...] = ()
+    state: str | None = None
+    file: str = ""
+    keep: bool = False
+
+
+def rule_to_table(rule: Rule) -> dict[str, Any]:
+    """A rule as a table of TOML or an object of JSON; what has its default is left out."""
+    table: dict[str, Any] = {"do": _NAMES[type(rule)]}
+    for one in fields(rule):
+        value = getattr(rule, one.name)
+        if value == one.default and one.default is not MISSING:
+            continue
+        table[one.name] = _plain(value)
+    return table
+
+
+def rule_from(table: Mapping[str, Any]) -> Rule:
+    """Read a rule from a table.
+
+    Raises:
+        RuleRefused: It means nothing.
+    """
+    given = dict(table)
+    do = given.pop("do", None)
+    kind = _KINDS.get(do) if isinstance(do, str) else None
+    if kind is None:
+        raise RuleRefused(f"do is one of {', '.join(map(repr, _KINDS))}, not {shortened(do)}")
+    known = {one.name: one for one in fields(kind)}
+    if unknown := given.keys() - known:
+        raise RuleRefused(f"{do!r} takes no {', '.join(sorted(unknown))}")
+    needed = {name for name, one in known.items() if one.default is MISSING}
+    if missing := needed - given.keys():
+        raise RuleRefused(f"{do!r} needs {', '.join(sorted(missing))}")
+    return check(kind(**{name: _READ[name](name, value) for name, value in given.items()}))
+
+
+def to_table(rule_set: RuleSet) -> dict[str, Any]:
+    """A rule set as the table of a TOML file."""
+    table: dict[str, Any] = {"title": rule_set.title, "keep": rule_set.keep}
+    if rule_set.file:
+        table["file"] = rule_set.file
+    if rule_set.state:
+        table["state"] = rule_set.state
+    table["select"] = selection_table(rule_set.select)
+    table["change"] = [rule_to_table(rule) for rule in rule_set.rules]
+    return table
+
+
+def from_table(table: Mapping[str, Any]) -> RuleSet:
+    """Read a rule set.
+
+    Raises:
+        RuleRefused: A key or a value means nothing; says which, and in which change.
+    """
+    known = {"title", "keep", "file", "state", "select", "change"}
+    if unknown := table.keys() - known:
+        raise RuleRefused(f"a rule file has no {', '.join(sorted(unknown))}")
+    state, file = table.get("state"), _text("file", table.get("file", ""))
+    if state is not None and state not in STATES:
+        raise RuleRefused(f"state is one of {', '.join(STATES)}, not {shortened(state)}")
+    changes = table.get("change", [])
+    if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
+        raise RuleRefused("changes are written as [[change]]")
+    rules: list[Rule] = []
+    for number, one in enumerate(changes, 1):
+        try:
+            rules.append(rule_from(one))
+            _check_written(rules[-1], file)
+        except (RuleRefused, UnknownField) as error:
+            raise RuleRefused(f"change {number}: {error}") from None
+    try:
+        select = selection_from(table.get("select", {}))
+    except SearchError as error:
+        raise RuleRefused(f"select: {error}") from None
+    return RuleSet(
+        _text("title", table.get("title", "")),
+        select,
+        tuple(rules),
+        state,
+        file,
+        _truth("keep", table.get("keep", False)),
+    )
+
+
+def _check_written(rule: Rule, file: str) -> None:
+    """Make sure that the field a rule writes new values into can be in the file.
+
+    What cannot be known before the documents are read (a format that this library does
+    not know, a prefix that a document declares) is refused when a document is written.
+
+    Raises:
+        UnknownField: It cannot.
+    """
+    written = rule.to if isinstance(rule, Move) else rule.field
+    prefix = written.rpartition(":")[0]
+    one = format_of_file(file or MAIN)
+    known = known_fields(file)
+    if (
+        isinstance(rule, SetValues | Add | Move)
+        and written not in known
+        and one.names is not None
+        and (not prefix or any(name.startswith(f"{prefix}:") for name in known))
+    ):
+        what = one.name if file else f"{one.name} (name the file for another format)"
+        raise unknown_field(written, known, what)
+
+
+def known_fields(file: str) -> tuple[str, ...]:
+    """The fields that the format of a metadata file has; of no file named, those of all formats."""
+    formats = (format_of_file(file),) if file else FORMATS
+    return tuple(name for one in formats for name in field_names(one))
+
+
+def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[str, ...]:
+    """A remark on each field that changes would read, its format lacks and no record has.
+
+    Args:
+        seen: The fields of the records.
+        who: The records, as the subject of the sentence: ``no record``.
+    """
+    there = {*known_fields(rule_set.file), *seen}
+    there.update(
+        rule.to if isinstance(rule, Move) else rule.field
+        for rule in rule_set.rules
+        if isinstance(rule, SetValues | Add | Move)
+    )
+    asked = dict.fromkeys(rule.field for rule in rule_set.rules)
+    return tuple(
+        f"{who} has a field {name!r}{did_you_mean(name, there)}"
+        for name in asked
+        if name not in there
+    )
+
+
+# --------------------------------------------------------------------------- files
+
+
+def rules_directory(silo_path: str) -> str:
+    """Where a Silo's rule files are."""
+    return os.path.join(silo_path, *RULES.split("/"))
+
+
+def rule_names(silo_path: str) -> list[str]:
+    """The names of the kept rules, in order."""
+    try:
+        found = os.listdir(rules_directory(silo_path))
+    except FileNotFoundError:
+        return []
+    return sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
+
+
+def load_rules(silo_path: str, name: str) -> RuleSet:
+    """Read a rule file by its name, or by its path.
+
+    Raises:
+        RuleRefused: There is none, it is no TOML, or it means nothing.
+    """
+    path = _path(silo_path, name)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        there = ", ".join(rule_names(silo_path)) or "none"
+        raise RuleNotFound(f"there is no rule {name!r}; those here: {there}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or error
+        raise RuleRefused(f"{path!r} cannot be read: {reason}") from None
+    if len(content) > MAX_BYTES:
+        raise RuleRefused(f"{path} is larger than {MAX_BYTES >> 20} MiB")
+    try:
+        return read_rules(content)
+    except RuleRefused as error:
+        raise RuleRefused(f"{path}: {error}") from None
+
+
+def read_rules(content: bytes) -> RuleSet:
+    """Read the content of a rule file.
+
+    Raises:
+        RuleRefused: It is not TOML, or a key or a value in it is wrong.
+    """
+    try:
+        table = tomllib.loads(content.decode())
+    except RecursionError:
+        raise RuleRefused("it is not a rule file: its values are nested too deeply") from None
+    except ValueError as error:  # TOML, UTF-8, a number of thousands of digits
+        raise RuleRefused(f"it is not valid TOML: {error}") from None
+    return from_table(table)
+
+
+def rules_text(silo_path: str, name: str) -> str | None:
+    """A kept rule as it is written in its file; None where there is none of the name.
+
+    Raises:
+        RuleRefused: No file can have the name.
+    """
+    path = os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(MAX_BYTES)
+    except FileNotFoundError:
+        return None
+
+
+def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
+    """Write a rule file, whole or not at all; return its path.
+
+    Raises:
+        RuleRefused: No file can have the name.
+    """
+    directory = rules_directory(silo_path)
+    path = os.path.join(directory, _checked_name(name) + SUFFIX)
+    os.makedirs(directory, exist_ok=True)
+    write_rules(path, rule_set)
+    return path
+
+
+def write_rules(path: str, rule_set: RuleSet) -> None:
+    """Write a rule file of any path, whole or not at all."""
+    replace_file(os.path.abspath(path), tomli_w.dumps(to_table(rule_set)).encode())
+
+
+def delete_rules(silo_path: str, name: str) -> None:
+    """Delete a rule file.
+
+    Raises:
+        RuleRefused: There is none of the name.
+    """
+    try:
+        os.unlink(os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX))
+    except FileNotFoundError:
+        raise RuleNotFound(f"there is no rule {name!r}") from None
+
+
+def kept_rules(silo_path: str) -> Iterator[tuple[str, RuleSet]]:
+    """The rules that are to be applied to what a harvest brings: (name, rules).
+
+    Raises:
+        RuleRefused: One of the files cannot be read.
+    """
+    for name in rule_names(silo_path):
+        rule_set = load_rules(silo_path, name)
+        if rule_set.keep:
+            yield name, rule_set
+
+
+def _path(silo_path: str, name: str) -> str:
+    if name.endswith(SUFFIX) or os.sep in name:
+        return name
+    return os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX)
+
+
+def _checked_name(name: str) -> str:
+    if not _FILE_NAME.fullmatch(name) or name.endswith((" ", ".")):
+        raise RuleRefused(f"{name!r} names no rule: letters, digits, blanks and -_. do")
+    return name
+
+
+# --------------------------------------------------------------------------- values
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return (
+        dict(value)
+        if isinstance(value, Mapping)
+        else str(value)
+        if isinstance(value, Case)
+        else value
+    )
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise RuleRefused(f"{name} is a text, not {shortened(value)}")
+    return value
+
+
+def _truth(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise RuleRefused(f"{name} is true or false, not {shortened(value)}")
+    return value
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise RuleRefused(f"{name} is a list of texts, not {shortened(value)}")
+    return tuple(_text(name, one) for one in value)
+
+
+def _table(name: str, value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise RuleRefused(f"{name} is a table of texts, not {shortened(value)}")
+    return {str(old): _text(name, new) for old, new in value.items()}
+
+
+def _case(name: str, value: Any) -> Case:
+    try:
+        return Case(value)
+    except ValueError:
+        raise RuleRefused(f"{name} is one of {', '.join(Case)}, not {shortened(value)}") from None
+
+
+_READ: Mapping[str, Callable[[str, Any], Any]] = {
+    "field": _text,
+    "values": _texts,
+    "value": _text,
+    "lang": _text,
+    "by": _text,
+    "pattern": _text,
+    "ignore_case": _truth,
+    "separator": _text,
+    "characters": _text,
+    "case": _case,
+    "table": _table,
+    "only": _text,
+    "to": _text,
+}

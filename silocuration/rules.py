@@ -1,0 +1,409 @@
+"""Rules: what is to be changed in the fields of a record, as values, and the changing (pure).
+
+A rule says the same of one record as of ten thousand, and applied a second time it
+changes nothing more (`Add` adds no value that is there; `Replace` finds its value gone).
+`ReplacePattern`, `Split` and `Trim` may be written so that they do not; preview shows it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as member
+from dataclasses import fields as members
+from enum import StrEnum
+from time import thread_time
+from typing import Any
+
+import regex
+
+from silocuration.errors import RecordTooSlow, RuleRefused, TooMuch
+from silocuration.fields import Field, Fields, said, sound_text, with_values
+from silocuration.patterns import check_replacement, compiled, finds, replaced
+
+MAX_CHARACTERS = 100_000
+"""In a value that a rule writes; one that was longer before may keep its length."""
+MAX_PARTS = 10_000
+"""Values that one value is split into."""
+RECORD_SECONDS = 2.0
+"""Of computing, for each rule on one record, and for all of them: sound ones take
+milliseconds."""
+
+_LANGUAGE = regex.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
+"""What ``xml:lang`` may be: XML Schema Part 2, section 3.3.3, "language", or empty."""
+
+
+class Case(StrEnum):
+    """How letters are to be written."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+    TITLE = "title"
+    SENTENCE = "sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class SetValues:
+    """The field has these values and no others."""
+
+    field: str
+    values: tuple[str, ...]
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """The field has this value beside its others."""
+
+    field: str
+    value: str
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """This value, and only this one of the field, becomes another."""
+
+    field: str
+    value: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacePattern:
+    """What a pattern finds in the field's values is replaced.
+
+    Attributes:
+        pattern: A regular expression (that of the package ``regex``).
+        by: May name groups: ``\\1``, ``\\g<year>``.
+        ignore_case: Whether capitals count.
+    """
+
+    field: str
+    pattern: str
+    by: str
+    ignore_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Values of the field go: this one, those a pattern finds something in, or all.
+
+    Attributes:
+        value: Only this value.
+        pattern: Only values in which it finds something.
+    """
+
+    field: str
+    value: str | None = None
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One value becomes several at each separator."""
+
+    field: str
+    separator: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """White space around and doubled within the field's values goes, and these characters.
+
+    Attributes:
+        characters: Taken off both ends as well, such as ``.,;``.
+    """
+
+    field: str
+    characters: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCase:
+    """The field's values in other letters."""
+
+    field: str
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class MapValues:
+    """Each value that is in the table becomes the one beside it; an empty one is removed."""
+
+    field: str
+    table: Mapping[str, str] = member(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SetLanguage:
+    """The language of the field's values.
+
+    Attributes:
+        lang: A language tag; empty: none.
+        only: Only values that are in this language now; ``""``: that say none.
+    """
+
+    field: str
+    lang: str
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Values of one field become values of another, where they stand.
+
+    Attributes:
+        to: The other field.
+        value: Only this value.
+        pattern: Only values in which it finds something.
+    """
+
+    field: str
+    to: str
+    value: str | None = None
+    pattern: str | None = None
+
+
+Rule = (
+    SetValues
+    | Add
+    | Replace
+    | ReplacePattern
+    | Remove
+    | Split
+    | Trim
+    | ChangeCase
+    | MapValues
+    | SetLanguage
+    | Move
+)
+"""What can be done to the fields of a record."""
+
+
+def apply(rules: Iterable[Rule], fields: Fields) -> Fields:
+    """The fields after the rules, one after the other.
+
+    A value that becomes empty, or the same as another of its field in the same
+    language, is removed where a rule made it so; what was so before stays.
+
+    Raises:
+        PatternTooSlow, RecordTooSlow: A pattern took too long on a value, or the rules
+            on the record.
+        TooMuch: A value would exceed `MAX_CHARACTERS`, or become more than `MAX_PARTS`.
+        RuleRefused: A pattern is malformed.
+    """
+    begun = thread_time()
+    for rule in rules:
+        changed = _APPLY[type(rule)](rule, fields)
+        fields = fields if changed == fields else _without_made_doubles(fields, changed)
+        _check_time(begun)
+    return fields
+
+
+def _check_time(begun: float) -> None:
+    if thread_time() - begun > RECORD_SECONDS:
+        raise RecordTooSlow(RECORD_SECONDS)
+
+
+def check(rule: Rule) -> Rule:
+    """The rule itself, once it is known to make sense.
+
+    Raises:
+        RuleRefused: It does not: says what is wrong.
+    """
+    if not rule.field:
+        raise RuleRefused("a rule names the field it changes")
+    longest = max(len(text) for one in members(rule) for text in _texts(getattr(rule, one.name)))
+    if longest > MAX_CHARACTERS:
+        raise RuleRefused(
+            f"a value has {longest:,} characters; shorten it to {MAX_CHARACTERS:,} at most"
+        )
+    if isinstance(rule, Remove | Move) and rule.pattern is not None:
+        compiled(rule.pattern)
+    if isinstance(rule, SetValues | Add | SetLanguage) and not _LANGUAGE.fullmatch(rule.lang):
+        raise RuleRefused(f"{rule.lang!r} is not a language tag; write one such as en or zh-Hant")
+    if isinstance(rule, Remove | Move) and None not in {rule.value, rule.pattern}:
+        raise RuleRefused("a rule takes a value or a pattern, not both")
+    if isinstance(rule, Split) and not rule.separator.strip(" "):
+        raise RuleRefused("a value is split at a separator, which cannot be empty")
+    if isinstance(rule, ReplacePattern):
+        check_replacement(compiled(rule.pattern, ignore_case=rule.ignore_case), rule.by)
+    return rule
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """The texts that an attribute of a rule holds."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Mapping):
+        return (*value.keys(), *value.values())
+    return value if isinstance(value, tuple) else ()
+
+
+def _without_made_doubles(before: Fields, after: Fields) -> Fields:
+    """Leave out values that a change left empty, or made equal to another."""
+    untouched = {id(one) for one in before}
+    touched = [one for one in after if id(one) not in untouched]
+    known = set(before) if touched else set()
+    made = {id(one) for one in touched if one not in known}
+    fields = {one.name for one in touched}
+    taken = {one.said() for one in after if one.name in fields and id(one) not in made}
+    kept: list[Field] = []
+    for one in after:
+        if id(one) in made:
+            if not one.folded or one.said() in taken:
+                continue
+            taken.add(one.said())
+        kept.append(one)
+    return tuple(kept)
+
+
+# --------------------------------------------------------------------------- each rule
+
+
+def _each(
+    fields: Fields, name: str, change: Callable[[Field], Iterable[Field]]
+) -> tuple[Field, ...]:
+    """Every value of a field changed into none, one or several."""
+    begun = thread_time()
+    found: list[Field] = []
+    for one in fields:
+        if one.name == name:
+            found += change(one)
+            _check_time(begun)
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+def _after_last(fields: Fields, name: str, added: Iterable[Field]) -> Fields:
+    """Values put behind the last one of their field, or at the end."""
+    places = [place for place, one in enumerate(fields) if one.name == name]
+    end = places[-1] + 1 if places else len(fields)
+    return (*fields[:end], *added, *fields[end:])
+
+
+def _set_values(rule: SetValues, fields: Fields) -> Fields:
+    wanted = dict.fromkeys(filter(None, map(sound_text, rule.values)))
+    new = [Field(rule.field, text, rule.lang) for text in wanted]
+    if said(one for one in fields if one.name == rule.field) == said(new):
+        return fields
+    return with_values(fields, lambda one: one.name == rule.field, new)
+
+
+def _add(rule: Add, fields: Fields) -> Fields:
+    new = Field(rule.field, sound_text(rule.value), rule.lang)
+    there = any(one.said() == new.said() for one in fields)
+    return fields if there or not new.text else _after_last(fields, rule.field, [new])
+
+
+def _replace(rule: Replace, fields: Fields) -> Fields:
+    old = " ".join(rule.value.split())
+    return _each(
+        fields, rule.field, lambda one: [one.with_text(rule.by) if one.folded == old else one]
+    )
+
+
+def _replace_pattern(rule: ReplacePattern, fields: Fields) -> Fields:
+    pattern = compiled(rule.pattern, ignore_case=rule.ignore_case)
+
+    def changed(one: Field) -> list[Field]:
+        most = max(MAX_CHARACTERS, len(one.text))
+        return [one.with_text(replaced(pattern, rule.by, one.text, most))]
+
+    return _each(fields, rule.field, changed)
+
+
+def _remove(rule: Remove, fields: Fields) -> Fields:
+    return _each(
+        fields, rule.field, lambda one: () if _meant(one, rule.value, rule.pattern) else (one,)
+    )
+
+
+def _split(rule: Split, fields: Fields) -> Fields:
+    def parts(one: Field) -> list[Field]:
+        if one.text.count(rule.separator) >= MAX_PARTS:
+            raise TooMuch(f"would get more than {MAX_PARTS:,} values of one")
+        texts = [text for part in one.text.split(rule.separator) if (text := sound_text(part))]
+        if rule.separator not in one.text or not texts:
+            return [one]
+        return [one.with_text(texts[0]), *(Field(one.name, text, one.lang) for text in texts[1:])]
+
+    return _each(fields, rule.field, parts)
+
+
+def _trim(rule: Trim, fields: Fields) -> Fields:
+    def trimmed(one: Field) -> list[Field]:
+        text = " ".join(one.folded.strip(rule.characters + " ").split())
+        return [one if text == one.text else replace(one, text=text)]
+
+    return _each(fields, rule.field, trimmed)
+
+
+def _change_case(rule: ChangeCase, fields: Fields) -> Fields:
+    return _each(fields, rule.field, lambda one: [replace(one, text=_CASES[rule.case](one.text))])
+
+
+def _map_values(rule: MapValues, fields: Fields) -> Fields:
+    table = {" ".join(old.split()): new for old, new in rule.table.items()}
+
+    def mapped(one: Field) -> Iterable[Field]:
+        new = table.get(one.folded)
+        if new is None:
+            return (one,)
+        return (one.with_text(new),) if new.strip() else ()
+
+    return _each(fields, rule.field, mapped)
+
+
+def _set_language(rule: SetLanguage, fields: Fields) -> Fields:
+    def changed(one: Field) -> list[Field]:
+        wanted = rule.only is None or one.lang == rule.only
+        return [replace(one, lang=rule.lang) if wanted else one]
+
+    return _each(fields, rule.field, changed)
+
+
+def _move(rule: Move, fields: Fields) -> Fields:
+    return _each(
+        fields,
+        rule.field,
+        lambda one: [replace(one, name=rule.to) if _meant(one, rule.value, rule.pattern) else one],
+    )
+
+
+def _meant(one: Field, value: str | None, pattern: str | None) -> bool:
+    if value is not None and one.folded != " ".join(value.split()):
+        return False
+    return pattern is None or finds(pattern, one.text)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].lower()
+
+
+def _title(text: str) -> str:
+    """Each word with a capital, the rest small; ``str.title`` breaks words at apostrophes."""
+    return regex.sub(r"\w[\w'’]*", lambda word: word[0][0].upper() + word[0][1:].lower(), text)
+
+
+_CASES: Mapping[Case, Callable[[str], str]] = {
+    Case.LOWER: str.lower,
+    Case.UPPER: str.upper,
+    Case.TITLE: _title,
+    Case.SENTENCE: _sentence,
+}
+
+
+_APPLY: Mapping[type, Callable[..., Fields]] = {
+    SetValues: _set_values,
+    Add: _add,
+    Replace: _replace,
+    ReplacePattern: _replace_pattern,
+    Remove: _remove,
+    Split: _split,
+    Trim: _trim,
+    ChangeCase: _change_case,
+    MapValues: _map_values,
+    SetLanguage: _set_language,
+    Move: _move,
+}

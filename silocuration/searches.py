@@ -1,0 +1,161 @@
+"""Searches that were kept: ``curation/searches/<name>.toml`` in the Silo (docs/curation.md).
+
+A search keeps what was asked, not what was found: looked at later, it finds what there
+is then. One made from a list of identifiers means those records.
+"""
+
+import os
+import re
+import secrets
+import tomllib
+from dataclasses import dataclass, field
+from typing import Any
+
+import tomli_w
+
+from recordsilo.atomic_file import flush_directory, replace_file
+from recordsilo.errors import SearchError
+from recordsilo.selection import Selection, selection_from, selection_table
+from silocuration.errors import CurationError, RuleRefused
+
+SEARCHES = "curation/searches"
+SUFFIX = ".toml"
+MAX_BYTES = 16 << 20
+"""Of a file: a list of two hundred thousand identifiers fits."""
+_FILE_NAME = re.compile(r"[^\W_][\w-]{0,79}")
+
+
+class SearchNotFound(CurationError):
+    """There is no kept search of that name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"there is no kept search {name!r}")
+
+
+class SearchUnreadable(CurationError):
+    """A kept search's file means nothing; somebody edited it."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        super().__init__(f"the kept search {name!r} cannot be read: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearch:
+    """A search that was kept.
+
+    Attributes:
+        name: Of its file, and in its address.
+        title: For people.
+        agent: Who kept it.
+        date: When: UTC, ISO 8601.
+    """
+
+    name: str
+    title: str
+    select: Selection = field(default_factory=Selection)
+    agent: str = ""
+    date: str = ""
+
+
+def name_of(title: str) -> str:
+    """The name that a title gives: its letters and digits, in lower case, joined by ``-``.
+
+    Raises:
+        RuleRefused: It has none.
+    """
+    name = re.sub(r"[\W_]+", "-", title.casefold()).strip("-")[:80].rstrip("-")
+    if not name:
+        raise RuleRefused("a kept search needs a title with letters or digits in it")
+    return name
+
+
+def save_search(silo_path: str, search: SavedSearch) -> str:
+    """Keep a search, whole or not at all, under the next name that is free; return that.
+
+    Raises:
+        RuleRefused: No file can have the name.
+    """
+    if not _FILE_NAME.fullmatch(search.name):
+        raise RuleRefused(f"{search.name!r} names no search: letters, digits and - do")
+    directory = _directory(silo_path)
+    os.makedirs(directory, exist_ok=True)
+    staged = f"{_path(silo_path, search.name)}.{os.getpid()}-{secrets.token_hex(4)}.new"
+    replace_file(staged, tomli_w.dumps(_table(search)).encode())
+    try:
+        name, number = search.name, 1
+        while not _linked(staged, _path(silo_path, name)):
+            number += 1
+            name = f"{search.name[:72]}-{number}"
+    finally:
+        os.unlink(staged)
+    flush_directory(directory)
+    return name
+
+
+def load_search(silo_path: str, name: str) -> SavedSearch:
+    """Read a kept search.
+
+    Raises:
+        SearchNotFound, SearchUnreadable: See there.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        raise SearchNotFound(name)
+    try:
+        with open(_path(silo_path, name), "rb") as file:
+            content = file.read(MAX_BYTES)
+        table = tomllib.loads(content.decode())
+        select = selection_from(table.get("select", {}))
+    except FileNotFoundError:
+        raise SearchNotFound(name) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, SearchError) as error:
+        raise SearchUnreadable(name, str(error)) from None
+    said = {key: str(table.get(key, "")) for key in ("title", "agent", "date")}
+    return SavedSearch(name, said["title"] or name, select, said["agent"], said["date"])
+
+
+def search_names(silo_path: str) -> list[str]:
+    """The names of the kept searches, in order."""
+    try:
+        found = os.listdir(_directory(silo_path))
+    except FileNotFoundError:
+        return []
+    names = (name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
+    return sorted(name for name in names if _FILE_NAME.fullmatch(name))
+
+
+def delete_search(silo_path: str, name: str) -> None:
+    """Forget a kept search.
+
+    Raises:
+        SearchNotFound: There is none of the name.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        raise SearchNotFound(name)
+    try:
+        os.unlink(_path(silo_path, name))
+    except FileNotFoundError:
+        raise SearchNotFound(name) from None
+
+
+def _table(search: SavedSearch) -> dict[str, Any]:
+    said = {"title": search.title, "agent": search.agent, "date": search.date}
+    return {**said, "select": selection_table(search.select)}
+
+
+def _linked(staged: str, path: str) -> bool:
+    """Give a whole file a further name, if nothing has that name."""
+    try:
+        os.link(staged, path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _directory(silo_path: str) -> str:
+    return os.path.join(silo_path, *SEARCHES.split("/"))
+
+
+def _path(silo_path: str, name: str) -> str:
+    return os.path.join(_directory(silo_path), name + SUFFIX)

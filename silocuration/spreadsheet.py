@@ -1,0 +1,285 @@
+"""Records as a spreadsheet, and the edited spreadsheet as a job (docs/curation.md).
+
+One row a record, one column for each field and language (``title``, ``title[en]``),
+several values of a cell as `recordsilo.cells` joins them. The column ``mark`` says which
+state of the record the row shows: a record that changed since is a conflict where the
+row says something else, and stays as it is.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from recordsilo import Silo
+from recordsilo.cells import bare, guarded, joined, split
+from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
+from recordsilo.formats import format_of_file
+from recordsilo.manifest import Manifest
+from silocuration.changes import (
+    CannotChange,
+    FileChange,
+    ReadFile,
+    RecordChange,
+    editable_version,
+    mark_of,
+    metadata_fields,
+)
+from silocuration.errors import NoFields, SpreadsheetRefused
+from silocuration.fields import Field, Fields, field_names, sound_text, with_values, write_fields
+
+IDENTIFIER, MARK = "identifier", "mark"
+_DC_IDENTIFIER = "dc:identifier"
+"""The head of the field, as ``identifier`` is the head of the record's own."""
+MAX_BYTES = 256 << 20
+MAX_CELL = 1 << 20
+_COLUMN = re.compile(r"(?P<name>[^\[\]]+)(?:\[(?P<lang>.*)\])?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Column:
+    """A field in a language; ``""``: in none."""
+
+    name: str
+    lang: str = ""
+
+    def __str__(self) -> str:
+        name = _DC_IDENTIFIER if self.name == IDENTIFIER else self.name
+        return f"{name}[{self.lang}]" if self.lang else name
+
+    @classmethod
+    def parse(cls, text: str) -> "Column":
+        """Read a column's head.
+
+        Raises:
+            SpreadsheetRefused: It names no field.
+        """
+        match = _COLUMN.fullmatch(text.strip())
+        if match is None:
+            raise SpreadsheetRefused(
+                f"the column {text!r} names no field; write title or title[en]"
+            )
+        name = match["name"].strip()
+        return cls(IDENTIFIER if name == _DC_IDENTIFIER else name, match["lang"] or "")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """What a spreadsheet says of a record."""
+
+    identifier: str
+    mark: str
+    cells: dict[str, str]
+
+
+# --------------------------------------------------------------------------- out
+
+
+def columns_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> list[Column]:
+    """The columns that show all fields of some records, in the order they are met.
+
+    Cost: reads the manifest and the metadata file of each.
+    """
+    found: dict[str, dict[Column, None]] = {}
+    for identifier in identifiers:
+        for one in _shown(silo, identifier, file)[2]:
+            found.setdefault(one.name, {})[Column(one.name, one.lang)] = None
+    return [column for columns in found.values() for column in sorted(columns)]
+
+
+def write_csv(
+    silo: Silo,
+    identifiers: Sequence[str],
+    out: IO[str],
+    columns: Sequence[Column] | None = None,
+    *,
+    file: str = "",
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Write records as CSV (RFC 4180), a record at a time.
+
+    Args:
+        identifiers: Which, in this order.
+        out: Opened with ``newline=""``; as ``utf-8-sig``, which Excel needs to know UTF-8.
+        columns: Only these; by default all there are.
+        file: The metadata file; see `changes.metadata_fields`.
+        progress: Told after every record.
+
+    Returns:
+        How many records have fields and are in it.
+
+    Raises:
+        SpreadsheetRefused: A column is of a field that no record and no format of one has;
+            nothing is written.
+    """
+    if columns is not None:
+        _check_columns(silo, identifiers, columns, file)
+    wanted = list(columns) if columns is not None else columns_of(silo, identifiers, file)
+    writer = csv.writer(out)
+    writer.writerow([IDENTIFIER, MARK, *map(str, wanted)])
+    written = 0
+    for number, identifier in enumerate(identifiers, 1):
+        mark, _, fields = _shown(silo, identifier, file)
+        if mark:
+            cells = [guarded(joined(_values(fields, column))) for column in wanted]
+            writer.writerow([guarded(identifier), mark, *cells])
+            written += 1
+        if progress is not None:
+            progress(number)
+    return written
+
+
+def _check_columns(
+    silo: Silo, identifiers: Iterable[str], columns: Iterable[Column], file: str
+) -> None:
+    """Refuse fields that the records cannot have; reads records until all fields are found."""
+    left = dict.fromkeys(column.name for column in columns)
+    there: set[str] = set()
+    for identifier in identifiers:
+        mark, path, fields = _shown(silo, identifier, file)
+        if mark:
+            there.update(field_names(format_of_file(path)), (one.name for one in fields))
+        left = {name: None for name in left if name not in there}
+        if not left:
+            return
+    for name in left if there else ():
+        raise SpreadsheetRefused(f"no record has a field {name!r}{did_you_mean(name, there)}")
+
+
+def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, str, Fields]:
+    """A record's mark, metadata file and fields; empty where it has none to edit."""
+    try:
+        record = silo[identifier]
+
+        def read(version: str, path: str) -> bytes:
+            with record.get_stream(path, version) as stream:
+                return bytes(stream.read())
+
+        source, _ = editable_version(record.state)
+        version = record.state.version(source)
+        path, _, fields = metadata_fields(version, read, file)
+        return mark_of(version), path, fields
+    except (CannotChange, RecordNotFound, RecordSiloError):
+        return "", "", ()
+
+
+def _values(fields: Fields, column: Column) -> list[str]:
+    return [one.folded for one in fields if _is_in(one, column)]
+
+
+def _is_in(field: Field, column: Column) -> bool:
+    """Whether a column shows a field; empty elements are in none, and stay as they are."""
+    return (field.name, field.lang) == (column.name, column.lang) and bool(field.folded)
+
+
+# --------------------------------------------------------------------------- in
+
+
+def read_csv(content: bytes) -> list[SheetRow]:
+    """Read an edited spreadsheet.
+
+    Comma, semicolon or tab between the columns, UTF-8 with or without a mark.
+
+    Raises:
+        SpreadsheetRefused: Says which row or column means nothing, and what to do.
+    """
+    if len(content) > MAX_BYTES:
+        raise SpreadsheetRefused(f"the spreadsheet is larger than {MAX_BYTES >> 20} MiB")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SpreadsheetRefused("the spreadsheet is not UTF-8; save it as “CSV UTF-8”") from None
+    if "\0" in text:
+        raise SpreadsheetRefused("the file is no CSV: it has null characters; save it as CSV")
+    rows = _rows(text)
+    head = next(rows, None)
+    if head is None:
+        raise SpreadsheetRefused("the spreadsheet is empty")
+    heads = [one.strip() for one in head[1]]
+    if IDENTIFIER not in heads or MARK not in heads:
+        raise SpreadsheetRefused(
+            f"the first row has to name the columns, {IDENTIFIER} and {MARK} among them"
+        )
+    own = {heads.index(IDENTIFIER), heads.index(MARK)}
+    columns = {
+        place: str(Column.parse(one)) for place, one in enumerate(heads) if one and place not in own
+    }
+    if doubles := sorted({one for one in columns.values() if [*columns.values()].count(one) > 1}):
+        raise SpreadsheetRefused(f"the column {doubles[0]} is there twice")
+    return _sheet_rows(rows, heads, columns)
+
+
+def _sheet_rows(
+    rows: Iterator[tuple[int, list[str]]], heads: list[str], columns: dict[int, str]
+) -> list[SheetRow]:
+    found: dict[str, SheetRow] = {}
+    for line, row in rows:
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) > len(heads) and any(row[len(heads) :]):
+            raise SpreadsheetRefused(f"row {line} has more cells than the first row names columns")
+        cells = [*row, *[""] * (len(heads) - len(row))]
+        identifier = bare(cells[heads.index(IDENTIFIER)].strip())
+        if not identifier:
+            raise SpreadsheetRefused(f"row {line} has no identifier")
+        if identifier in found:
+            raise SpreadsheetRefused(f"{identifier} is in two rows, the second is row {line}")
+        values = {name: bare(cells[place]) for place, name in columns.items()}
+        found[identifier] = SheetRow(identifier, cells[heads.index(MARK)].strip(), values)
+    return list(found.values())
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    csv.field_size_limit(MAX_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise SpreadsheetRefused(f"row {reader.line_num} is no CSV: {error}") from None
+
+
+def _split(cell: str) -> list[str]:
+    parts = (" ".join(sound_text(part).split()) for part in split(cell))
+    return [part for part in parts if part]
+
+
+def plan_row(
+    manifest: Manifest, read: ReadFile, row: SheetRow, file: str = ""
+) -> RecordChange | None:
+    """Decide what an edited row does to its record.
+
+    Returns:
+        None where the row says what the record says.
+
+    Raises:
+        CannotChange: The record changed since and the row says something else, or it
+            has no fields to edit.
+    """
+    source, target = editable_version(manifest)
+    version = manifest.version(source)
+    path, content, before = metadata_fields(version, read, file)
+    after = before
+    for name, cell in row.cells.items():
+        after = _with_values(after, Column.parse(name), _split(cell))
+    if after == before:
+        return None
+    if row.mark != mark_of(version):
+        raise CannotChange("was changed since the spreadsheet was made")
+    try:
+        changed = write_fields(content, after)
+    except NoFields as error:
+        raise CannotChange(str(error)) from None
+    return RecordChange(source, target, before, after, (FileChange(path, content, changed),))
+
+
+def _with_values(fields: Fields, column: Column, wanted: list[str]) -> Fields:
+    """The fields with these values in a column."""
+    if _values(fields, column) == wanted:
+        return fields
+    new = [Field(column.name, text, column.lang) for text in wanted]
+    return with_values(fields, lambda one: _is_in(one, column), new)

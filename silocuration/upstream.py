@@ -1,0 +1,414 @@
+"""What became of curated records at their source, and what to do about it.
+
+A curated record of which a harvest brought something newer is *reviewed*: base is the
+harvested version the curator's copy comes from, ours that copy, theirs the newest
+harvested version. Kept rules are applied to base and theirs first, so that what a rule
+did is no difference. What merges cleanly becomes a *proposal*, a version named
+``workingcopy-from-3`` after the version it is based on; what does not waits for a
+person. Nothing curated is overwritten or dropped by either.
+
+The queue is derived from the manifests, whenever it is asked for; only decisions are
+kept, in the record's ``metadata``.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.manifest import Manifest, Version, base_of
+from silocuration.activity import Activity, changes_of, log_activity, log_one, of_fields
+from silocuration.bulk import changed_by_rule
+from silocuration.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
+from silocuration.errors import NoFields, TooMuch, UpstreamRefused
+from silocuration.fields import Field, Fields, with_values, write_fields
+from silocuration.merge import Conflict, Merge, merge
+from silocuration.rule_files import RuleSet, kept_rules
+from silocuration.rules import apply
+
+SETTLED = "upstream_settled"
+"""Key of a record's metadata: the newest harvested version a curator has decided about."""
+PAGE = 100
+_LISTED = 500
+"""Rows asked for at once."""
+
+Progress = Callable[[int], None]
+Stop = Callable[[], bool]
+
+
+class Kind(StrEnum):
+    """What a review comes to."""
+
+    CLEAN = "clean"  # merges without a question; not proposed yet
+    PROPOSED = "proposed"  # a proposal waits to be accepted
+    CONFLICT = "conflict"  # a person has to choose
+    DELETED = "deleted"  # deleted at the source: keep it, or follow
+    UNREADABLE = "unreadable"  # cannot be merged by fields; a person has to look
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A curated record and what the source has of it now.
+
+    Attributes:
+        ours: The curated version.
+        base: The harvested version it comes from.
+        theirs: The newest harvested version.
+        proposal: The name of the version that is proposed, or is to be.
+        merged: What comes of merging; None where there is nothing to merge.
+        reason: Why it cannot be merged, for `Kind.UNREADABLE`.
+    """
+
+    identifier: str
+    kind: Kind
+    ours: str
+    base: str
+    theirs: str
+    proposal: str
+    merged: Merge | None = None
+    reason: str = ""
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The fields a person has to decide about."""
+        return self.merged.conflicts if self.merged is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalReport:
+    """What `propose_all` did.
+
+    Attributes:
+        proposed: How many proposals were made now.
+        waiting: Kind → how many records wait for a person.
+        failed: (identifier, reason) of records that could not be written.
+    """
+
+    proposed: int
+    waiting: Mapping[Kind, int]
+    failed: tuple[tuple[str, str], ...] = ()
+
+
+# --------------------------------------------------------------------------- reviewing
+
+
+def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = ()) -> Review | None:
+    """Review a record (pure but for reading).
+
+    Args:
+        manifest: The record's.
+        read: Reads its files.
+        rules: The kept rules that concern it.
+
+    Returns:
+        None where there is nothing to decide: it is not curated, the source has
+        nothing newer than what the curator's copy comes from, or that was settled.
+    """
+    harvested = [version for version in manifest.versions if not version.is_curated]
+    if not manifest.versions or not manifest.current.is_curated or not harvested:
+        return None
+    ours, theirs = manifest.current, harvested[-1]
+    base_name = base_of(manifest, ours.name)
+    if base_name is None or base_name == theirs.name:
+        return None
+    if manifest.metadata.get(SETTLED) == theirs.name:
+        return None
+    base = manifest.version(base_name)
+    proposal = f"{WORKING_COPY}-from-{theirs.name}"
+
+    def found(kind: Kind, merged: Merge | None = None, reason: str = "") -> Review:
+        return Review(
+            manifest.item_id, kind, ours.name, base.name, theirs.name, proposal, merged, reason
+        )
+
+    if not theirs.paths:
+        return found(Kind.DELETED)
+    try:
+        three = [_fields(version, read) for version in (base, ours, theirs)]
+        for rule_set in rules:
+            three[0], three[2] = apply(rule_set.rules, three[0]), apply(rule_set.rules, three[2])
+    except (CannotChange, TooMuch) as error:
+        return found(Kind.UNREADABLE, reason=str(error))
+    merged = merge(three[0], three[1], three[2])
+    if manifest.has(proposal):
+        return found(Kind.PROPOSED, merged)
+    return found(Kind.CONFLICT if merged.conflicts else Kind.CLEAN, merged)
+
+
+def _fields(version: Version, read: ReadFile) -> Fields:
+    return metadata_fields(version, read)[2]
+
+
+def review(silo: Silo, identifier: str) -> Review | None:
+    """Review a record of a Silo, with the kept rules that concern it now.
+
+    Raises:
+        RecordNotFound, ManifestUnreadable, RuleRefused
+    """
+    record = silo[identifier]
+    return review_of(record.state, _reader(record), _rules_for(silo, record.item_id))
+
+
+def reviews(
+    silo: Silo, *, kinds: frozenset[Kind] = frozenset(Kind), after: str = ""
+) -> Iterator[Review]:
+    """The records of a Silo that something is to be decided about, by identifier.
+
+    Args:
+        after: Only those whose identifiers come after this one.
+
+    Raises:
+        IndexProblem, RuleRefused
+
+    Cost: reads three files of each curated record with something newer upstream.
+    """
+    by_record = _RulesByRecord(silo)
+    for identifier in _newer_upstream(silo, after):
+        with contextlib.suppress(RecordNotFound):
+            record = silo[identifier]
+            found = review_of(record.state, _reader(record), by_record.of(identifier))
+            if found is not None and found.kind in kinds:
+                yield found
+
+
+def _newer_upstream(silo: Silo, after: str) -> Iterator[str]:
+    """The curated records with something newer upstream; of what is added meanwhile, some."""
+    while True:
+        page = silo.page(limit=_LISTED, after=after or None, curated=True, upstream_newer=True)
+        yield from (row.identifier for row in page.rows)
+        if not page.rows or not page.has_next:
+            return
+        after = page.rows[-1].identifier
+
+
+class _RulesByRecord:
+    """The kept rules of a Silo, each with the records that it concerns.
+
+    Those it selects now, and those a job changed by it: a rule that replaces what it
+    selects by would not find them again.
+    """
+
+    def __init__(self, silo: Silo) -> None:
+        self._rules: list[tuple[RuleSet, frozenset[str] | None]] = []
+        for name, rule_set in kept_rules(silo.path):
+            concerned = None
+            if not rule_set.select.is_everything:
+                concerned = frozenset(rule_set.select.find(silo)) | changed_by_rule(silo, name)
+            self._rules.append((rule_set, concerned))
+
+    def of(self, identifier: str) -> tuple[RuleSet, ...]:
+        """The rules that concern a record."""
+        return tuple(
+            rule_set for rule_set, found in self._rules if found is None or identifier in found
+        )
+
+
+def _rules_for(silo: Silo, identifier: str) -> tuple[RuleSet, ...]:
+    return _RulesByRecord(silo).of(identifier)
+
+
+def _reader(record: HarvestedRecord) -> ReadFile:
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    return read
+
+
+# --------------------------------------------------------------------------- proposing
+
+
+def propose_all(
+    silo: Silo, *, agent: str, progress: Progress | None = None, stop: Stop | None = None
+) -> ProposalReport:
+    """Make a proposal of every record that merges without a question.
+
+    Harmless when repeated: what is proposed already is left as it is.
+
+    Args:
+        progress: Told of every page how many records were looked at.
+        stop: Asked before every page; True ends it there, and another call goes on.
+
+    Raises:
+        IndexProblem, RuleRefused, RecordSiloError, OSError
+    """
+    waiting: Counter[Kind] = Counter()
+    proposed = looked_at = 0
+    failed: list[tuple[str, str]] = []
+    queue = reviews(silo)
+    while page := list(islice(queue, PAGE)):
+        if stop is not None and stop():
+            break
+        done, refused = _propose_page(silo, [o for o in page if o.kind is Kind.CLEAN], agent)
+        proposed, failed, looked_at = proposed + done, failed + refused, looked_at + len(page)
+        waiting.update(one.kind for one in page if one.kind is not Kind.CLEAN)
+        if progress is not None:
+            progress(looked_at)
+    waiting[Kind.PROPOSED] += proposed
+    return ProposalReport(proposed, {k: n for k, n in waiting.items() if n}, tuple(failed))
+
+
+def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list[tuple[str, str]]]:
+    if not page:
+        return 0, []
+    refused: list[tuple[str, str]] = []
+    lines: list[Activity] = []
+    rules = _RulesByRecord(silo)
+    with silo.batch([one.identifier for one in page], agent=agent) as batch:
+        for one in page:
+            try:
+                edit = batch.edit(one.identifier)
+                now = review_of(edit.manifest, edit.read, rules.of(one.identifier))
+                if now is None or now.kind is not Kind.CLEAN or now.merged is None:
+                    continue  # changed since it was listed; the next run looks again
+                _write_proposal(edit, now, now.merged.fields, agent, "merged with what is newer")
+                lines += _proposed(now, agent)
+            except (CannotChange, NoFields, RecordSiloError) as error:
+                refused.append((one.identifier, str(error)))
+    log_activity(silo.path, lines)
+    return len(lines), refused
+
+
+def _proposed(found: Review, agent: str) -> list[Activity]:
+    """The one line that the activity log has of a proposal; its values are in the version."""
+    version = [("version", None, found.proposal)]
+    about = {"identifier": found.identifier, "version": found.proposal}
+    return changes_of(version, agent=agent, action="propose", **about)
+
+
+def _write_proposal(
+    edit: RecordEdit, found: Review, fields: Fields, agent: str, message: str
+) -> None:
+    """A version with their files, our fields in them, and what only our version has beside."""
+    theirs, ours = edit.manifest.version(found.theirs), edit.manifest.version(found.ours)
+    path, content, _ = metadata_fields(theirs, edit.read)
+    written = write_fields(content, fields)  # before the version is there: it may be refused
+    edit.derive_version(
+        found.theirs,
+        found.proposal,
+        date=theirs.date,
+        origin=new_origin("clone", of=found.theirs, agent=agent, message=message),
+        log=f"Proposed from {found.theirs} with the changes of {found.ours}: {message}",
+    )
+    edit.move_cursor(found.ours)
+    edit.put(found.proposal, path, written, metadata=True)
+    for extra in ours.paths:
+        if extra not in theirs.paths:
+            marked = extra in ours.metadata_files
+            edit.put(found.proposal, extra, edit.read(found.ours, extra), metadata=marked)
+
+
+# --------------------------------------------------------------------------- deciding
+
+
+def resolve(
+    silo: Silo,
+    identifier: str,
+    choices: Mapping[str, tuple[tuple[str, str], ...]],
+    *,
+    agent: str,
+    if_revision: int | None = None,
+) -> None:
+    """Decide the fields in conflict: make the proposal with the values chosen.
+
+    Args:
+        choices: Field → (text, language) of each value it is to have; every field in
+            conflict needs one.
+
+    Raises:
+        UpstreamRefused: There is no conflict to decide, or a field has no choice.
+        RevisionConflict: See `HarvestedRecord`.
+    """
+    with silo.editing(identifier, if_revision=if_revision) as edit:
+        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
+        if found is None or found.kind is not Kind.CONFLICT or found.merged is None:
+            raise UpstreamRefused(identifier, "has no conflict to be decided")
+        missing = [one.name for one in found.conflicts if one.name not in choices]
+        if missing:
+            raise UpstreamRefused(identifier, f"needs a choice for {', '.join(missing)} as well")
+        fields = found.merged.fields
+        for name, values in choices.items():
+            fields = _chosen(fields, name, values)
+        _write_proposal(edit, found, fields, agent, "decided by hand")
+    changed = of_fields(found.merged.fields, fields)
+    log_one(silo.path, "resolve", identifier, found.proposal, *changed, agent=agent)
+
+
+def _chosen(fields: Fields, name: str, values: tuple[tuple[str, str], ...]) -> Fields:
+    new = [Field(name, text, lang) for text, lang in values]
+    return with_values(fields, lambda one: one.name == name, new)
+
+
+def accept(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
+    """Make a proposal the working copy; the one before is kept as ``workingcopy-on-1``.
+
+    Returns:
+        The name under which the former working copy is kept.
+
+    Raises:
+        UpstreamRefused: There is no proposal.
+        RevisionConflict: See `HarvestedRecord`.
+    """
+    with silo.editing(identifier, if_revision=if_revision) as edit:
+        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
+        if found is None or found.kind is not Kind.PROPOSED:
+            raise UpstreamRefused(identifier, "has no proposal to be accepted")
+        edit.move_cursor(found.proposal)
+        edit.set_metadata(SETTLED, found.theirs)
+        edit.log(found.proposal, f"Accepted by {agent}")
+    accepted = ("version", found.ours, found.proposal)
+    log_one(silo.path, "accept", identifier, found.proposal, accepted, agent=agent)
+    if found.ours != WORKING_COPY:
+        return found.ours
+    record = silo[identifier]
+    former = _free_name(record.versions, f"{WORKING_COPY}-on-{found.base}")
+    message = f"{found.proposal} was accepted"
+    record.rename_version(WORKING_COPY, former, agent=agent, message=message)
+    record.rename_version(found.proposal, WORKING_COPY, agent=agent, message=message)
+    return former
+
+
+def _free_name(taken: list[str], wanted: str) -> str:
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}-{number}", number + 1
+    return name
+
+
+def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
+    """Stay with the curated version as it is, whatever the source has now.
+
+    Raises:
+        UpstreamRefused: There is nothing to decide.
+        RevisionConflict: See `HarvestedRecord`.
+    """
+    with silo.editing(identifier, if_revision=if_revision) as edit:
+        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
+        if found is None:
+            raise UpstreamRefused(identifier, "has nothing new to be decided about")
+        edit.set_metadata(SETTLED, found.theirs)
+        edit.log(found.ours, f"Kept by {agent} although the source has version {found.theirs}")
+    log_one(silo.path, "keep", identifier, found.ours, agent=agent)
+
+
+def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
+    """Go with the source: its newest version becomes the current one; no version goes.
+
+    Raises:
+        UpstreamRefused: There is nothing to decide.
+        RevisionConflict: See `HarvestedRecord`.
+    """
+    with silo.editing(identifier, if_revision=if_revision) as edit:
+        found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
+        if found is None:
+            raise UpstreamRefused(identifier, "has nothing new to be decided about")
+        edit.set_metadata(SETTLED, found.theirs)
+        edit.log(found.ours, f"Left by {agent} for version {found.theirs} of the source")
+        edit.move_cursor(found.theirs)
+    followed = ("version", found.ours, found.theirs)
+    log_one(silo.path, "follow", identifier, found.theirs, followed, agent=agent)

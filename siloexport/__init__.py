@@ -1,0 +1,58 @@
+"""Re-export: the chosen versions of records, out of a Silo into something else.
+
+    >>> from recordsilo import Silo
+    >>> from recordsilo.selection import Selection, filters_from
+    >>> from siloexport import Export, FilesTarget
+    >>> ready = Selection(filters=filters_from(state="ready"))
+    >>> report = Export(Silo("myrepo"), FilesTarget("out")).run(ready)
+    >>> report.whole
+    True
+
+Which records go is a `Selection`, what of them a `Policy`, where to a `Target`; what
+became of them is a report, a value. docs/export.md shows the commands.
+"""
+
+from recordsilo.selection import Selection
+from siloexport.engine import Export, Stop, Watch
+from siloexport.errors import (
+    Conflict,
+    CredentialsRefused,
+    DepositFailed,
+    ExportError,
+    RetryLater,
+    TargetFull,
+    TargetUnusable,
+)
+from siloexport.plan import Policy, Versions
+from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
+from siloexport.targets import Target
+from siloexport.targets.bag import BagTarget
+from siloexport.targets.files import FilesTarget
+from siloexport.values import ActionKind, Deletions, OnConflict, Result
+
+__all__ = [
+    "ActionKind",
+    "BagTarget",
+    "Conflict",
+    "CredentialsRefused",
+    "Deletions",
+    "DepositFailed",
+    "DepositOutcome",
+    "Export",
+    "ExportError",
+    "FilesTarget",
+    "OnConflict",
+    "Policy",
+    "Progress",
+    "Result",
+    "RetryLater",
+    "RunReport",
+    "Selection",
+    "Stop",
+    "Target",
+    "TargetFull",
+    "TargetUnusable",
+    "VerifyReport",
+    "Versions",
+    "Watch",
+]

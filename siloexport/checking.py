@@ -1,0 +1,359 @@
+"""The ledger and the target held against each other: verify, reconcile, roll back, status."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from recordsilo import Silo
+from recordsilo.audit.sampling import is_drawn
+from recordsilo.errors import RecordSiloError
+from recordsilo.manifest import Manifest, Version
+from recordsilo.selection import Selection
+from siloexport.content import Packer, with_digests
+from siloexport.errors import CannotTakeBack, DepositFailed
+from siloexport.ledger import Ledger
+from siloexport.plan import (
+    Action,
+    Known,
+    Policy,
+    Versions,
+    chosen_versions,
+    digest_of,
+    files_digest,
+    joint_key,
+    version_key,
+)
+from siloexport.report import (
+    KEPT,
+    ReconcileReport,
+    RollbackReport,
+    Status,
+    VerifyReport,
+)
+from siloexport.selection import is_in_state
+from siloexport.side_by_side import SideBySide
+from siloexport.targets import Target
+from siloexport.values import (
+    ActionKind,
+    Capabilities,
+    Deposit,
+    DepositState,
+    Difference,
+    Found,
+    Held,
+)
+
+_SHOWN_RUNS = 20
+
+
+def status(ledger: Ledger, target: Target) -> Status:
+    """What a ledger says."""
+    runs = ledger.runs()[:_SHOWN_RUNS]
+    return Status(
+        target.shown,
+        ledger.path,
+        ledger.counts()["records"],
+        len(ledger.unfinished()),
+        tuple((run.run_id, run.started, run.how or "at work or killed") for run in runs),
+    )
+
+
+# -- verifying ---------------------------------------------------------------------------
+
+
+def chosen(silo: Silo, ledger: Ledger, selection: Selection, share: float) -> Iterator[str]:
+    """The records that the target holds, of those selected; or a share of them, by chance."""
+    everything = _held(ledger) if selection == Selection() else _selected(silo, ledger, selection)
+    seed = secrets.token_hex(8)
+    return (one for one in everything if is_drawn(seed, one, share))
+
+
+def _held(ledger: Ledger) -> Iterator[str]:
+    page = ledger.held()
+    while page:
+        yield from page
+        page = ledger.held(after=page[-1])
+
+
+def _selected(silo: Silo, ledger: Ledger, selection: Selection) -> Iterator[str]:
+    for identifier in selection.iterate(silo):
+        is_held = ledger.known(identifier).held is not None
+        if is_held and is_in_state(selection, silo[identifier].state):
+            yield identifier
+
+
+@dataclass(frozen=True, slots=True)
+class _DepositedAs:
+    """How a version was deposited: these versions together, under this policy."""
+
+    versions: tuple[Version, ...]
+    policy: Policy
+
+    def files(self, can: Capabilities) -> str:
+        """The digest of its files, as the ledger keeps it."""
+        digests = [files_digest(version) for version in self.versions]
+        return digests[0] if can.each_version else digest_of(digests)
+
+    def again(self, identifier: str, key: str, can: Capabilities) -> Action:
+        """What sends it again."""
+        names = tuple(version.name for version in self.versions)
+        return Action(identifier, ActionKind.REPLACE, names, key, self.files(can))
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """One version, as it would be deposited now, and what the ledger has of it."""
+
+    deposit: Deposit
+    held: Held
+    is_head: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What came of a record's comparisons."""
+
+    identifier: str
+    versions: int = 0
+    differences: tuple[Difference, ...] = ()
+    unreadable: str = ""
+
+
+class Verification:
+    """Compares what the target holds with the Silo."""
+
+    def __init__(self, silo: Silo, target: Target, ledger: Ledger, policy: Policy) -> None:
+        self._silo, self._target = silo, target
+        self._ledger, self._policy = ledger, policy
+        self._records = self._versions = self._outdated = self._differences = 0
+        self._first: list[Difference] = []
+        self._unreadable: dict[str, str] = {}
+
+    def run(
+        self,
+        identifiers: Iterable[str],
+        jobs: int,
+        on_difference: Callable[[Difference], None],
+        progress: Callable[[int], None],
+    ) -> VerifyReport:
+        """Compare these records, several at once.
+
+        Raises:
+            TargetUnusable: The target does not answer.
+        """
+        for compared in self._compared(identifiers, jobs):
+            self._add(compared)
+            for difference in compared.differences:
+                on_difference(difference)
+            progress(self._records)
+        return VerifyReport(
+            self._target.shown,
+            self._records,
+            self._versions,
+            self._outdated,
+            self._differences,
+            tuple(self._first),
+            dict(self._unreadable),
+        )
+
+    def _add(self, compared: _Compared) -> None:
+        self._records += 1
+        self._versions += compared.versions
+        self._differences += len(compared.differences)
+        self._first.extend(compared.differences[: KEPT - len(self._first)])
+        if compared.unreadable and len(self._unreadable) < KEPT:
+            self._unreadable[compared.identifier] = compared.unreadable
+
+    def _compared(self, identifiers: Iterable[str], jobs: int) -> Iterator[_Compared]:
+        """The Silo and the ledger are read in this thread, the target is asked by the workers."""
+        with SideBySide[_Compared](jobs) as work:
+            for identifier in identifiers:
+                try:
+                    comparisons = tuple(self._comparisons(identifier))
+                except (DepositFailed, RecordSiloError) as error:
+                    work.begin(_Compared, identifier, unreadable=str(error))
+                else:
+                    work.begin(_compared, self._target, identifier, comparisons)
+                yield from work.ready()
+            yield from work.rest()
+
+    def _comparisons(self, identifier: str) -> Iterator[_Comparison]:
+        known = self._ledger.known(identifier)
+        assert known.held is not None
+        if not known.held.deposits:  # deleted there, as the policy said
+            return
+        record = self._silo[identifier]
+        manifest = with_digests(record)
+        for version, key, uri in self._ledger.versions(identifier):
+            way = deposited_as(manifest, version, key, self._policy, self._target.capabilities)
+            if way is None:
+                self._outdated += 1
+                continue
+            packer = Packer.of(self._silo, way.policy, self._ledger)
+            names = tuple(one.name for one in way.versions)
+            action = Action(identifier, ActionKind.NOTHING, names, key)
+            deposit = packer.deposit(record, manifest, action, known.held)
+            is_head = known.held.version == version and known.held.key == key
+            yield _Comparison(deposit, replace(known.held, version_uri=uri), is_head)
+
+
+def _compared(target: Target, identifier: str, comparisons: Sequence[_Comparison]) -> _Compared:
+    differences: list[Difference] = []
+    for number, one in enumerate(comparisons, 1):
+        try:
+            differences.extend(target.verify(one.deposit, one.held, is_head=one.is_head))
+        except (DepositFailed, RecordSiloError) as error:
+            return _Compared(identifier, number, tuple(differences), str(error))
+    return _Compared(identifier, len(comparisons), tuple(differences))
+
+
+def deposited_as(
+    manifest: Manifest, version: str, key: str, policy: Policy, can: Capabilities
+) -> _DepositedAs | None:
+    """What of the Silo, as it is now, makes a deposit of that key; None where nothing does."""
+    for unwrap in (policy.unwrap, not policy.unwrap):
+        tried = replace(policy, unwrap=unwrap)
+        for versions in _candidates(manifest, version, can):
+            keys = [version_key(manifest, one, tried) for one in versions]
+            if keys and joint_key(keys) == key:
+                return _DepositedAs(versions, tried)
+    return None
+
+
+def _candidates(
+    manifest: Manifest, version: str, can: Capabilities
+) -> Iterator[tuple[Version, ...]]:
+    if not can.each_version:
+        yield from (chosen_versions(manifest, which) for which in Versions)
+    elif manifest.has(version):
+        yield (manifest.version(version),)
+
+
+# -- reconciling -------------------------------------------------------------------------
+
+_Answer = Found | DepositFailed | None
+"""What a target says of a record, or why it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """Makes a ledger say what the target holds."""
+
+    silo: Silo
+    target: Target
+    ledger: Ledger
+    policy: Policy
+
+    def run(
+        self, selection: Selection, jobs: int, progress: Callable[[int], None]
+    ) -> ReconcileReport:
+        """Ask for each record selected, and where all are, for those the ledger alone knows."""
+        became: Counter[str] = Counter()
+        unreadable: dict[str, str] = {}
+        for number, (identifier, there) in enumerate(self._found(selection, jobs), 1):
+            if isinstance(there, DepositFailed):
+                unreadable[identifier] = there.reason
+            else:
+                became.update(self._noted(identifier, there))
+            progress(number)
+        if selection == Selection():
+            for entry in self.ledger.unfinished():
+                if entry.identifier not in unreadable:
+                    self.ledger.fail(entry.number, DepositState.FAILED, "looked up in the target")
+        return ReconcileReport(
+            self.target.shown,
+            became["there"],
+            became["adopted"],
+            became["forgotten"],
+            became["deleted"],
+            became["changed"],
+            unreadable,
+        )
+
+    def _found(self, selection: Selection, jobs: int) -> Iterator[tuple[str, _Answer]]:
+        with SideBySide[tuple[str, _Answer]](jobs) as work:
+            for identifier in self._to_be_asked(selection):
+                work.begin(_asked, self.target, identifier)
+                yield from work.ready()
+            yield from work.rest()
+
+    def _noted(self, identifier: str, there: Found | None) -> Iterator[str]:
+        """Note what the target holds of a record; what became of what the ledger had."""
+        known = self.ledger.known(identifier)
+        if there is None:
+            self.ledger.forget(identifier)
+            if known.held is not None:
+                yield "forgotten"
+            return
+        is_known = _is_known(known, there)
+        if not is_known and known.held is not None and not there.is_as_left:
+            self.ledger.note_changed(identifier)
+        elif not is_known:
+            self.ledger.adopt(identifier, there, self._files(identifier, there))
+            yield "adopted"
+        is_deleted = there.withdrawn and not there.deposits
+        yield "deleted" if is_deleted else "there"
+        if not is_known and not there.is_as_left and (known.held or not is_deleted):
+            yield "changed"
+
+    def _to_be_asked(self, selection: Selection) -> Iterator[str]:
+        yield from selection.iterate(self.silo)
+        if selection == Selection():
+            yield from (one for one in _held(self.ledger) if one not in self.silo)
+
+    def _files(self, identifier: str, there: Found) -> dict[str, str]:
+        """Version → digest of its files, of those that the Silo has as the target has them."""
+        try:
+            manifest = with_digests(self.silo[identifier])
+        except RecordSiloError:
+            return {}
+        found = {}
+        for one in there.versions:
+            can = self.target.capabilities
+            way = deposited_as(manifest, one.version, one.key, self.policy, can)
+            if way is not None:
+                found[one.version] = way.files(can)
+        return found
+
+
+def _asked(target: Target, identifier: str) -> tuple[str, _Answer]:
+    try:
+        return identifier, target.find(identifier)
+    except DepositFailed as error:
+        return identifier, error
+
+
+def _is_known(known: Known, there: Found) -> bool:
+    held = known.held
+    if held is not None and there.withdrawn and not there.deposits:
+        return held.token == there.token
+    if held is None or not there.versions or not there.is_as_left:
+        return False
+    last = there.versions[-1]
+    told = (there.uri, there.token, there.deposits, there.withdrawn, last.version, last.key)
+    ours = (held.uri, held.token, held.deposits, held.withdrawn, held.version, held.key)
+    newest = {one.version: one.key for one in there.versions}
+    return told == ours and newest == dict(known.keys)
+
+
+# -- rolling back ------------------------------------------------------------------------
+
+
+def rollback(target: Target, ledger: Ledger, run_id: str, *, purge: bool) -> RollbackReport:
+    """See `siloexport.engine.Export.rollback`."""
+    ledger.run(run_id)
+    taken_back, kept = 0, {}
+    for created in ledger.created(run_id):
+        others = ledger.runs_of(created.identifier) - {run_id}
+        if others:
+            kept[created.uri] = f"run {max(others)} exported to it since"
+            continue
+        try:
+            trace = target.rollback(created, purge=purge)
+        except (CannotTakeBack, DepositFailed) as error:
+            kept[created.uri] = str(error)
+            continue
+        ledger.taken_back(run_id, created, trace)
+        taken_back += 1
+    return RollbackReport(run_id, taken_back, kept)

@@ -1,0 +1,223 @@
+"""A version of a record as it is sent: its files, and documents unwrapped from its metadata."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import BinaryIO, Protocol
+
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.atomic_file import chunks_of, digest_of, digest_of_bytes
+from recordsilo.formats.documents import unwrap
+from recordsilo.index.projection import sets_of
+from recordsilo.manifest import Digest, Manifest, Version, source_datestamp
+from siloexport.errors import SourceChanged
+from siloexport.plan import Action, Policy, files_digest, version_key
+from siloexport.values import Deposit, ExportedFile, ExportedVersion, Held
+
+
+class Sha512Cache(Protocol):
+    """What is known of SHA-512s; the ledger keeps it."""
+
+    def known_sha512(self, digest: Digest) -> str | None:
+        """That of content with this digest."""
+
+    def note_sha512(self, digest: Digest, sha512: str) -> None:
+        """Keep it."""
+
+
+class VersionContent:
+    """See `siloexport.values.Content`: files from the Silo, documents from memory."""
+
+    def __init__(
+        self,
+        record: HarvestedRecord,
+        version: Version,
+        documents: Mapping[str, bytes],
+        cache: Sha512Cache,
+    ) -> None:
+        self._record, self._version = record, version
+        self._documents, self._cache = documents, cache
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[BinaryIO]:
+        """See `Content`."""
+        source: BinaryIO
+        if path in self._documents:
+            source = BytesIO(self._documents[path])
+        else:
+            source = self._record.get_stream(path, self._version.name)
+        with source:
+            yield source
+
+    def sha512(self, path: str) -> str:
+        """See `Content`."""
+        if path in self._documents:
+            return hashlib.sha512(self._documents[path]).hexdigest()
+        listed = (self._version.digests or {})[path]
+        if listed is not None and (known := self._cache.known_sha512(listed)):
+            return known
+        with self.open(path) as source:
+            found, sha512 = _both_digests(chunks_of(source))
+        if listed is not None and found != listed:
+            raise SourceChanged(self._record.item_id, self._version.name, path)
+        self._cache.note_sha512(found, sha512)
+        return sha512
+
+
+def _both_digests(chunks: Iterable[bytes]) -> tuple[Digest, str]:
+    sha256, sha512, size = hashlib.sha256(), hashlib.sha512(), 0
+    for chunk in chunks:
+        sha256.update(chunk)
+        sha512.update(chunk)
+        size += len(chunk)
+    return Digest(sha256.hexdigest(), size), sha512.hexdigest()
+
+
+def with_digests(record: HarvestedRecord) -> Manifest:
+    """The record's manifest with the digests of all files.
+
+    Raises:
+        FileNotInVersion: A file of 2010, which recorded no digests, is gone.
+
+    Cost: none, but for a record of 2010: there every byte is read.
+    """
+    manifest = record.state
+    if all(all((version.digests or {}).values()) for version in manifest.versions):
+        return manifest
+    versions = tuple(_with_digests(record, version) for version in manifest.versions)
+    return replace(manifest, versions=versions)
+
+
+def _with_digests(record: HarvestedRecord, version: Version) -> Version:
+    found = {
+        path: digest or _read_digest(record, version.name, path)
+        for path, digest in (version.digests or {}).items()
+    }
+    return replace(version, digests=found)
+
+
+def _read_digest(record: HarvestedRecord, version: str, path: str) -> Digest:
+    with record.get_stream(path, version) as stream:
+        return digest_of(stream)
+
+
+def exported_version(
+    record: HarvestedRecord, manifest: Manifest, name: str, policy: Policy, cache: Sha512Cache
+) -> ExportedVersion:
+    """A version as it is sent.
+
+    Args:
+        manifest: With all digests (`with_digests`).
+
+    Raises:
+        FileNotInVersion: A metadata file is gone from the disk, or dangles.
+    """
+    version = manifest.version(name)
+    sources = dict(_documents(record, version)) if policy.unwrap else {}
+    documents = {f"{path}.xml": content for path, content in sources.items()}
+    return ExportedVersion(
+        version.name,
+        version_key(manifest, version, policy),
+        files_digest(version),
+        source_datestamp(manifest, name),
+        version.origin,
+        version.state,
+        (*_files(version), *_document_files(sources)),
+        VersionContent(record, version, documents, cache),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Makes deposits of records.
+
+    Attributes:
+        source: Where the Silo's records come from, the base URL; or ``""``.
+    """
+
+    policy: Policy
+    cache: Sha512Cache
+    source: str = ""
+
+    @classmethod
+    def of(cls, silo: Silo, policy: Policy, cache: Sha512Cache) -> "Packer":
+        """For the records of a Silo."""
+        return cls(policy, cache, str(silo.state.get("base_oai_url") or ""))
+
+    def deposit(
+        self, record: HarvestedRecord, manifest: Manifest, action: Action, held: Held | None
+    ) -> Deposit:
+        """What is sent for an action.
+
+        Args:
+            manifest: With all digests (`with_digests`).
+
+        Raises:
+            FileNotInVersion: A metadata file is gone from the disk, or dangles.
+        """
+        versions = tuple(
+            exported_version(record, manifest, name, self.policy, self.cache)
+            for name in action.versions
+        )
+        return Deposit(
+            action.identifier,
+            action.kind,
+            action.key,
+            versions,
+            self.source,
+            sets_of(manifest),
+            manifest.metadata,
+            held,
+        )
+
+
+def _files(version: Version) -> Iterator[ExportedFile]:
+    for path, digest in (version.digests or {}).items():
+        assert digest is not None
+        yield ExportedFile(path, digest.size, digest.sha256, path in version.metadata_files)
+
+
+def _document_files(sources: Mapping[str, bytes]) -> Iterator[ExportedFile]:
+    for path, content in sources.items():
+        digest = digest_of_bytes(content)
+        yield ExportedFile(f"{path}.xml", digest.size, digest.sha256, document_of=path)
+
+
+def _documents(record: HarvestedRecord, version: Version) -> Iterator[tuple[str, bytes]]:
+    """(metadata file, the document in it); none where a file of the document's name is there."""
+    taken = set(version.paths)
+    for path in version.metadata_files:
+        if path.endswith((".xml", ".about")) or f"{path}.xml" in taken or path not in taken:
+            continue
+        with record.get_stream(path, version.name) as stream:
+            document = unwrap(stream.read())
+        if document is not None:
+            yield path, document
+
+
+@contextmanager
+def checked_chunks(
+    identifier: str, version: ExportedVersion, file: ExportedFile
+) -> Iterator[Iterator[bytes]]:
+    """A file's bytes in chunks; the last is followed by a check that they are those listed.
+
+    Raises:
+        SourceChanged: While the chunks are taken: they are not.
+        FileNotInVersion: The file is gone from the disk, or dangles.
+    """
+    with version.content.open(file.path) as source:
+        yield _checked(chunks_of(source), identifier, version.name, file)
+
+
+def _checked(
+    chunks: Iterable[bytes], identifier: str, version: str, file: ExportedFile
+) -> Iterator[bytes]:
+    sha256, size = hashlib.sha256(), 0
+    for chunk in chunks:
+        sha256.update(chunk)
+        size += len(chunk)
+        yield chunk
+    if (size, sha256.hexdigest()) != (file.size, file.sha256):
+        raise SourceChanged(identifier, version, file.path)

@@ -1,0 +1,304 @@
+"""One record's actions carried out: build, send, retry, and note each step in the ledger."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from recordsilo import HarvestedRecord
+from recordsilo.errors import RecordSiloError
+from recordsilo.manifest import Manifest
+from siloexport.checking import deposited_as
+from siloexport.content import Packer
+from siloexport.errors import Conflict, DepositFailed, RetryLater
+from siloexport.ledger import EntryPen, Ledger
+from siloexport.ledger_tables import Entry
+from siloexport.plan import WRITING, Action, deletion_date
+from siloexport.report import DepositOutcome
+from siloexport.targets import DepositJournal, Target
+from siloexport.values import (
+    ActionKind,
+    Deposit,
+    Deposited,
+    DepositState,
+    Held,
+    OnConflict,
+    Result,
+    UnfinishedDeposit,
+    Withdrawal,
+)
+
+T = TypeVar("T")
+Wait = Callable[[float], bool]
+"""Waits so many seconds; True: do not go on, the run is to stop."""
+
+
+class RunStopped(Exception):
+    """The run is to stop; what was under way is looked at by the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often and how long something is tried again.
+
+    Attributes:
+        attempts: At most, the first included.
+        first: Seconds before the second attempt; they double each time, up to ``longest``.
+    """
+
+    attempts: int = 6
+    first: float = 0.5
+    longest: float = 60.0
+
+    def pause(self, attempt: int, asked: float | None, fraction: float) -> float:
+        """Seconds to wait after an attempt (from 1): as asked, or with a random part."""
+        if asked is not None:
+            return min(asked, self.longest)
+        return float(min(self.first * 2 ** (attempt - 1), self.longest)) * (0.5 + fraction / 2)
+
+
+class Step(Protocol):
+    """One call of a target, with the journal's pen."""
+
+    def __call__(self, journal: DepositJournal) -> Deposited: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Depositor:
+    """Carries out the actions of records against one target, for one run."""
+
+    target: Target
+    ledger: Ledger
+    packer: Packer
+    run_id: str
+    on_conflict: OnConflict
+    retries: Retries
+    wait: Wait
+
+    # -- what a run does -----------------------------------------------------------------
+
+    def carry_out(
+        self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
+    ) -> Iterator[DepositOutcome]:
+        """Do a record's actions in order; after one that is not done, none of the rest.
+
+        Where nothing is to be done, and conflicts are to be overwritten, what the target
+        holds is compared first, and what differs is sent again.
+
+        Raises:
+            TargetUnusable: No further record can be exported either.
+            RunStopped: See `Wait`.
+        """
+        return self._one_by_one(
+            record, manifest, actions, lambda action, _: self._carry_out(record, manifest, action)
+        )
+
+    def foresee(
+        self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
+    ) -> Iterator[DepositOutcome]:
+        """What `carry_out` would come to, with nothing changed; raises as it does."""
+        return self._one_by_one(
+            record, manifest, actions, lambda action, n: self._foresee(record, manifest, action, n)
+        )
+
+    def _one_by_one(
+        self,
+        record: HarvestedRecord,
+        manifest: Manifest,
+        actions: Sequence[Action],
+        do: Callable[[Action, int], Deposited],
+    ) -> Iterator[DepositOutcome]:
+        try:
+            actions = self._with_mending(record, manifest, actions)
+        except (DepositFailed, RecordSiloError) as error:
+            yield self._failed(actions[-1], error)
+            return
+        for number, action in enumerate(actions):
+            outcome = self._outcome(action, number, do)
+            yield outcome
+            if outcome.result is not Result.DONE:
+                return
+
+    def _outcome(
+        self, action: Action, number: int, do: Callable[[Action, int], Deposited]
+    ) -> DepositOutcome:
+        if action.kind not in WRITING:
+            return _outcome(action, Result.DONE)
+        try:
+            came_to = do(action, number)
+        except (DepositFailed, RecordSiloError) as error:
+            return self._failed(action, error)
+        uri = came_to.version_uri or came_to.uri
+        return _outcome(action, Result.DONE, uri=uri, reason=came_to.remark)
+
+    def _failed(self, action: Action, error: DepositFailed | RecordSiloError) -> DepositOutcome:
+        if isinstance(error, Conflict):
+            is_skipped = self.on_conflict is OnConflict.SKIP
+            result = Result.SKIPPED if is_skipped else Result.CONFLICT
+            return _outcome(action, result, reason=error.reason)
+        reason = error.reason if isinstance(error, DepositFailed) else str(error)
+        return _outcome(action, Result.FAILED, reason=reason)
+
+    def _with_mending(
+        self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
+    ) -> Sequence[Action]:
+        """The actions, and those that mend what others changed, where that is asked for."""
+        is_unchanged = all(action.kind not in WRITING for action in actions)
+        held = self.ledger.known(manifest.item_id).held
+        if self.on_conflict is not OnConflict.OVERWRITE or not is_unchanged or held is None:
+            return actions
+        can = self.target.capabilities
+        way = deposited_as(manifest, held.version, held.key, self.packer.policy, can)
+        if way is None or not held.deposits:
+            return actions
+        action = way.again(manifest.item_id, held.key, can)
+        packer = replace(self.packer, policy=way.policy)
+        deposit = packer.deposit(record, manifest, action, held)
+
+        def differs() -> bool:
+            return any(self.target.verify(deposit, held, is_head=True))
+
+        if not self._asked(differs):
+            return actions
+        if not held.withdrawn:
+            return [action]
+        again = Action(manifest.item_id, ActionKind.WITHDRAW, key=actions[-1].key)
+        return [action, again]
+
+    def _foresee(
+        self, record: HarvestedRecord, manifest: Manifest, action: Action, number: int
+    ) -> Deposited:
+        step = self._step(record, manifest, action)
+        is_first = number == 0
+        return Deposited(
+            "", remark=self._asked(lambda: self.target.foresee(step, is_first=is_first))
+        )
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        """What a target answers to a question, asked again where it is busy."""
+        for attempt in range(1, self.retries.attempts + 1):
+            try:
+                return ask()
+            except RetryLater as error:
+                if attempt == self.retries.attempts:
+                    self.target.probe()  # one that does not answer at all ends the run
+                    raise
+                self._pause(attempt, error)
+        raise AssertionError
+
+    def _step(
+        self, record: HarvestedRecord, manifest: Manifest, action: Action
+    ) -> Deposit | Withdrawal:
+        held = self.ledger.known(action.identifier).held
+        overwrite = self.on_conflict is OnConflict.OVERWRITE
+        if action.kind is ActionKind.WITHDRAW:
+            assert held is not None
+            how, date = self.packer.policy.deletions, deletion_date(manifest)
+            return Withdrawal(action.identifier, how, action.key, held, date, overwrite)
+        deposit = self.packer.deposit(record, manifest, action, held)
+        return replace(
+            deposit,
+            overwrite=overwrite,
+            noted=self.ledger.noted(action.identifier, action.key),
+            left=self._left(action.identifier, held),
+        )
+
+    def _left(self, identifier: str, held: Held | None) -> tuple[UnfinishedDeposit, ...]:
+        return tuple(one.left(held) for one in self.ledger.broken_off(identifier))
+
+    def _carry_out(self, record: HarvestedRecord, manifest: Manifest, action: Action) -> Deposited:
+        sent = self._step(record, manifest, action)
+        if isinstance(sent, Withdrawal):
+            withdrawal = sent
+            entry = self.ledger.begin(self.run_id, action, withdrawal.how)
+            return self._tried(
+                entry, withdrawal.held, lambda pen: self.target.withdraw(withdrawal, pen)
+            )
+        deposit = sent
+        entry = self.ledger.begin(self.run_id, action)
+
+        def step(journal: DepositJournal) -> Deposited:
+            left = self._left(action.identifier, deposit.held)  # with attempts since
+            return self.target.deposit(replace(deposit, left=left), journal)
+
+        return self._tried(entry, deposit.held, step)
+
+    # -- trying, and finding out -----------------------------------------------------------
+
+    def _tried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
+        """Do a step until it is done, and note what it came to.
+
+        What ends in the dark stays unfinished in the ledger, for the next run.
+        """
+        try:
+            came_to = self._retried(entry, held, step)
+        except RetryLater:
+            raise
+        except Conflict as error:
+            self.ledger.fail(entry.number, DepositState.CONFLICT, error.reason)
+            raise
+        except (DepositFailed, RecordSiloError) as error:
+            self.ledger.fail(entry.number, DepositState.FAILED, str(error))
+            raise
+        self.ledger.finish(entry, came_to)
+        return came_to
+
+    def _retried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
+        pen = EntryPen(self.ledger, entry.number)
+        attempt, in_the_dark = 1, False
+        while True:
+            try:
+                if in_the_dark:
+                    left = self.ledger.entry(entry.number).left(held)
+                    if came_to := self.target.recover(left):
+                        return came_to
+                    self.ledger.note(entry.number, DepositState.OPEN, {})
+                    in_the_dark = False
+                return step(pen)
+            except RetryLater as error:
+                if attempt >= self.retries.attempts:
+                    self.target.probe()  # one that does not answer at all ends the run
+                    raise
+                in_the_dark = True
+                self._pause(attempt, error)
+                attempt += 1
+
+    def _pause(self, attempt: int, error: RetryLater) -> None:
+        seconds = self.retries.pause(attempt, error.after, random.random())  # noqa: S311 - spread
+        if self.wait(seconds):
+            raise RunStopped
+
+    def recover_unfinished(self) -> Iterator[DepositOutcome]:
+        """Find out what became of what earlier runs left in the dark, and note it.
+
+        Yields:
+            What was found to be there, as done; what cannot be found out, as failed.
+
+        Raises:
+            TargetUnusable, RunStopped: See `carry_out`.
+        """
+        for entry in self.ledger.unfinished():
+            kind = ActionKind.WITHDRAW if entry.withdrawal else ActionKind.ADD_VERSION
+            action = Action(entry.identifier, kind, (entry.version,), entry.key, entry.files)
+            try:
+                came_to = self._recovered(entry)
+            except DepositFailed as error:
+                yield _outcome(action, Result.FAILED, reason=error.reason)
+                continue
+            if came_to is not None:
+                yield _outcome(action, Result.DONE, uri=came_to.version_uri or came_to.uri)
+
+    def _recovered(self, entry: Entry) -> Deposited | None:
+        held = self.ledger.known(entry.identifier).held
+        came_to = self._asked(lambda: self.target.recover(entry.left(held)))
+        if came_to is None:
+            self.ledger.fail(entry.number, DepositState.FAILED, "broken off, and done anew")
+        else:
+            self.ledger.finish(entry, came_to)
+        return came_to
+
+
+def _outcome(action: Action, result: Result, uri: str = "", reason: str = "") -> DepositOutcome:
+    return DepositOutcome(
+        action.identifier, action.kind, action.version, result, uri, reason or action.reason
+    )

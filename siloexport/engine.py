@@ -1,0 +1,463 @@
+"""The way of an export: records are planned one after the other, and carried out side by side."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.manifest import Digest, Manifest
+from recordsilo.selection import Selection, selection_table
+from siloexport import checking
+from siloexport.content import Packer, Sha512Cache, with_digests
+from siloexport.deposits import Depositor, Retries, RunStopped
+from siloexport.errors import RunNotFound, TargetUnusable
+from siloexport.ledger import Ledger
+from siloexport.plan import WRITING, Action, Policy, Versions, plan_record
+from siloexport.report import (
+    DepositOutcome,
+    Progress,
+    ReconcileReport,
+    RollbackReport,
+    RunReport,
+    Status,
+    Tally,
+    VerifyReport,
+)
+from siloexport.selection import is_in_state, kept_selection
+from siloexport.side_by_side import SideBySide
+from siloexport.targets import Target
+from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
+
+EVERYTHING = Selection()
+DEFAULT = Policy()
+PATIENT = Retries()
+
+
+class Stop:
+    """Asks a run to end early: what is under way is ended well, nothing new is begun."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self.interrupted = False
+
+    def ask(self, *, interrupted: bool = False) -> None:
+        """Ask; from a signal's handler, or from another thread.
+
+        Args:
+            interrupted: Somebody at the keyboard did (exit code 130, else 75).
+        """
+        self.interrupted = self.interrupted or interrupted
+        self._asked.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, or until asked; whether it was asked."""
+        return self._asked.wait(seconds)
+
+    @property
+    def asked(self) -> bool:
+        """Whether it was."""
+        return self._asked.is_set()
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on: called in the thread that called `Export.run`.
+
+    Attributes:
+        progress: After each record.
+        outcome: With each action carried out; of a dry run, with each that would be.
+    """
+
+    progress: Callable[[Progress], None] = lambda _progress: None
+    outcome: Callable[[DepositOutcome], None] = lambda _outcome: None
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export of records of a Silo to a target.
+
+        >>> report = Export(silo, target).run(Selection("title:solar"))
+        >>> report.whole, report.actions
+
+    Killed anywhere, the same call goes on: the ledger in the Silo
+    (``curation/exports/``) says what was under way, and what was exported is not
+    exported again.
+
+    Attributes:
+        policy: What is exported; its ``crosswalk`` is always the target's.
+        retries: How often something is tried again.
+    """
+
+    silo: Silo
+    target: Target
+    policy: Policy = DEFAULT
+    retries: Retries = PATIENT
+
+    def run(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        dry_run: bool = False,
+        jobs: int = 1,
+        limit: int | None = None,
+        on_conflict: OnConflict = OnConflict.FAIL,
+        watch: Watch | None = None,
+        stop: Stop | None = None,
+    ) -> RunReport:
+        """Export what is selected and not in the target as it is now.
+
+        Args:
+            dry_run: Only say what would be done; writes nothing, neither there nor here.
+                The target is asked about each record of which something would be done.
+            jobs: How many records at once; the versions of one always go in order.
+            limit: Of how many records at most something is done; conflicts do not count.
+            on_conflict: What to do where others changed the target. To overwrite, every
+                record selected is compared as `verify` does, also where nothing is new.
+
+        Returns:
+            What was done; what could not be is named there, and the others went on.
+
+        Raises:
+            TargetUnusable, CredentialsRefused: The target cannot be used to begin with.
+            LedgerInUse: Another run to this target is at work.
+            SearchError, IndexProblem: The selection cannot be looked up.
+
+        Cost: memory does not grow with the number of records.
+        """
+        self.target.probe()
+        policy = self._policy()
+        watch = watch or Watch()
+        if dry_run:
+            with Ledger.look(self.silo.path, self.target.key) as ledger:
+                planning = _Run(
+                    self, policy, selection, ledger, watch, stop=stop or Stop(), limit=limit
+                )
+                return planning.plan(jobs, on_conflict)
+        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+            self.target.prepare()
+            run = ledger.begin_run(_arguments(selection, policy, on_conflict, limit))
+            work = _Run(
+                self, policy, selection, ledger, watch,
+                stop=stop or Stop(), limit=limit, run_id=run.run_id,
+            )  # fmt: skip
+            return work.carry_out(jobs, on_conflict)
+
+    def resume(
+        self, *, jobs: int = 1, watch: Watch | None = None, stop: Stop | None = None
+    ) -> RunReport:
+        """Go on with the last run, as it was asked for: selection, versions, policy.
+
+        Raises:
+            RunNotFound: There was none.
+            TargetUnusable, LedgerInUse, SearchError: See `run`.
+        """
+        self.target.probe()
+        with Ledger.look(self.silo.path, self.target.key) as ledger:
+            runs = ledger.runs()
+        if not runs:
+            raise RunNotFound(f"nothing was exported to {self.target.shown} yet")
+        asked = runs[0].arguments
+        policy = Policy(Versions(asked["versions"]), asked["unwrap"], Deletions(asked["deletions"]))
+        return replace(self, policy=policy).run(
+            kept_selection(asked["selection"]),
+            jobs=jobs,
+            limit=asked["limit"],
+            on_conflict=OnConflict(asked["on_conflict"]),
+            watch=watch,
+            stop=stop,
+        )
+
+    def status(self) -> Status:
+        """What the ledger says; asks the target nothing but how its ledger is called."""
+        self.target.probe()
+        with Ledger.look(self.silo.path, self.target.key) as ledger:
+            return checking.status(ledger, self.target)
+
+    def verify(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        sample: float = 1.0,
+        jobs: int = 1,
+        on_difference: Callable[[Difference], None] = lambda _difference: None,
+        progress: Callable[[int], None] = lambda _records: None,
+    ) -> VerifyReport:
+        """Compare what the ledger says is in the target with the Silo, byte by byte's digest.
+
+        Args:
+            sample: A share of the records, drawn by chance.
+            jobs: How many records at once.
+            on_difference, progress: Called in this thread, record by record in their order.
+
+        Raises:
+            TargetUnusable: The target does not answer.
+        """
+        self.target.probe()
+        with Ledger.look(self.silo.path, self.target.key) as ledger:
+            check = checking.Verification(self.silo, self.target, ledger, self._policy())
+            chosen = checking.chosen(self.silo, ledger, selection, sample)
+            return check.run(chosen, jobs, on_difference, progress)
+
+    def reconcile(
+        self,
+        selection: Selection = EVERYTHING,
+        *,
+        jobs: int = 1,
+        progress: Callable[[int], None] = lambda _records: None,
+    ) -> ReconcileReport:
+        """Make the ledger say what the target holds, as the target tells it.
+
+        Args:
+            jobs: How many records are asked for at once.
+
+        Raises:
+            TargetUnusable, LedgerInUse: See `run`.
+        """
+        self.target.probe()
+        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+            found = checking.Reconciliation(self.silo, self.target, ledger, self._policy())
+            return found.run(selection, jobs, progress)
+
+    def rollback(self, run_id: str, *, purge: bool = False) -> RollbackReport:
+        """Take back the objects that a run created; never what it did not create.
+
+        Args:
+            purge: Leave nothing of them, so that a later run can create them again.
+
+        Raises:
+            RunNotFound: The ledger has no such run.
+            TargetUnusable, LedgerInUse: See `run`.
+        """
+        self.target.probe()
+        with Ledger.open(self.silo.path, self.target.key, self.target.shown) as ledger:
+            return checking.rollback(self.target, ledger, run_id, purge=purge)
+
+    def _policy(self) -> Policy:
+        return replace(self.policy, crosswalk=self.target.crosswalk)
+
+
+def _arguments(
+    selection: Selection, policy: Policy, on_conflict: OnConflict, limit: int | None
+) -> dict[str, Any]:
+    return {
+        "selection": selection_table(selection),
+        "versions": policy.versions,
+        "unwrap": policy.unwrap,
+        "deletions": policy.deletions,
+        "on_conflict": on_conflict,
+        "limit": limit,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A record with what is to be done about it."""
+
+    record: HarvestedRecord
+    manifest: Manifest
+    actions: tuple[Action, ...]
+
+    @property
+    def is_unchanged(self) -> bool:
+        return any(action.kind is ActionKind.NOTHING for action in self.actions)
+
+    @property
+    def writes(self) -> bool:
+        return any(action.kind in WRITING for action in self.actions)
+
+
+_Do = Callable[[HarvestedRecord, Manifest, Sequence[Action]], Iterator[DepositOutcome]]
+"""What is done about a record: `Depositor.carry_out`, or `Depositor.foresee`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unkept:
+    """The ledger's SHA-512s, to read them only."""
+
+    ledger: Ledger
+
+    def known_sha512(self, digest: Digest) -> str | None:
+        return self.ledger.known_sha512(digest)
+
+    def note_sha512(self, digest: Digest, sha512: str) -> None:
+        """Keep nothing: a plan writes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run, or one dry run."""
+
+    export: Export
+    policy: Policy
+    selection: Selection
+    ledger: Ledger
+    watch: Watch
+    stop: Stop = field(default_factory=Stop)
+    limit: int | None = None
+    run_id: str = ""
+    tally: Tally = field(default_factory=Tally)
+    began: float = field(default_factory=time.monotonic)
+
+    def plan(self, jobs: int, on_conflict: OnConflict) -> RunReport:
+        """What `carry_out` would do, found out in the same way, with nothing changed."""
+        depositor = self._depositor(on_conflict, _Unkept(self.ledger))
+        stopped = ""
+        try:
+            self._all(depositor.foresee, jobs, on_conflict)
+        except TargetUnusable as error:
+            stopped = str(error)
+        except RunStopped:
+            pass
+        if self.stop.asked:
+            stopped = stopped or "asked to stop"
+        return self._report(dry_run=True, stopped=stopped)
+
+    def carry_out(self, jobs: int, on_conflict: OnConflict) -> RunReport:
+        depositor = self._depositor(on_conflict, self.ledger)
+        stopped = ""
+        try:
+            self._recover(depositor)
+            self._all(depositor.carry_out, jobs, on_conflict)
+        except TargetUnusable as error:
+            stopped = str(error)
+        except RunStopped:
+            stopped = "asked to stop"
+        except BaseException:
+            self.ledger.end_run(self.run_id, "broken off", self._counts())
+            raise
+        if self.stop.asked:
+            stopped = stopped or "asked to stop"
+        report = self._report(stopped=stopped)
+        self.ledger.end_run(self.run_id, "stopped" if stopped else "done", self._counts())
+        return report
+
+    def _depositor(self, on_conflict: OnConflict, cache: Sha512Cache) -> Depositor:
+        return Depositor(
+            self.export.target,
+            self.ledger,
+            Packer.of(self.export.silo, self.policy, cache),
+            self.run_id,
+            on_conflict,
+            self.export.retries,
+            self.stop.wait,
+        )
+
+    def _recover(self, depositor: Depositor) -> None:
+        for outcome in depositor.recover_unfinished():
+            self.watch.outcome(outcome)
+            if outcome.result is Result.DONE:
+                self.tally.recovered += 1
+            else:
+                self.tally.add(outcome)
+
+    def _all(self, do: _Do, jobs: int, on_conflict: OnConflict) -> None:
+        total = self.selection.total(self.export.silo)
+        looks_at_all = on_conflict is OnConflict.OVERWRITE
+        with SideBySide[list[DepositOutcome]](jobs) as work:
+            for planned in self._planned():
+                if planned.writes or (looks_at_all and planned.is_unchanged):
+                    while self._is_enough(len(work)) and len(work):
+                        self._collect(work.take())
+                    if self._is_enough(0):
+                        break
+                    work.begin(_carried_out, do, planned)
+                else:
+                    for action in planned.actions:
+                        self.tally.planned(action)
+                self.tally.records += 1
+                for outcomes in work.ready():
+                    self._collect(outcomes)
+                self._show(total)
+            for outcomes in work.rest():
+                self._collect(outcomes)
+                self._show(total)
+
+    def _is_enough(self, under_way: int) -> bool:
+        """Whether with those under way something is done about as many records as asked."""
+        return self.limit is not None and self.tally.changed + under_way >= self.limit
+
+    def _collect(self, outcomes: list[DepositOutcome]) -> None:
+        done = [outcome.result is Result.DONE and outcome.kind in WRITING for outcome in outcomes]
+        self.tally.changed += any(done)
+        for outcome in outcomes:
+            self.tally.add(outcome)
+            if outcome.kind in WRITING or outcome.result is not Result.DONE:
+                self.watch.outcome(outcome)
+
+    def _planned(self) -> Iterator[_Planned]:
+        """The records one after the other, each with its actions, as the ledger is then."""
+        for identifier in self.selection.iterate(self.export.silo):
+            if self.stop.asked:
+                return
+            try:
+                planned = self._plan_one(identifier)
+            except RecordNotFound:  # removed since it was listed
+                continue
+            except RecordSiloError as error:
+                self._not_planned(identifier, str(error))
+                continue
+            if planned is not None and planned.actions:
+                yield planned
+            elif planned is not None:
+                self.tally.records += 1
+        if self.selection == EVERYTHING:
+            self._name_unlisted()
+
+    def _name_unlisted(self) -> None:
+        """Damaged records are in no list: where all are asked for, they are named."""
+        known = {outcome.reason for outcome in self.tally.problems}
+        for path, sentence in self.export.silo.index_problems():
+            if sentence not in known:
+                self._not_planned(path, sentence)
+
+    def _plan_one(self, identifier: str) -> _Planned | None:
+        record = self.export.silo[identifier]
+        manifest = with_digests(record)
+        if not is_in_state(self.selection, manifest):
+            return None
+        known = self.ledger.known(identifier)
+        actions = plan_record(manifest, known, self.policy, self.export.target.capabilities)
+        return _Planned(record, manifest, actions)
+
+    def _not_planned(self, identifier: str, reason: str) -> None:
+        outcome = DepositOutcome(identifier, ActionKind.NOTHING, "", Result.FAILED, "", reason)
+        self.tally.records += 1
+        self.tally.add(outcome)
+        self.watch.outcome(outcome)
+
+    def _show(self, total: int) -> None:
+        seconds = time.monotonic() - self.began
+        done = Progress(self.tally.records, total, self.tally.carried_out, seconds)
+        self.watch.progress(done)
+
+    def _counts(self) -> dict[str, int]:
+        tally = self.tally
+        actions = {str(kind): number for kind, number in tally.actions.items()}
+        return {**actions, **{str(result): number for result, number in tally.results.items()}}
+
+    def _report(self, *, dry_run: bool = False, stopped: str = "") -> RunReport:
+        tally = self.tally
+        return RunReport(
+            self.run_id,
+            self.export.target.shown,
+            dry_run,
+            tally.records,
+            dict(tally.actions),
+            failed=tally.results[Result.FAILED],
+            conflicts=tally.results[Result.CONFLICT],
+            skipped=tally.results[Result.SKIPPED],
+            problems=tuple(tally.problems),
+            remarks=tuple(tally.remarks),
+            still_there=tuple(tally.still_there),
+            stopped=stopped,
+            interrupted=bool(stopped) and self.stop.interrupted,
+            recovered=tally.recovered,
+            seconds=time.monotonic() - self.began,
+        )
+
+
+def _carried_out(do: _Do, planned: _Planned) -> list[DepositOutcome]:
+    return list(do(planned.record, planned.manifest, planned.actions))

@@ -1,0 +1,462 @@
+"""The ledger of one target: what was exported there, by which run, and how far each step is.
+
+One SQLite file for each target, ``curation/exports/<digest of the target's key>.sqlite``
+in the Silo. Each note outlives the process once the call has returned, and comes before
+the step it names; so whatever the process was killed in, the ledger says where to look.
+A power cut may take the last notes with it, never the file: what they were about is in
+the target under its key, and found there when it is exported again.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from recordsilo.atomic_file import flush_directory, open_lock_file
+from recordsilo.database_log import keep_log
+from recordsilo.manifest import Digest
+from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
+from siloexport.ledger_tables import (
+    ENTRIES,
+    HOW,
+    SCHEMA,
+    Entry,
+    Run,
+    entry_of,
+    held_of,
+    note_deleted,
+    note_deposited,
+    note_withdrawn,
+    run_of,
+)
+from siloexport.plan import Action, Known, digest_of
+from siloexport.values import (
+    UNFINISHED,
+    CreatedThing,
+    Deletions,
+    Deposited,
+    DepositState,
+    Found,
+)
+
+EXPORTS = "curation/exports"
+_CHUNK = 500
+_ATTEMPTS = 20
+
+
+def ledger_path(silo_path: str, key: str) -> str:
+    """Where the ledger of a target lies."""
+    return os.path.join(silo_path, *EXPORTS.split("/"), f"{digest_of(key)[:24]}.sqlite")
+
+
+class Ledger:
+    """A ledger, open; threads may share it, and one process at a time may write to it.
+
+    Args:
+        path: The file; ``":memory:"`` for one that is not kept.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection = sqlite3.connect(
+            path, timeout=60.0, isolation_level=None, check_same_thread=False
+        )
+        self._flock: int | None = None
+
+    @classmethod
+    def open(cls, silo_path: str, key: str, shown: str) -> "Ledger":
+        """Open the ledger of a target, made where there is none, for a run: nobody else may.
+
+        Args:
+            shown: What people call the target.
+
+        Raises:
+            LedgerInUse: Another run to this target is at work.
+            LedgerUnreadable: The file is no ledger.
+        """
+        path = ledger_path(silo_path, key)
+        flock = _only_one(f"{path}.lock", shown)
+        try:
+            if not os.path.exists(path):
+                _make(path, key, shown)
+            ledger = cls._checked(path)
+        except BaseException:
+            os.close(flock)
+            raise
+        ledger._flock = flock
+        return ledger
+
+    @classmethod
+    def look(cls, silo_path: str, key: str) -> "Ledger":
+        """Open the ledger to read it, also beside a run; an empty one where there is none.
+
+        Raises:
+            LedgerUnreadable: The file is no ledger.
+        """
+        path = ledger_path(silo_path, key)
+        if os.path.exists(path):
+            return cls._checked(path)
+        ledger = cls(":memory:")
+        ledger._connection.executescript(SCHEMA)
+        return ledger
+
+    @classmethod
+    def _checked(cls, path: str) -> "Ledger":
+        ledger = cls(path)
+        try:
+            keep_log(ledger._connection, path)
+            ledger._connection.execute("PRAGMA synchronous = NORMAL")
+            ledger._connection.execute("SELECT count(*) FROM object").fetchone()
+        except sqlite3.DatabaseError as error:
+            ledger.close()
+            raise LedgerUnreadable(path, str(error)) from None
+        return ledger
+
+    def close(self) -> None:
+        """Close the file, and let other runs in."""
+        with self._lock:
+            self._connection.close()
+        if self._flock is not None:
+            os.close(self._flock)
+            self._flock = None
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def _rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._connection.execute(sql, tuple(parameters)).fetchall()
+
+    # -- runs ---------------------------------------------------------------------------
+
+    def begin_run(self, arguments: Mapping[str, Any]) -> Run:
+        """Note that a run begins."""
+        run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT INTO run (id, arguments, started) VALUES (?, ?, ?)",
+                (run_id, json.dumps(arguments), _now()),
+            )
+        return self.run(run_id)
+
+    def end_run(self, run_id: str, how: str, counts: Mapping[str, int]) -> None:
+        """Note how a run ended: ``done``, ``stopped``, ``interrupted``."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE run SET ended = ?, how = ?, counts = ? WHERE id = ?",
+                (_now(), how, json.dumps(counts), run_id),
+            )
+
+    def run(self, run_id: str) -> Run:
+        """A run by its id.
+
+        Raises:
+            RunNotFound: There is none.
+        """
+        for run in self.runs():
+            if run.run_id == run_id:
+                return run
+        known = ", ".join(run.run_id for run in self.runs()[:5]) or "none"
+        raise RunNotFound(f"the ledger has no run {run_id}; it has {known}")
+
+    def runs(self) -> list[Run]:
+        """All runs, the newest first."""
+        rows = self._rows("SELECT id, arguments, started, ended, how, counts FROM run")
+        return [run_of(row) for row in reversed(rows)]
+
+    # -- what is known of a record --------------------------------------------------------
+
+    def known(self, identifier: str) -> Known:
+        """What the ledger knows of a record, for the plan."""
+        objects = self._rows(
+            "SELECT uri, version_uri, token, version, key, deposits, withdrawn, withdrawn_as"
+            " FROM object WHERE identifier = ?",
+            (identifier,),
+        )
+        if not objects:
+            return Known()
+        rows = self._rows(
+            "SELECT version, key, files FROM version WHERE identifier = ?", (identifier,)
+        )
+        keys = {version: key for version, key, _ in rows}
+        files = {version: digest for version, _, digest in rows}
+        return Known(held_of(objects[0]), keys, files, str(objects[0][-1]))
+
+    def held(self, after: str = "", limit: int = _CHUNK) -> list[str]:
+        """Identifiers of records that the target holds, by code point, behind one."""
+        rows = self._rows(
+            "SELECT identifier FROM object WHERE identifier > ? ORDER BY identifier LIMIT ?",
+            (after, limit),
+        )
+        return [str(row[0]) for row in rows]
+
+    def versions(self, identifier: str) -> list[tuple[str, str, str]]:
+        """(version, key, URI there) of the versions that the target holds as deposited last."""
+        rows = self._rows(
+            "SELECT version, key, version_uri FROM version WHERE identifier = ? ORDER BY number",
+            (identifier,),
+        )
+        return [(str(version), str(key), str(uri)) for version, key, uri in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many records the target holds, and how many deposits are in which state."""
+        (records,) = self._rows("SELECT count(*) FROM object WHERE deposits > 0")
+        states = self._rows("SELECT state, count(*) FROM deposit GROUP BY state")
+        return {"records": int(records[0]), **{str(state): int(n) for state, n in states}}
+
+    # -- deposits -----------------------------------------------------------------------
+
+    def begin(self, run_id: str, action: Action, how: Deletions | None = None) -> "Entry":
+        """Note that a deposit begins; before anything of it is sent.
+
+        Args:
+            how: For a withdrawal.
+        """
+        facts = {} if how is None else {HOW: str(how)}
+        with self._writing() as connection:
+            cursor = connection.execute(
+                "INSERT INTO deposit"
+                " (run, identifier, version, key, files, withdrawal, state, facts, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    run_id, action.identifier, action.version, action.key, action.files,
+                    how is not None, DepositState.OPEN, json.dumps(facts), _now(),
+                ),
+            )  # fmt: skip
+        return Entry(
+            int(cursor.lastrowid or 0), run_id, action.identifier, action.version, action.key,
+            action.files, how is not None, DepositState.OPEN, facts,
+        )  # fmt: skip
+
+    def entry(self, number: int) -> Entry:
+        """A deposit as it is noted now."""
+        rows = self._rows(f"{ENTRIES} WHERE number = ?", (number,))
+        return entry_of(rows[0])
+
+    def unfinished(self) -> list[Entry]:
+        """Deposits that ended in the dark, in the order begun."""
+        rows = self._rows(f"{ENTRIES} WHERE state IN (?, ?) ORDER BY number", UNFINISHED)
+        return [entry_of(row) for row in rows]
+
+    def broken_off(self, identifier: str) -> list[Entry]:
+        """Attempts at a record since the last that came to something, the newest first.
+
+        Only those of which the target noted something, and of them the last few.
+        """
+        ((done,),) = self._rows(
+            "SELECT coalesce(max(number), 0) FROM deposit"
+            " WHERE identifier = ? AND state IN (?, ?, ?)",
+            (identifier, DepositState.DONE, DepositState.WITHDRAWN, DepositState.ROLLED_BACK),
+        )
+        where = "identifier = ? AND number > ? AND facts != ? ORDER BY number DESC LIMIT ?"
+        rows = self._rows(f"{ENTRIES} WHERE {where}", (identifier, done, "{}", _ATTEMPTS))
+        return [entry_of(row) for row in rows]
+
+    def noted(self, identifier: str, key: str) -> dict[str, str]:
+        """The facts that the target noted when a record was deposited last under a key."""
+        where = "identifier = ? AND key = ? AND state = ? AND facts != ? ORDER BY number DESC"
+        values = (identifier, key, DepositState.DONE, "{}")
+        rows = self._rows(f"{ENTRIES} WHERE {where} LIMIT 1", values)
+        return dict(entry_of(rows[0]).facts) if rows else {}
+
+    def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
+        """Note how far a deposit is; facts add to those noted."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE deposit SET state = ?, facts = json_patch(facts, ?) WHERE number = ?",
+                (state, json.dumps(facts), number),
+            )
+
+    def fail(self, number: int, state: DepositState, reason: str) -> None:
+        """Note that nothing came of a deposit, and why."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE deposit SET state = ?, reason = ?, at = ? WHERE number = ?",
+                (state, reason, _now(), number),
+            )
+
+    def finish(self, entry: Entry, came_to: Deposited) -> None:
+        """Note what came of a deposit: it is there."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
+                (
+                    DepositState.WITHDRAWN if entry.withdrawal else DepositState.DONE,
+                    came_to.version_uri or came_to.uri,
+                    _now(),
+                    entry.number,
+                ),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO created VALUES (?, ?, ?)",
+                [(entry.run_id, entry.identifier, uri) for uri in came_to.created],
+            )
+            if not entry.withdrawal:
+                note_deposited(connection, entry, came_to)
+                return
+            note_withdrawn(connection, entry, came_to)
+            if entry.facts.get(HOW) == Deletions.DELETE:
+                note_deleted(connection, entry.identifier)
+
+    def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
+        """Note what the target says it holds, in the place of what was noted.
+
+        Where that is not as a deposit left it, no token is noted: it is a conflict.
+
+        Args:
+            files: Version → digest of its files, of those the Silo still has so.
+        """
+        last = found.versions[-1] if found.versions else None
+        with self._writing() as connection:
+            connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))
+            connection.execute("DELETE FROM object WHERE identifier = ?", (identifier,))
+            connection.execute(
+                "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')",
+                (
+                    identifier, found.uri, last.uri if last else "",
+                    found.token if found.is_as_left else "",
+                    last.version if last else "", last.key if last else "", found.deposits,
+                    found.withdrawn,
+                ),
+            )  # fmt: skip
+            for one in found.versions:
+                connection.execute(
+                    "INSERT OR REPLACE INTO version (identifier, version, key, files, version_uri)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    (identifier, one.version, one.key, files.get(one.version, ""), one.uri),
+                )
+
+    def note_changed(self, identifier: str) -> None:
+        """Note that others changed what the target holds of a record."""
+        with self._writing() as connection:
+            connection.execute("UPDATE object SET token = '' WHERE identifier = ?", (identifier,))
+
+    def forget(self, identifier: str) -> None:
+        """Note that the target holds nothing of a record."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))
+            connection.execute("DELETE FROM object WHERE identifier = ?", (identifier,))
+
+    # -- what a run created ---------------------------------------------------------------
+
+    def created(self, run_id: str) -> list[CreatedThing]:
+        """The objects a run created, the newest first, with their state as the ledger has it."""
+        rows = self._rows(
+            "SELECT c.identifier, c.uri, coalesce(o.token, '') FROM created c"
+            " LEFT JOIN object o USING (identifier) WHERE c.run = ? ORDER BY c.rowid DESC",
+            (run_id,),
+        )
+        return [CreatedThing(*map(str, row)) for row in rows]
+
+    def runs_of(self, identifier: str) -> set[str]:
+        """The runs that deposited something of a record that is there."""
+        rows = self._rows(
+            "SELECT DISTINCT run FROM deposit WHERE identifier = ? AND state IN (?, ?)",
+            (identifier, DepositState.DONE, DepositState.WITHDRAWN),
+        )
+        return {str(row[0]) for row in rows}
+
+    def taken_back(self, run_id: str, created: CreatedThing, trace: str) -> None:
+        """Note that what a run created is gone again.
+
+        Args:
+            trace: The token of what is left of it; ``""`` for nothing.
+        """
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE deposit SET state = ? WHERE identifier = ? AND run = ?",
+                (DepositState.ROLLED_BACK, created.identifier, run_id),
+            )
+            connection.execute("DELETE FROM version WHERE identifier = ?", (created.identifier,))
+            if trace:
+                connection.execute(
+                    "UPDATE object SET token = ?, version = '', key = '', version_uri = '',"
+                    " deposits = 0, withdrawn = 1 WHERE identifier = ?",
+                    (trace, created.identifier),
+                )
+                return
+            connection.execute(
+                "DELETE FROM created WHERE run = ? AND uri = ?", (run_id, created.uri)
+            )
+            connection.execute("DELETE FROM object WHERE identifier = ?", (created.identifier,))
+
+    # -- digests --------------------------------------------------------------------------
+
+    def known_sha512(self, digest: Digest) -> str | None:
+        """The SHA-512 of content, where it was read before."""
+        rows = self._rows(
+            "SELECT sha512 FROM sha512 WHERE sha256 = ? AND size = ?", (digest.sha256, digest.size)
+        )
+        return str(rows[0][0]) if rows else None
+
+    def note_sha512(self, digest: Digest, sha512: str) -> None:
+        """Keep the SHA-512 of content."""
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO sha512 VALUES (?, ?, ?)",
+                (digest.sha256, digest.size, sha512),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPen:
+    """The journal of one deposit: see `siloexport.targets.DepositJournal`."""
+
+    ledger: Ledger
+    number: int
+
+    def opened(self, **facts: str) -> None:
+        """See `DepositJournal`."""
+        self.ledger.note(self.number, DepositState.OPEN, facts)
+
+    def committing(self, **facts: str) -> None:
+        """See `DepositJournal`."""
+        self.ledger.note(self.number, DepositState.COMMITTING, facts)
+
+
+def _make(path: str, key: str, shown: str) -> None:
+    """Make a ledger, whole once it has its name."""
+    staged = f"{path}.{os.getpid()}.new"
+    with contextlib.closing(sqlite3.connect(staged)) as connection:
+        keep_log(connection, staged)
+        connection.executescript(SCHEMA)
+        connection.executemany("INSERT INTO about VALUES (?, ?)", [("key", key), ("shown", shown)])
+        connection.commit()
+    os.rename(staged, path)
+    flush_directory(os.path.dirname(path))
+
+
+def _only_one(path: str, shown: str) -> int:
+    fd = open_lock_file(path)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise LedgerInUse(f"another export to {shown} is at work; wait for its end") from None
+    return fd
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,173 @@
+"""The tables of the ledger, and their rows as values."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from siloexport.values import Deposited, DepositState, Held, UnfinishedDeposit
+
+SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    arguments TEXT NOT NULL,
+    started TEXT NOT NULL,
+    ended TEXT NOT NULL DEFAULT '',
+    how TEXT NOT NULL DEFAULT '',
+    counts TEXT NOT NULL DEFAULT '{}'
+);
+CREATE TABLE object (
+    identifier TEXT PRIMARY KEY,
+    uri TEXT NOT NULL,
+    version_uri TEXT NOT NULL,
+    token TEXT NOT NULL,
+    version TEXT NOT NULL,
+    key TEXT NOT NULL,
+    deposits INTEGER NOT NULL,
+    withdrawn INTEGER NOT NULL,
+    withdrawn_as TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE version (
+    number INTEGER PRIMARY KEY,
+    identifier TEXT NOT NULL,
+    version TEXT NOT NULL,
+    key TEXT NOT NULL,
+    files TEXT NOT NULL,
+    version_uri TEXT NOT NULL,
+    UNIQUE (identifier, version)
+);
+CREATE TABLE deposit (
+    number INTEGER PRIMARY KEY,
+    run TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    version TEXT NOT NULL,
+    key TEXT NOT NULL,
+    files TEXT NOT NULL,
+    withdrawal INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    facts TEXT NOT NULL DEFAULT '{}',
+    uri TEXT NOT NULL DEFAULT '',
+    reason TEXT NOT NULL DEFAULT '',
+    at TEXT NOT NULL
+);
+CREATE INDEX deposit_of ON deposit (identifier, number);
+CREATE INDEX deposit_unfinished ON deposit (state, number) WHERE state IN ('open', 'committing');
+CREATE TABLE created (
+    run TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    UNIQUE (run, uri)
+);
+CREATE TABLE sha512 (
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    sha512 TEXT NOT NULL,
+    PRIMARY KEY (sha256, size)
+) WITHOUT ROWID;
+"""
+ENTRIES = (
+    "SELECT number, run, identifier, version, key, files, withdrawal, state, facts FROM deposit"
+)
+"""What `entry_of` takes."""
+
+HOW = "how"
+"""The fact that says how a record is withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run, as the ledger has it.
+
+    Attributes:
+        ended: Empty while it is at work, or when it was killed.
+        how: ``done``, ``stopped``, ``interrupted``; or ``""``.
+    """
+
+    run_id: str
+    arguments: Mapping[str, Any]
+    started: str
+    ended: str
+    how: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A deposit that is under way, as the ledger has it."""
+
+    number: int
+    run_id: str
+    identifier: str
+    version: str
+    key: str
+    files: str
+    withdrawal: bool
+    state: DepositState
+    facts: Mapping[str, str]
+
+    def left(self, held: Held | None) -> UnfinishedDeposit:
+        """What a target is told of it, to find out what became of it."""
+        return UnfinishedDeposit(
+            self.identifier, self.version, self.key, self.state, self.facts, held, self.withdrawal
+        )
+
+
+def run_of(row: tuple[Any, ...]) -> Run:
+    """A run from its row."""
+    run_id, arguments, started, ended, how, counts = row
+    return Run(run_id, json.loads(arguments), started, ended, how, json.loads(counts))
+
+
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """A deposit from its row."""
+    number, run_id, identifier, version, key, files, withdrawal, state, facts = row
+    return Entry(
+        number, run_id, identifier, version, key, files, bool(withdrawal),
+        DepositState(state), json.loads(facts),
+    )  # fmt: skip
+
+
+def held_of(row: tuple[Any, ...]) -> Held:
+    """What the target holds of a record, from its row."""
+    uri, version_uri, token, version, key, deposits, withdrawn, _ = row
+    return Held(uri, version_uri, token, version, key, int(deposits), bool(withdrawn))
+
+
+def note_deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+    """Note what a deposit came to as what the target holds of the record."""
+    connection.execute(
+        "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT (identifier) DO UPDATE"
+        " SET uri = excluded.uri, version_uri = excluded.version_uri, token = excluded.token,"
+        " version = excluded.version, key = excluded.key, withdrawn = 0, withdrawn_as = '',"
+        " deposits = coalesce(?, deposits + ?)",
+        (
+            entry.identifier, came_to.uri, came_to.version_uri, came_to.token, entry.version,
+            entry.key, came_to.deposits or 1, came_to.deposits, 0 if came_to.was_there else 1,
+        ),
+    )  # fmt: skip
+    connection.execute(
+        "INSERT OR REPLACE INTO version (identifier, version, key, files, version_uri)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (entry.identifier, entry.version, entry.key, entry.files, came_to.version_uri),
+    )
+
+
+def note_withdrawn(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
+    """Note that the record was withdrawn there."""
+    connection.execute(
+        "UPDATE object SET withdrawn = 1, withdrawn_as = ?, token = ?,"
+        " deposits = coalesce(?, deposits + ?) WHERE identifier = ?",
+        (
+            entry.key, came_to.token, came_to.deposits, 0 if came_to.was_there else 1,
+            entry.identifier,
+        ),
+    )  # fmt: skip
+
+
+def note_deleted(connection: sqlite3.Connection, identifier: str) -> None:
+    """Note that the withdrawal left no version there."""
+    connection.execute("UPDATE object SET deposits = 0 WHERE identifier = ?", (identifier,))
+    connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))

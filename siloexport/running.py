@@ -1,0 +1,55 @@
+"""What the commands that run an export do alike: options → a run, a policy, a share."""
+
+from typing import Any
+
+from recordsilo import Silo
+from recordsilo.audit.sampling import share_of
+from recordsilo.cli import fail
+from siloexport import options
+from siloexport.engine import Export
+from siloexport.plan import Policy, Versions
+from siloexport.showing import Shown, show_run
+from siloexport.values import Deletions, OnConflict
+
+
+def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
+    """Export as the options say (`options.selecting`, `what_goes`, `how_run`, `jobs`, `showing`).
+
+    Args:
+        target: A `siloexport.targets.Target`.
+    """
+    selection = given["select"]
+    options.check_not_empty(silo, selection)
+    export = Export(silo, target, policy_of(given))
+    return show_run(
+        shown_of(given),
+        lambda watch, stop: export.run(
+            selection,
+            dry_run=given["dry_run"],
+            jobs=given["jobs"],
+            limit=given["limit"],
+            on_conflict=OnConflict(given["on_conflict"]),
+            watch=watch,
+            stop=stop,
+        ),
+    )
+
+
+def policy_of(given: dict[str, Any]) -> Policy:
+    """What `options.what_goes` asks for."""
+    return Policy(
+        Versions(given["versions"]), not given["no_unwrap"], Deletions(given["deletions"])
+    )
+
+
+def shown_of(given: dict[str, Any]) -> Shown:
+    """What `options.showing` asks for."""
+    return Shown(given.get("report_path"), given.get("as_json", False), given.get("quiet", False))
+
+
+def share(text: str) -> float:
+    """What `options.sample` asks for; ends the command where it is no share."""
+    try:
+        return share_of(text)
+    except ValueError:
+        fail(f"{text!r} is no share; write 10% or 0.1")

@@ -1,0 +1,249 @@
+"""Runs at the shell: their progress on stderr, signals, report files, and what is printed."""
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from types import FrameType
+from typing import IO, Any
+
+import click
+
+from recordsilo.selection import Selection
+from siloexport.engine import Export, Stop, Watch
+from siloexport.exits import (
+    exit_of_reconciliation,
+    exit_of_rollback,
+    exit_of_run,
+    exit_of_verification,
+)
+from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
+from siloexport.values import ActionKind, Difference
+
+SECONDS_BETWEEN_LINES = 5.0
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a command is to show.
+
+    Attributes:
+        report_path: Where a line for each action goes.
+    """
+
+    report_path: str | None = None
+    as_json: bool = False
+    quiet: bool = False
+
+
+def show_run(shown: Shown, run: Callable[[Watch, Stop], RunReport]) -> int:
+    """Run, show how far it is, print what it did; the command's exit code.
+
+    The first SIGINT or SIGTERM lets the deposits under way end; a second SIGINT does not.
+    """
+    with _lines_to(shown.report_path) as write, _stopping() as stop:
+        progress = _Line(quiet=shown.quiet).show
+
+        def note(outcome: DepositOutcome) -> None:
+            write(outcome.to_json())
+
+        report = run(Watch(progress, note), stop)
+    if shown.as_json:
+        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=1))
+    elif not shown.quiet or not report.whole:
+        _print_run(report)
+    return exit_of_run(report)
+
+
+@contextlib.contextmanager
+def _lines_to(path: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    if path is None:
+        yield lambda _line: None
+        return
+    with click.open_file(path, "w", encoding="utf-8", lazy=False) as file:
+        opened: IO[Any] = file
+        yield lambda line: print(json.dumps(line, ensure_ascii=False), file=opened)
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[Stop]:
+    stop = Stop()
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop.ask(interrupted=number == signal.SIGINT)
+
+    before: dict[int, Any] = {}
+    with contextlib.suppress(ValueError):  # not the main thread: signals are somebody else's
+        for one in (signal.SIGINT, signal.SIGTERM):
+            before[one] = signal.signal(one, ask)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Line:
+    """A line on stderr: over itself at a terminal, now and then in a pipe."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet, self._is_terminal = quiet, sys.stderr.isatty()
+        self._last = time.monotonic()
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it is, unless that was shown a moment ago."""
+        pause = 0.2 if self._is_terminal else SECONDS_BETWEEN_LINES
+        if self._quiet or time.monotonic() - self._last < pause:
+            return
+        self._last = time.monotonic()
+        line = progress_line(progress)
+        click.echo(
+            f"\r\x1b[K{line}" if self._is_terminal else line, err=True, nl=not self._is_terminal
+        )
+
+
+def progress_line(progress: Progress) -> str:
+    """How far, how fast, how long still."""
+    line = (
+        f"exporting: {progress.records:,} of {progress.total:,} records, "
+        f"{progress.deposits:,} written, {progress.rate:,.0f}/s"
+    )
+    left = progress.seconds_left
+    return line if left is None else f"{line}, {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+_WORDS = {
+    ActionKind.CREATE: "created",
+    ActionKind.ADD_VERSION: "versions added",
+    ActionKind.REPLACE: "replaced",
+    ActionKind.DESCRIBE: "described anew",
+    ActionKind.WITHDRAW: "withdrawn",
+    ActionKind.NOTHING: "unchanged",
+}
+_ALWAYS = (ActionKind.CREATE, ActionKind.REPLACE, ActionKind.NOTHING)
+
+
+def _print_run(report: RunReport) -> None:
+    counts = ", ".join(
+        f"{report.actions.get(kind, 0):,} {word}"
+        for kind, word in _WORDS.items()
+        if kind in _ALWAYS or report.actions.get(kind)
+    )
+    conflicts = "conflict" if report.conflicts == 1 else "conflicts"
+    not_done = {"failed": report.failed, conflicts: report.conflicts, "skipped": report.skipped}
+    counts += "".join(f", {number:,} {word}" for word, number in not_done.items() if number)
+    would = "to be done: " if report.dry_run else ""
+    left = report.actions.get(ActionKind.LEAVE, 0)
+    click.echo(f"{report.target}: {would}{counts}; {left:,} deleted at the source left out")
+    if report.recovered:
+        click.echo(f"  {report.recovered:,} that an earlier run left in the dark were there")
+    for identifier in report.still_there:
+        click.echo(f"  {identifier} is deleted at the source; an earlier export of it is there")
+    for outcome in report.remarks[:_SHOWN]:
+        click.echo(f"silo: {outcome.identifier}: {outcome.reason}", err=True)
+    if len(report.remarks) > _SHOWN:
+        more = len(report.remarks) - _SHOWN
+        click.echo(f"silo: and {more:,} more remarks; --report FILE names all", err=True)
+    for outcome in report.problems[:_SHOWN]:
+        click.echo(f"silo: {outcome.identifier}: {outcome.result}: {outcome.reason}", err=True)
+    more = report.failed + report.conflicts + report.skipped - len(report.problems[:_SHOWN])
+    if more > 0:
+        click.echo(f"silo: and {more:,} more; --report FILE names all", err=True)
+    if report.stopped:
+        click.echo(f"silo: stopped: {report.stopped}; resume goes on", err=True)
+    if report.run_id and not report.whole:
+        click.echo(f"silo: this was run {report.run_id}", err=True)
+
+
+# -- the other commands ------------------------------------------------------------------
+
+
+def show_verification(
+    export: Export, selection: Selection, share: float, shown: Shown, *, jobs: int
+) -> int:
+    """Verify, and print each difference; the command's exit code."""
+    with _lines_to(shown.report_path) as write:
+
+        def note(difference: Difference) -> None:
+            write(asdict(difference))
+
+        report = export.verify(selection, sample=share, jobs=jobs, on_difference=note)
+    if shown.as_json:
+        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
+    else:
+        _print_verification(report, quiet=shown.quiet)
+    return exit_of_verification(report)
+
+
+def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
+    for difference in report.first[:_SHOWN]:
+        click.echo(
+            f"{difference.identifier} {difference.version}: {difference.what}: {difference.detail}"
+        )
+    for identifier, why in list(report.unreadable.items())[:_SHOWN]:
+        click.echo(f"silo: {identifier} was not compared: {why}", err=True)
+    if quiet and not report.differences:
+        return
+    click.echo(
+        f"{report.target}: {report.versions:,} versions of {report.records:,} records compared, "
+        f"{report.differences:,} differences"
+    )
+    if report.outdated:
+        click.echo(
+            f"  {report.outdated:,} not compared: the Silo has something newer than was exported"
+        )
+
+
+def show_status(export: Export, shown: Shown) -> None:
+    """Print what the ledger says."""
+    status = export.status()
+    if shown.as_json:
+        click.echo(json.dumps(asdict(status), ensure_ascii=False, indent=1))
+        return
+    click.echo(f"target      {status.target}")
+    click.echo(f"ledger      {status.ledger}")
+    click.echo(f"records     {status.records:,}")
+    click.echo(f"unfinished  {status.unfinished:,}")
+    for run_id, started, how in status.runs:
+        click.echo(f"run {run_id}  {started}  {how}")
+
+
+def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, jobs: int) -> int:
+    """Rebuild the ledger, and print what came of it; the command's exit code."""
+    report = export.reconcile(selection, jobs=jobs)
+    if shown.as_json:
+        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
+        return exit_of_reconciliation(report)
+    others = {"deleted there": report.deleted, "changed by others": report.changed}
+    click.echo(
+        f"{report.target}: {report.found:,} records there, {report.adopted:,} noted anew, "
+        f"{report.forgotten:,} no longer there"
+        + "".join(f", {number:,} {word}" for word, number in others.items() if number)
+    )
+    for identifier, why in list(report.unreadable.items())[:_SHOWN]:
+        click.echo(f"silo: {identifier} was not looked up: {why}", err=True)
+    return exit_of_reconciliation(report)
+
+
+def show_rollback(export: Export, run_id: str, shown: Shown, *, purge: bool) -> int:
+    """Take a run back, and print what came of it; the command's exit code."""
+    report = export.rollback(run_id, purge=purge)
+    if shown.as_json:
+        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
+        return exit_of_rollback(report)
+    click.echo(f"{run_id}: {report.taken_back:,} taken back, {len(report.kept):,} kept")
+    for uri, why in list(report.kept.items())[:_SHOWN]:
+        click.echo(f"  {uri}: {why}")
+    return exit_of_rollback(report)

@@ -1,0 +1,55 @@
+"""Tables as jobs: one file of descriptions, CSV or JSON lines, whole or not there at all."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from recordsilo import Silo
+from recordsilo.selection import Selection
+from recordsilo.whole_file import as_text, whole_file
+from siloexport.targets import tables
+from siloexport.targets.tables import TableReport
+from silowork.values import Ending, Problem
+from silowork.work import Work
+
+TABLES: Mapping[str, tuple[Callable[..., TableReport], str]] = {
+    "csv": (tables.write_csv, tables.CSV_ENCODING),
+    "jsonl": (tables.write_jsonl, "utf-8"),
+}
+"""Form, which is the file's ending as well, → what writes it, and in which encoding."""
+
+
+def table(work: Work, selection: Selection, path: str) -> Ending:
+    """Write a table to `path`, in the place of one before; asked to end, that one stays.
+
+    Raises:
+        Interrupted: The job is to end; the next run begins the table anew.
+    """
+    columns = work.arguments.get("columns") or tables.USUAL
+    write, encoding = TABLES[work.arguments["form"]]
+    with Silo(work.silo_path, create=False) as silo:
+        total = selection.total(silo)
+
+        def show(done: int) -> None:
+            work.advanced(done, total)
+            work.end_if_asked()
+
+        with whole_file(path) as file, as_text(file, encoding) as text:
+            report = write(silo, selection, text, columns, progress=show)
+    return _ending(report, path)
+
+
+def _ending(report: TableReport, path: str) -> Ending:
+    counts = {
+        "records": report.records,
+        "deleted at the source left out": report.deleted,
+        "failed": len(report.failed),
+    }
+    known: dict[str, Any] = {name: number for name, number in counts.items() if number}
+    lines = [f"{number:>12,}  {name}" for name, number in known.items()]
+    return Ending(
+        whole=not report.failed,
+        text="\n".join([f"Exported to {path}", *lines]),
+        report=known,
+        counts=known,
+        problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
+    )

@@ -1,0 +1,408 @@
+"""Bags: for each record a tar file that holds one bag with all chosen versions.
+
+oai+eprints,example,org+6102.tar
+  oai+eprints,example,org+6102/
+    data/1/oai_dc                       version 1
+    data/workingcopy/oai_dc             …
+    bagit.txt  bag-info.txt  manifest-sha512.txt  tagmanifest-sha512.txt
+    silo.json                           what the manifest says of the versions
+
+The same deposit makes the same bytes on the same day, whoever makes it: nothing else in
+a bag tells of the moment or the machine, and a bag that is made again keeps its day. It
+is written as a stream, each file read once.
+
+Source: BagIt 1.0 (RFC 8493); the tar format of POSIX.1-2001 (pax).
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import os
+import re
+import tarfile
+import tempfile
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import IO, Any, cast
+
+from recordsilo.atomic_file import flush_fd
+from siloexport.content import checked_chunks
+from siloexport.errors import DepositFailed
+from siloexport.plan import digest_of
+from siloexport.targets.bag_settings import SENDER, BagSettings
+from siloexport.targets.directory import DAY, SETTINGS, DirectoryTarget, directory_name, marked
+from siloexport.values import Deposit, ExportedFile, ExportedVersion
+
+_BAGIT = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+_VARIANT = "bag 2"
+_MAX_NAME = 250
+_MAX_INFO = 1 << 20
+_TROUBLE = re.compile(
+    "[%\x00-\x1f\x7f\x85\u2028\u2029]|\\s+\\Z|\\^(?=[0-9a-f]{2})|~(?=[0-9a-f]{24}\\Z)"
+)
+_TROUBLE_OR_NOT_ASCII = re.compile(rf"[^\x00-\x7f]|{_TROUBLE.pattern}")
+
+
+class BagTarget(DirectoryTarget):
+    """A directory that records are exported to as bags, a tar file each.
+
+    Args:
+        directory: New, empty, or one that an earlier export of bags made.
+        settings: What all bags have alike; None: as the directory's bags have it, or the
+            usual. Other settings than before make all bags anew.
+        today: Gives the day, in UTC.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        settings: BagSettings | None = None,
+        *,
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
+    ) -> None:
+        super().__init__(directory, _Bags(settings or BagSettings(), today))
+        self._given = settings
+
+    def _take_marker(self, marker: bytes) -> None:
+        if self._given is None and isinstance(self._form, _Bags):
+            settings = BagSettings.from_json(marked(marker, SETTINGS))
+            self._form = replace(self._form, given=settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bags:
+    """See `siloexport.targets.directory.Form`."""
+
+    given: BagSettings
+    today: Callable[[], date]
+    name: str = "bags"
+    suffix: str = ".tar"
+
+    @property
+    def variant(self) -> str:
+        """See `Form`."""
+        usual = self.given == BagSettings()
+        return _VARIANT if usual else f"{_VARIANT} {digest_of(self.given.to_json())[:16]}"
+
+    @property
+    def settings(self) -> str:
+        """See `Form`."""
+        return self.given.to_json()
+
+    def day(self, path: str, deposit: Deposit) -> str:
+        """See `Form`: the day of bagging, of the same bag as noted, or as it says itself."""
+        return deposit.noted.get(DAY) or _day_of(path, deposit.key) or f"{self.today()}"
+
+    def write(self, path: str, deposit: Deposit, day: str) -> str:
+        with open(path, "xb") as file:
+            hashing = _Hashing(file)
+            with tarfile.open(fileobj=hashing, mode="w|", format=tarfile.PAX_FORMAT) as tar:
+                _Writer(tar, deposit, self.given, day).write()
+            file.flush()
+            flush_fd(file.fileno())
+        return hashing.sha256.hexdigest()
+
+    def digest(self, path: str) -> str:
+        try:
+            with open(path, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except (FileNotFoundError, IsADirectoryError):
+            return ""
+
+    def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - the digests of the bag's own files come from reading all
+        return None
+
+    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+        with tempfile.TemporaryDirectory(prefix="silo-bag-") as below:
+            try:
+                bag = _unpacked(path, below)
+            except (tarfile.TarError, OSError) as error:
+                yield "unreadable", path, f"it cannot be unpacked: {error}"
+                return
+            yield from _faults_of(bag, path)
+            yield from _other_payload(bag, path, deposit)
+
+
+# -- writing -----------------------------------------------------------------------------
+
+
+class _Hashing(io.RawIOBase):
+    """Writes through to a file, and adds up what was written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.sha256 = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self.sha256.update(content)
+        return self._file.write(content)
+
+
+class _Reading(io.RawIOBase):
+    """What `tarfile` reads a file's bytes from: chunks, with digests of what was taken."""
+
+    def __init__(self, chunks: Iterator[bytes], algorithms: Iterable[str]) -> None:
+        self._chunks, self._left = chunks, b""
+        self.digests = {one: hashlib.new(one, usedforsecurity=False) for one in algorithms}
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while len(self._left) < size and (chunk := next(self._chunks, b"")):
+            self._left += chunk
+        taken, self._left = self._left[:size], self._left[size:]
+        for digest in self.digests.values():
+            digest.update(taken)
+        return taken
+
+    def finish(self) -> None:
+        """Take what is behind the last byte: the check that these were the right ones."""
+        for _ in self._chunks:
+            pass
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes one bag into a tar file."""
+
+    tar: tarfile.TarFile
+    deposit: Deposit
+    settings: BagSettings
+    day: str
+    payload: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+    tags: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+
+    def write(self) -> None:
+        for version in self.deposit.versions:
+            for file in version.files:
+                self._payload(version, file)
+        self._tag("bagit.txt", _BAGIT)
+        self._tag("bag-info.txt", "".join(_bag_info(self.deposit, self.settings, self.day)))
+        self._tag("silo.json", _about(self.deposit))
+        for one in self.settings.manifests:
+            self._tag(f"manifest-{one}.txt", _lines(self.payload, one))
+        sums = tuple(self.tags)
+        for one in self.settings.tag_manifests:
+            self._tag(f"tagmanifest-{one}.txt", _lines(sums, one))
+
+    def _payload(self, version: ExportedVersion, file: ExportedFile) -> None:
+        name = _in_bag(version.name, file.path)
+        with checked_chunks(self.deposit.identifier, version, file) as chunks:
+            source = _Reading(chunks, self.settings.manifests)
+            self.tar.addfile(self._member(name, file.size), source)
+            source.finish()
+        self.payload.append((name, _hexes(source)))
+
+    def _tag(self, name: str, text: str) -> None:
+        try:
+            content = text.encode()
+        except UnicodeEncodeError:
+            why = f"half a surrogate pair in what the manifest says cannot be written into {name}"
+            raise DepositFailed(self.deposit.identifier, why) from None
+        source = _Reading(iter([content]), self.settings.tag_manifests)
+        self.tar.addfile(self._member(name, len(content)), source)
+        self.tags.append((name, _hexes(source)))
+
+    def _member(self, name: str, size: int) -> tarfile.TarInfo:
+        member = tarfile.TarInfo(f"{directory_name(self.deposit.identifier)}/{name}")
+        member.size, member.mtime, member.mode = size, _seconds(self.deposit), 0o644
+        return member
+
+
+def _seconds(deposit: Deposit) -> int:
+    """When the newest version was made, of all files in the bag; 0 where 2010 did not note it."""
+    newest = max(version.origin.date for version in deposit.versions)
+    try:
+        moment = datetime.fromisoformat(newest)
+    except ValueError:
+        return 0
+    return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()))
+
+
+def _hexes(source: _Reading) -> dict[str, str]:
+    return {name: digest.hexdigest() for name, digest in source.digests.items()}
+
+
+def _lines(digests: Iterable[tuple[str, Mapping[str, str]]], algorithm: str) -> str:
+    """RFC 8493, section 2.1.3; no name has a character that it would have encoded."""
+    return "".join(f"{found[algorithm]}  {name}\n" for name, found in digests)
+
+
+def _in_bag(version: str, path: str) -> str:
+    """A file's path in the bag, such as every reader of manifests takes.
+
+    ``^hh`` stands for what they trip over (bagit 1.9.0 decodes no ``%25``, ends lines at
+    U+2028, drops blanks at their ends); long names are cut and end in a digest.
+    """
+    return "/".join(["data", *map(_plain, [version, *path.split("/")])])
+
+
+def _plain(name: str) -> str:
+    is_composed = unicodedata.is_normalized("NFC", name)
+    plain = (_TROUBLE if is_composed else _TROUBLE_OR_NOT_ASCII).sub(_hex, name)
+    if len(plain.encode()) <= _MAX_NAME:
+        return plain
+    digest = hashlib.sha256(name.encode()).hexdigest()[:24]
+    return f"{plain.encode()[: _MAX_NAME - 25].decode(errors='ignore')}~{digest}"
+
+
+def _hex(match: re.Match[str]) -> str:
+    return "".join(f"^{octet:02x}" for octet in match[0].encode())
+
+
+def _bag_info(deposit: Deposit, settings: BagSettings, day: str) -> Iterator[str]:
+    """RFC 8493, section 2.2.2; then what is the Silo's own."""
+    files = [file for version in deposit.versions for file in version.files]
+    octets = sum(file.size for file in files)
+    yield from (f"{label}: {value}\n" for label, value in settings.info)
+    yield f"External-Identifier: {_one_line(deposit.identifier)}\n"
+    labels = {label.casefold() for label, _ in settings.info}
+    if deposit.source and SENDER.casefold() not in labels:
+        yield f"{SENDER}: harvested from {_one_line(deposit.source)}\n"
+    yield f"Bagging-Date: {day}\n"
+    yield f"Bag-Size: {_shown_size(octets)}\n"
+    yield f"Payload-Oxum: {octets}.{len(files)}\n"
+    for version in deposit.versions:
+        made = _one_line(version.origin.date) or "undated"
+        yield f"Silo-Version: {_one_line(version.name)} {made} sha256 {version.digest}\n"
+    yield f"Silo-Current-Version: {_one_line(deposit.version.name)}\n"
+    yield f"Silo-Key: {deposit.key}\n"
+
+
+def _shown_size(octets: float) -> str:
+    if octets < 1000:
+        return f"{octets} B"
+    for unit in ("KB", "MB", "GB"):
+        octets /= 1000
+        if octets < 999.95:
+            return f"{octets:.1f} {unit}"
+    return f"{octets / 1000:.1f} TB"
+
+
+def _day_of(path: str, key: str) -> str:
+    """The Bagging-Date of a bag that is there, if it is of that key; or ``""``."""
+    try:
+        with tarfile.open(path, "r:") as tar:
+            tag = next(one for one in tar if one.name.endswith("/bag-info.txt") and one.isfile()
+                       and one.name.count("/") == 1 and one.size <= _MAX_INFO)  # fmt: skip
+            info = cast(IO[bytes], tar.extractfile(tag)).read().decode()
+        found = dict(line.split(": ", 1) for line in info.splitlines() if ": " in line)
+        same = found.get("Silo-Key") == key
+        return date.fromisoformat(found["Bagging-Date"]).isoformat() if same else ""
+    except (OSError, tarfile.TarError, StopIteration, ValueError, KeyError):
+        return ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _about(deposit: Deposit) -> str:
+    versions = [
+        {
+            "name": version.name,
+            "made": version.origin.date,
+            "source_datestamp": version.datestamp,
+            "digest": version.digest,
+            "origin": {
+                "kind": version.origin.kind,
+                "of": version.origin.of,
+                "agent": version.origin.agent,
+                "message": version.origin.message,
+            },
+            "files": [
+                {
+                    "path": file.path,
+                    **_placed(version.name, file.path),
+                    "size": file.size,
+                    "sha256": file.sha256,
+                    "metadata": file.is_metadata,
+                    **({"document_of": file.document_of} if file.document_of else {}),
+                }
+                for file in version.files
+            ],
+        }
+        for version in deposit.versions
+    ]
+    about = {"identifier": deposit.identifier, "source": deposit.source, "versions": versions}
+    return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
+
+
+def _placed(version: str, path: str) -> dict[str, str]:
+    """Where a file is in the bag, if that is not under its own name."""
+    place = _in_bag(version, path)
+    return {"in_bag": place} if place != f"data/{version}/{path}" else {}
+
+
+# -- verifying ---------------------------------------------------------------------------
+
+
+def _unpacked(path: str, below: str) -> str:
+    """Unpack a bag of ours; the directory it is in.
+
+    Raises:
+        tarfile.TarError, OSError: It is no sound tar file, or holds what must not be unpacked.
+    """
+    with tarfile.open(path, "r:") as tar:
+        tar.extractall(below, filter="data")
+    names = os.listdir(below)
+    if len(names) != 1:
+        raise tarfile.ReadError(f"it holds {len(names)} directories, not one")
+    return os.path.join(below, names[0])
+
+
+def _faults_of(bag: str, path: str) -> Iterator[tuple[str, str, str]]:
+    """What the Library of Congress's own reader says of it."""
+    import bagit  # noqa: PLC0415 - slow to load, and needed only here
+
+    with _quiet(bagit.LOGGER):
+        try:
+            bagit.Bag(bag).validate()
+        except bagit.BagValidationError as error:
+            for detail in error.details or [error]:
+                yield "file", path, str(detail)
+        except (bagit.BagError, OSError, ValueError) as error:
+            yield "unreadable", path, str(error)
+
+
+@contextlib.contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """What it finds is raised too; its warnings on stderr would say it twice."""
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+    """A bag may be sound, and of something else."""
+    expected = {
+        _in_bag(version.name, file.path): file.sha256
+        for version in deposit.versions
+        for file in version.files
+    }
+    found = {
+        os.path.relpath(os.path.join(below, name), bag)
+        for below, _, names in os.walk(os.path.join(bag, "data"))
+        for name in names
+    }
+    for name in sorted(expected.keys() | found):
+        if name not in found:
+            yield "file", path, f"{name} is missing"
+        elif name not in expected:
+            yield "extra", path, f"{name} was not exported"
+        else:
+            with open(os.path.join(bag, name), "rb") as file:
+                is_same = hashlib.file_digest(file, "sha256").hexdigest() == expected[name]
+            if not is_same:
+                yield "file", path, f"{name} has other bytes than the Silo"

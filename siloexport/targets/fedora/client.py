@@ -1,0 +1,149 @@
+"""HTTP to one Fedora: sends, and raises what an answer means. Knows no records.
+
+Nothing is sent twice here: what is retried is a whole deposit, which the engine does.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from urllib.parse import quote, unquote, urlsplit
+
+import requests
+from requests.auth import HTTPBasicAuth
+
+from siloexport.targets.fedora.answers import Busy, Departed, NotThere, check
+
+NT = "application/n-triples"
+LINK_FORMAT = "application/link-format"
+ARCHIVAL_GROUP = "http://fedora.info/definitions/v4/repository#ArchivalGroup"
+BINARY = "http://www.w3.org/ns/ldp#NonRDFSource"
+_TIMEOUT = (10, 300)
+"""Seconds to connect, and between two bytes of an answer: a commit writes every file of it."""
+_SAFE = ":+=,@~"
+ADDRESS = f"/{_SAFE}"
+"""What is not percent-encoded in an address."""
+Auth = tuple[bytes, bytes]
+Body = bytes | Iterable[bytes] | None
+
+
+class FedoraClient:
+    """Requests to the server, by any number of threads; each has a connection of its own.
+
+    Redirections are not followed, so credentials go where they were meant to.
+
+    Args:
+        auth: User and password; None leaves it to the user's netrc.
+    """
+
+    def __init__(self, auth: Auth | None = None) -> None:
+        self._auth = auth
+        self._own = threading.local()
+        self._sessions: list[requests.Session] = []
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            for session in self._sessions:
+                session.close()
+            self._sessions.clear()
+            self._own = threading.local()
+
+    def __enter__(self) -> "FedoraClient":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _session(self) -> requests.Session:
+        session: requests.Session | None = getattr(self._own, "session", None)
+        if session is None:
+            session = requests.Session()
+            session.headers["User-Agent"] = "recordsilo"
+            # On writes an Accept that the answer does not match is answered 406 after the
+            # resource was made (6.0.0); `*/*` matches all.
+            session.headers["Accept"] = "*/*"
+            session.auth = None if self._auth is None else HTTPBasicAuth(*self._auth)
+            self._own.session = session
+            with self._lock:
+                self._sessions.append(session)
+        return session
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: Body = None,
+    ) -> requests.Response:
+        """Send one request and read the answer.
+
+        Raises:
+            FedoraError: The subclass for the answer's cause; `Busy` for no answer,
+                `NotFedora` for one that is not Fedora's.
+        """
+        try:
+            answer = self._session().request(
+                method,
+                url,
+                headers=dict(headers or {}),
+                data=body,
+                allow_redirects=False,
+                timeout=_TIMEOUT,
+            )
+        except (requests.RequestException, UnicodeError) as error:
+            raise Busy(0, url, _why(error)) from error
+        check(method, url, answer.status_code, answer.headers, lambda: answer.text)
+        return answer
+
+    def get_if_there(
+        self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
+    ) -> requests.Response | None:
+        """As `send`; None where nothing is there, or only a tombstone."""
+        try:
+            return self.send(method, url, headers)
+        except (NotThere, Departed):
+            return None
+
+
+def _why(error: Exception) -> str:
+    """The innermost cause: the outer ones repeat the address."""
+    reason: object = error
+    while isinstance(reason, Exception):
+        inner = getattr(reason, "reason", None) or (reason.args[0] if reason.args else None)
+        if not isinstance(inner, Exception):
+            break
+        reason = inner
+    text = str(reason).rpartition(": ")[2] if "Errno" in str(reason) else str(reason)
+    return " ".join(text.split())[:200] or type(error).__name__
+
+
+def joined(base: str, *segments: str) -> str:
+    """An address below another; segments are percent-encoded as Fedora itself writes them."""
+    return "/".join([base.rstrip("/"), *(quote(segment, safe=_SAFE) for segment in segments)])
+
+
+def candidates(url: str) -> list[str]:
+    """Where the repository's root may be, of which an address below it is known.
+
+    The addresses above it, then the places where the war and the Docker image put it.
+    """
+    parts = urlsplit(url)
+    host = f"{parts.scheme}://{parts.netloc}"
+    segments = [segment for segment in parts.path.split("/") if segment]
+    above = ["/".join([host, *segments[:count]]) for count in range(len(segments), -1, -1)]
+    # `…/rest` first: asking for a container that is not there costs an answer each.
+    above.sort(key=lambda one: not one.endswith("/rest"))
+    whole = "/".join([host, *segments])
+    return [*above, f"{whole}/rest", f"{whole}/fcrepo/rest"]
+
+
+def segments_below(root: str, url: str) -> tuple[str, ...]:
+    """The path from the repository's root to an address, decoded."""
+    below = urlsplit(url).path.rstrip("/").removeprefix(urlsplit(root).path.rstrip("/"))
+    return tuple(unquote(segment) for segment in below.split("/") if segment)

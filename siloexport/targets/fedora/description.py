@@ -1,0 +1,185 @@
+"""What is said of an object in Fedora: by the crosswalk, and by us of the version. Pure.
+
+Our own statements have their words under ``urn:x-recordsilo:``; docs/fedora.md, "The
+description" lists them. They carry all that is needed to know, without a ledger, which
+version of which record this is.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote, unquote
+
+from rdflib import Graph, Literal, Namespace, URIRef
+from rdflib.compare import graph_diff, isomorphic, to_isomorphic
+from rdflib.namespace import DCTERMS, PROV, XSD
+from rdflib.term import Node
+
+from siloexport.crosswalk import Crosswalk, ntriples
+from siloexport.targets.fedora.client import ADDRESS
+from siloexport.values import Deposit, ExportedVersion, Withdrawal
+
+SILO = Namespace("urn:x-recordsilo:")
+RECORD, VERSION, KEY = SILO.record, SILO.version, SILO.key
+CHECKSUM, STATUS, DELETED = SILO.checksum, SILO.status, SILO.deletedAtSource
+DELETED_STATUS = Literal("deleted at the source")
+_WITHDRAWAL = frozenset({STATUS, DELETED, SILO.withdrawal})
+_STATEMENTS = SILO.statements
+
+
+def description(
+    deposit: Deposit, subject: URIRef, crosswalk: Crosswalk, sums: Mapping[str, str]
+) -> bytes:
+    """The whole description of a version, as N-Triples.
+
+    Args:
+        sums: Path → SHA-512 of every file that goes.
+    """
+    version = deposit.version
+    statements = [
+        *crosswalk.statements(_metadata(version), subject),
+        *((subject, predicate, term) for predicate, term in _about(deposit)),
+        *((subject, CHECKSUM, Literal(f"{sums[path]}  {path}")) for path in sums),
+    ]
+    return _sealed(dict.fromkeys(statements), subject)
+
+
+def _sealed(statements: Iterable[tuple[Node, Node, Node]], subject: URIRef) -> bytes:
+    """Statements with a digest of them all, by which a change of any of them shows."""
+    content = ntriples(statements)
+    return ntriples([(subject, _STATEMENTS, Literal(_digest(parsed(content))))]) + content
+
+
+def _digest(graph: Graph) -> str:
+    """Of statements as read: reading gives dates one form, whatever the server made of them."""
+    return f"sha256:{hashlib.sha256(ntriples(graph)).hexdigest()}"
+
+
+def is_sealed(graph: Graph) -> bool:
+    """Whether a description is, statement for statement, one that an export wrote.
+
+    Blank nodes, which an export writes none of, have other names each time they are read.
+    """
+    others = without(graph, frozenset({_STATEMENTS}))
+    return value(graph, _STATEMENTS) == _digest(others)
+
+
+def undescribed(deposit: Deposit, crosswalk: Crosswalk) -> str:
+    """Why the crosswalk says nothing of a version's metadata; ``""`` where it does."""
+    metadata = _metadata(deposit.version)
+    if not metadata or crosswalk.fits(metadata):
+        return ""
+    return f"no [[format]] of {crosswalk.path} has the root of {', '.join(metadata)}"
+
+
+def _metadata(version: ExportedVersion) -> dict[str, bytes]:
+    """The metadata files' contents: as harvested, so also those that were not unwrapped."""
+    found = {}
+    for file in version.files:
+        if file.is_metadata and not file.path.endswith(".about"):
+            with version.content.open(file.path) as source:
+                found[file.path] = source.read()
+    return found
+
+
+def _about(deposit: Deposit) -> Iterator[tuple[URIRef, URIRef | Literal]]:
+    version, origin = deposit.version, deposit.version.origin
+    yield DCTERMS.identifier, Literal(deposit.identifier)
+    yield RECORD, Literal(deposit.identifier)
+    if deposit.source:
+        yield DCTERMS.provenance, Literal(f"Harvested from {deposit.source}")
+    yield VERSION, Literal(version.name)
+    yield KEY, Literal(version.key)
+    yield SILO.digest, Literal(f"sha256:{version.digest}")
+    yield SILO.kind, Literal(origin.kind)
+    if origin.date:
+        made = Literal(f"{origin.date}Z", datatype=XSD.dateTime, normalize=False)
+        yield DCTERMS.modified, made
+        yield PROV.generatedAtTime, made
+    for predicate, text in (
+        (SILO.sourceDatestamp, version.datestamp and f"{version.datestamp}Z"),
+        (SILO.revisionOf, origin.of), (SILO.agent, origin.agent), (SILO.message, origin.message),
+    ):  # fmt: skip
+        if text:
+            yield predicate, Literal(text)
+
+
+def withdrawn(current: bytes, subject: URIRef, withdrawal: Withdrawal) -> bytes:
+    """A description with the statement that the source deleted the record.
+
+    Args:
+        current: The object's own statements as Fedora has them, in N-Triples.
+    """
+    graph = without(parsed(current), _WITHDRAWAL | {_STATEMENTS})
+    graph.add((subject, STATUS, DELETED_STATUS))
+    graph.add((subject, SILO.withdrawal, Literal(withdrawal.key)))
+    if withdrawal.date:
+        graph.add((subject, DELETED, Literal(withdrawal.date)))
+    return _sealed(graph, subject)
+
+
+def parsed(content: bytes) -> Graph:
+    """N-Triples read; raises ValueError for what are none."""
+    graph = Graph()
+    try:
+        graph.parse(data=content, format="nt")
+    except Exception as error:  # rdflib's parsers raise what they like, ParserError to IndexError
+        raise ValueError(f"not N-Triples: {error}") from error
+    return graph
+
+
+def without(graph: Graph, predicates: frozenset[URIRef]) -> Graph:
+    """A graph without the statements of some predicates."""
+    kept = Graph()
+    for one in graph:
+        if one[1] not in predicates:
+            kept.add(one)
+    return kept
+
+
+def value(graph: Graph, predicate: URIRef) -> str:
+    """The one text under a predicate; ``""`` for none."""
+    return next((str(term) for term in graph.objects(None, predicate)), "")
+
+
+def checksums(graph: Graph) -> dict[str, str]:
+    """Path → SHA-512, as a description lists the files of its version."""
+    lines = (str(term) for term in graph.objects(None, CHECKSUM))
+    return {path: sha512 for sha512, _, path in (line.partition("  ") for line in lines)}
+
+
+def is_withdrawn(graph: Graph) -> bool:
+    """Whether a description says that the source deleted the record."""
+    return (None, STATUS, DELETED_STATUS) in graph
+
+
+def unlike(expected: bytes, found: bytes, *, withdrawal: bool) -> str:
+    """What differs between two descriptions as graphs, in words; ``""`` for nothing.
+
+    Names of blank nodes do not count, and no more does a withdrawal's own statements.
+    """
+    ours = parsed(expected)
+    theirs = parsed(found)
+    if withdrawal:
+        ours = without(ours, frozenset({_STATEMENTS}))
+        theirs = without(theirs, _WITHDRAWAL | {_STATEMENTS})
+    if isomorphic(ours, theirs):
+        return ""
+    _, lost, added = graph_diff(to_isomorphic(ours), to_isomorphic(theirs))
+    return "; ".join([*_listed("missing", lost), *_listed("not ours", added)])
+
+
+def _listed(what: str, graph: Graph, limit: int = 3) -> Iterator[str]:
+    statements = sorted(f"{p.n3()} {o.n3()}"[:200] for _, p, o in graph)
+    for one in statements[:limit]:
+        yield f"{what}: {one}"
+    if len(statements) > limit:
+        yield f"{len(statements) - limit} more {what}"
+
+
+def contained(graph: Graph) -> set[str]:
+    """The addresses that an object or a memento of it says it contains.
+
+    As our own are written: servers may leave letters of other scripts as they are.
+    """
+    ldp = URIRef("http://www.w3.org/ns/ldp#contains")
+    return {quote(unquote(str(term)), safe=ADDRESS) for term in graph.objects(None, ldp)}

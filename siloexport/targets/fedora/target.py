@@ -1,0 +1,528 @@
+"""Fedora as an export target: one record is one Archival Group, one version one memento."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from siloexport.crosswalk import Crosswalk
+from siloexport.errors import CannotTakeBack, Conflict, DepositFailed
+from siloexport.targets import DepositJournal
+from siloexport.targets.fedora import place, sending, verifying
+from siloexport.targets.fedora.answers import (
+    Busy,
+    ChangedMeanwhile,
+    Departed,
+    Memento,
+    NotFedora,
+    NotThere,
+)
+from siloexport.targets.fedora.client import NT, FedoraClient, joined
+from siloexport.targets.fedora.description import (
+    KEY,
+    VERSION,
+    checksums,
+    description,
+    is_sealed,
+    parsed,
+    undescribed,
+    value,
+    withdrawn,
+)
+from siloexport.targets.fedora.intact import files_at, is_part_of, is_untouched
+from siloexport.targets.fedora.names import object_segment
+from siloexport.targets.fedora.objects import (
+    OWN,
+    FedoraObject,
+    await_next_second,
+    deleted_token,
+    read_object,
+    read_versions,
+    token,
+)
+from siloexport.targets.fedora.telling import told, usable
+from siloexport.targets.fedora.transaction import Transaction, settle
+from siloexport.values import (
+    Capabilities,
+    CreatedThing,
+    Deletions,
+    Deposit,
+    Deposited,
+    Difference,
+    Found,
+    FoundVersion,
+    Held,
+    UnfinishedDeposit,
+    Withdrawal,
+)
+
+_DELETED = "deleted"
+_CAN = Capabilities(
+    each_version=True,
+    deletions=frozenset({Deletions.STATUS, Deletions.DELETE}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What a deposit starts from.
+
+    Attributes:
+        there: None where there is nothing.
+        is_ours: Whether it is as this export left it, so its list of files is to be believed.
+        is_done: Whether it holds the deposit already, whole.
+        is_half: Whether it is what an interrupted creation of ours left.
+    """
+
+    there: FedoraObject | None = None
+    is_ours: bool = True
+    is_done: bool = False
+    is_half: bool = False
+
+
+class FedoraTarget:
+    """A container of a Fedora 6 or 7, with an Archival Group for each record.
+
+    What the server can do is found out from its answers.
+
+    Args:
+        url: The container, or the repository's root; made, if not there.
+        client: How to reach it.
+        crosswalk: How descriptions are mapped.
+    """
+
+    def __init__(self, url: str, client: FedoraClient, crosswalk: Crosswalk | None = None) -> None:
+        self.shown = url
+        self._url = url.rstrip("/")
+        self._client = client
+        self._crosswalk = crosswalk or Crosswalk.default()
+        self._root = ""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    @property
+    def key(self) -> str:
+        """See `Target`: the container's address."""
+        return f"fedora {self._url}"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See `Target`."""
+        return _CAN
+
+    @property
+    def crosswalk(self) -> str:
+        """See `Target`."""
+        return self._crosswalk.id
+
+    def probe(self) -> None:
+        """See `Target`."""
+        with usable(self.shown):
+            self._root = place.find_root(self._client, self._url)
+            place.check_container(self._client, self._root, self._url)
+
+    def prepare(self) -> None:
+        """See `Target`: the container and those above it, which else could never be made."""
+        with usable(self.shown):
+            self._root = self._root or place.find_root(self._client, self._url)
+            place.make_containers(self._client, self._root, self._url)
+
+    def uri_of(self, identifier: str) -> str:
+        """The address of a record's object."""
+        return joined(self._url, object_segment(identifier))
+
+    # -- deposits ---------------------------------------------------------------------
+
+    def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
+        """See `Target`."""
+        uri = self.uri_of(deposit.identifier)
+        with told(deposit.identifier):
+            if deposit.held is None and not (deposit.overwrite or _may_be_begun(deposit)):
+                with contextlib.suppress(ChangedMeanwhile, Departed):
+                    return self._write(deposit, uri, _Before(), journal)
+            before = self._before(deposit)
+            there = before.there
+            if there is not None and before.is_done:
+                count = len(there.versions)
+                return Deposited(uri, there.last.uri, there.token, (), True, count)
+            if there is not None and before.is_half:
+                self._remove_half(there, journal)
+                return self._write(deposit, uri, _Before(), journal)
+            if there is not None and there.tombstone:
+                return self._write_over(deposit, there, journal)
+            return self._write(deposit, uri, before, journal)
+
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
+        """See `Target`."""
+        uri = self.uri_of(step.identifier)
+        with told(step.identifier):
+            if isinstance(step, Withdrawal):
+                if is_first:
+                    self._check_withdrawable(step, read_object(self._client, uri))
+                return ""
+            description(step, URIRef(uri), self._crosswalk, {})
+            if is_first:
+                before = self._before(step)
+                self._make_way(step, before.there)
+                if before.there is not None and before.there.tombstone and not before.is_half:
+                    self._foresee_over(step, before.there)
+            return undescribed(step, self._crosswalk)
+
+    def _before(self, deposit: Deposit) -> _Before:
+        """What a deposit finds; reads only.
+
+        Raises:
+            Conflict: It is others', and not to be overwritten.
+        """
+        there = read_object(self._client, self.uri_of(deposit.identifier))
+        is_ours = self._is_as_left(there, deposit.held)
+        begun = None if is_ours else self._begun(there, deposit)
+        if there is not None and _may_be_done(deposit, there, begun, is_ours=is_ours):
+            is_done = is_ours or is_untouched(self._client, there)
+            if is_done:
+                return _Before(there, is_ours, is_done=True)
+        if not is_ours and begun is None and not deposit.overwrite:
+            raise Conflict(deposit.identifier, _what_is_there(there))
+        if begun is not None and begun.facts.get("creates"):
+            return _Before(there, is_ours, is_half=True)
+        return _Before(there, is_ours and not _is_again(deposit))
+
+    def _remove_half(self, there: FedoraObject, journal: DepositJournal) -> None:
+        """Remove what is left of an object that we were creating, without a trace.
+
+        Its files cannot be sent again: a 6.0.0 that lost them from its index answered 500.
+        """
+        journal.opened(removes=there.uri, creates=there.uri)
+        if not there.tombstone:
+            self._client.send("DELETE", there.uri)
+        self._purge(there.tombstone or f"{there.uri}/fcr:tombstone")
+
+    def _is_as_left(self, there: FedoraObject | None, held: Held | None) -> bool:
+        """Whether an object is what the ledger knows to be there."""
+        if held is None or there is None:
+            return held is None and there is None
+        if there.token != held.token:
+            return False
+        return bool(there.tombstone) or is_untouched(self._client, there)
+
+    def _begun(self, there: FedoraObject | None, deposit: Deposit) -> UnfinishedDeposit | None:
+        """The deposit of ours that an object is the half of; None where it is no such thing.
+
+        What shows it: the description is in the very state that the ledger noted before
+        the commit, and of files there are only such as were sent with it, or were there.
+        Or a tombstone, where the ledger says that such a half was to be removed.
+        """
+        if there is None:
+            return None
+        if there.tombstone:
+            removed = (left for left in deposit.left if left.facts.get("removes") == there.uri)
+            return next(removed, None)
+        left = next((one for one in deposit.left if one.facts.get("state") == there.state), None)
+        count, before = (
+            (deposit.held.deposits, deposit.held.version_uri) if deposit.held else (0, "")
+        )
+        if left is None or not there.state or len(there.versions) > count + 1:
+            return None
+        return left if is_part_of(self._client, there, before) else None
+
+    def _write_over(
+        self, deposit: Deposit, there: FedoraObject, journal: DepositJournal
+    ) -> Deposited:
+        """Make the object again where it was deleted; its history goes on, from 6.5."""
+        try:
+            return self._write(deposit, there.uri, _Before(there), journal)
+        except Departed as error:
+            if not deposit.overwrite:
+                raise _bars_the_way(deposit, there) from error
+        self._purge(there.tombstone)
+        return self._write(deposit, there.uri, _Before(), journal)
+
+    def _foresee_over(self, deposit: Deposit, there: FedoraObject) -> None:
+        """Find out whether the server makes anew what was deleted, and take that back."""
+        if deposit.overwrite:
+            return
+        transaction = Transaction.begin(self._client, self._root)
+        try:
+            sending.make_group(transaction, there.uri, over_tombstone=True)
+        except Departed as error:
+            raise _bars_the_way(deposit, there) from error
+        finally:
+            transaction.abandon()
+
+    def _write(
+        self, deposit: Deposit, uri: str, before: _Before, journal: DepositJournal
+    ) -> Deposited:
+        version = deposit.version
+        # Read before the transaction is opened: its life is short.
+        sums = {file.path: version.content.sha512(file.path) for file in version.files}
+        body = description(deposit, URIRef(uri), self._crosswalk, sums)
+        there = before.there
+        self._make_way(deposit, there)
+        is_new = there is None or bool(there.tombstone)
+        what = self._change(deposit, uri, before, sums)
+        if there is not None:
+            await_next_second(self._client, there)
+        with self._transaction(journal) as transaction:
+            if is_new:
+                sending.make_group(transaction, uri, over_tombstone=self._goes_over(there))
+            sending.send_files(transaction, uri, version, what, is_new=there is None)
+            expected = there.state if there is not None and not is_new else ""
+            state = sending.put_description(transaction, uri, body, expected)
+            journal.committing(state=state, creates=uri if there is None else "")
+            transaction.commit()
+        created = (uri,) if there is None else ()
+        hidden = there is None and _may_be_begun(deposit)
+        remark = undescribed(deposit, self._crosswalk)
+        return self._made(uri, state, there, created, hidden=hidden, remark=remark)
+
+    def _change(
+        self, deposit: Deposit, uri: str, before: _Before, sums: dict[str, str]
+    ) -> sending.Change:
+        files, there = deposit.version.files, before.there
+        if there is None or there.tombstone:
+            return sending.Change(files)
+        if before.is_ours:
+            return sending.change(uri, files, sums, checksums(there.graph))
+        wanted = {sending.file_uri(uri, path) for path in sums}
+        return sending.Change(files, tuple(sorted(files_at(self._client, uri) - wanted)))
+
+    @staticmethod
+    def _goes_over(there: FedoraObject | None) -> bool:
+        return there is not None and bool(there.tombstone)
+
+    def _make_way(self, deposit: Deposit, there: FedoraObject | None) -> None:
+        """Refuse what no overwriting can change."""
+        if there is not None and not there.tombstone and not there.is_group:
+            raise DepositFailed(
+                deposit.identifier,
+                f"{there.uri} is there and no Archival Group, and cannot be made one",
+            )
+
+    def _made(
+        self,
+        uri: str,
+        state: str,
+        before: FedoraObject | None,
+        created: tuple[str, ...] = (),
+        *,
+        hidden: bool = False,
+        remark: str = "",
+    ) -> Deposited:
+        """What was committed: its version is the first after those that were there.
+
+        Args:
+            hidden: Whether a commit of ours may be among them that was not to be seen: a
+                6.0.0 killed after it had lost the object and showed its version again
+                when it was made anew.
+
+        Raises:
+            NotFedora: There is no new version: it was not Fedora that answered the commit.
+        """
+        versions = read_versions(self._client, uri)
+        count = len(before.versions) if before else 0
+        if len(versions) <= count:
+            raise NotFedora(204, uri, "was committed, as was said, but lists no new version")
+        if not hidden and (before is None or not before.tombstone):
+            versions = versions[: count + 1]
+        memento = versions[-1].uri
+        self._client.send("HEAD", memento)
+        count = len(versions)
+        return Deposited(uri, memento, token(state, versions), created, False, count, remark)
+
+    @contextlib.contextmanager
+    def _transaction(self, journal: DepositJournal) -> Iterator[Transaction]:
+        """A transaction that is noted before anything is sent under it.
+
+        It is taken back when anything fails, but not where a commit had no answer: then
+        it may be at work, and `recover` finds out what came of it.
+        """
+        transaction = Transaction.begin(self._client, self._root)
+        journal.opened(tx=transaction.uri)
+        try:
+            yield transaction
+        except Busy:
+            raise
+        except BaseException as error:
+            if open_still := transaction.abandon():
+                error.args = (f"{error}; {open_still}",)
+            raise
+
+    # -- withdrawals ------------------------------------------------------------------
+
+    def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
+        """See `Target`."""
+        uri = self.uri_of(withdrawal.identifier)
+        with told(withdrawal.identifier):
+            there = read_object(self._client, uri)
+            if there is None or there.tombstone:
+                return Deposited(uri, token=deleted_token(), was_there=True, deposits=0)
+            self._check_withdrawable(withdrawal, there)
+            if withdrawal.how is Deletions.DELETE:
+                return self._delete(uri, journal)
+            return self._mark(withdrawal, there, journal)
+
+    def _check_withdrawable(self, withdrawal: Withdrawal, there: FedoraObject | None) -> None:
+        if there is None or there.tombstone or withdrawal.overwrite:
+            return
+        if not self._is_as_left(there, withdrawal.held):
+            raise Conflict(withdrawal.identifier, _what_is_there(there))
+
+    def _delete(self, uri: str, journal: DepositJournal) -> Deposited:
+        with self._transaction(journal) as transaction:
+            transaction.send("DELETE", uri, {})
+            journal.committing(state=_DELETED)
+            transaction.commit()
+        self._check_deleted(uri)
+        return Deposited(uri, token=deleted_token(), deposits=0)
+
+    def _mark(
+        self, withdrawal: Withdrawal, there: FedoraObject, journal: DepositJournal
+    ) -> Deposited:
+        uri = there.uri
+        body = withdrawn(there.own, URIRef(uri), withdrawal)
+        await_next_second(self._client, there)
+        with self._transaction(journal) as transaction:
+            state = sending.put_description(transaction, uri, body, there.state)
+            journal.committing(state=state)
+            transaction.commit()
+        return self._made(uri, state, there)
+
+    # -- after a crash ----------------------------------------------------------------
+
+    def recover(self, left: UnfinishedDeposit) -> Deposited | None:
+        """See `Target`."""
+        uri = self.uri_of(left.identifier)
+        with told(left.identifier):
+            if transaction := left.facts.get("tx"):
+                settle(self._client, transaction)
+            state = left.facts.get("state")
+            there = read_object(self._client, uri) if state else None
+            if there is None or there.state != state:
+                return None
+            if not there.tombstone and not is_untouched(self._client, there):
+                return None
+            created = tuple(filter(None, [left.facts.get("creates")]))
+            count = len(there.versions)
+            return Deposited(uri, there.last.uri, there.token, created, deposits=count)
+
+    def find(self, identifier: str) -> Found | None:
+        """See `Target`."""
+        uri = self.uri_of(identifier)
+        with told(identifier):
+            there = read_object(self._client, uri)
+            if there is None:
+                return None
+            versions, state, ours = [], "", ""
+            for memento in there.versions:
+                found, now = self._found_version(memento)
+                if found is not None and now != state:  # with a file alone, it stays
+                    versions.append(found)
+                    ours = now
+                state = now
+            is_as_left = bool(versions) and ours == state == there.state and self._is_whole(there)
+            return Found(
+                uri, there.token, tuple(versions), len(versions), there.is_withdrawn, is_as_left
+            )
+
+    def _is_whole(self, there: FedoraObject) -> bool:
+        """Whether an object is just what its own description says, and that is ours."""
+        return is_sealed(there.graph) and is_untouched(self._client, there)
+
+    def _found_version(self, memento: Memento) -> tuple[FoundVersion | None, str]:
+        """Which version a memento is, where an export made it; and its description's state."""
+        answer = self._client.get_if_there(memento.uri, {"Accept": NT, "Prefer": OWN})
+        if answer is None:
+            return None, ""
+        graph, state = parsed(answer.content), answer.headers.get("X-State-Token", "")
+        version, key = value(graph, VERSION), value(graph, KEY)
+        if not (version and key and is_sealed(graph)):
+            return None, state
+        return FoundVersion(version, key, memento.uri), state
+
+    def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
+        """See `Target`."""
+        with told(deposit.identifier):
+            yield from verifying.differences(
+                self._client, self._crosswalk, deposit, held, is_head=is_head
+            )
+
+    def rollback(self, created: CreatedThing, *, purge: bool) -> str:
+        """See `Target`."""
+        with told(created.identifier):
+            there = read_object(self._client, created.uri)
+            if there is None:
+                return ""
+            is_left = there.token == created.token
+            if not is_left or not (there.tombstone or is_untouched(self._client, there)):
+                raise CannotTakeBack(f"{created.uri} was changed since the run, and stays")
+            if there.tombstone and not purge:
+                raise CannotTakeBack(f"{created.uri} is deleted already; purge its tombstone")
+            if not there.tombstone:
+                self._client.send("DELETE", created.uri)
+            if purge:
+                self._purge(there.tombstone or f"{created.uri}/fcr:tombstone")
+            self._check_deleted(created.uri)
+        return "" if purge else deleted_token()
+
+    def _check_deleted(self, uri: str) -> None:
+        """Make sure that it was Fedora that answered a deletion."""
+        there = read_object(self._client, uri)
+        if there is not None and not there.tombstone:
+            raise NotFedora(204, uri, "was deleted, as was said, but is still there")
+
+    def _purge(self, tombstone: str) -> None:
+        with contextlib.suppress(NotThere):
+            self._client.send("DELETE", tombstone)
+
+
+# -- decisions ----------------------------------------------------------------------------
+
+
+def _may_be_begun(deposit: Deposit) -> bool:
+    """Whether an earlier attempt came as far as its commit, so something of it may be there."""
+    return any("state" in left.facts for left in deposit.left)
+
+
+def _may_be_done(
+    deposit: Deposit,
+    there: FedoraObject,
+    begun: UnfinishedDeposit | None,
+    *,
+    is_ours: bool,
+) -> bool:
+    """Whether the object's current version can be the deposit already.
+
+    It is one that this export left; or that nobody knows of; or that an attempt made
+    whose commit took effect only after `recover` had looked.
+    """
+    if there.is_withdrawn or there.key != deposit.key:
+        return False
+    if is_ours:
+        return not _is_again(deposit)
+    return begun is not None or (deposit.held is None and not deposit.overwrite)
+
+
+def _is_again(deposit: Deposit) -> bool:
+    """Whether what was deposited last has to be sent again, whole: it is damaged there."""
+    held = deposit.held
+    return held is not None and held.key == deposit.key and not held.withdrawn
+
+
+def _bars_the_way(deposit: Deposit, there: FedoraObject) -> Conflict:
+    return Conflict(
+        deposit.identifier,
+        f"{there.uri} was deleted, and this server makes it anew only when its history "
+        "is purged, which overwriting conflicts would do",
+    )
+
+
+def _what_is_there(there: FedoraObject | None) -> str:
+    if there is None:
+        return "it is gone from Fedora, deleted and purged by somebody else"
+    if there.tombstone:
+        return f"{there.uri} was deleted, and its tombstone bars the way"
+    whose = "changed since it was exported" if there.key else "not made by an export of this kind"
+    return f"{there.uri} is there and was {whose}"

@@ -1,0 +1,76 @@
+"""What Fedora answered, told as what the engine has to know."""
+
+import contextlib
+from collections.abc import Iterator
+
+from recordsilo.errors import FileNotInVersion
+from siloexport.crosswalk import CrosswalkError
+from siloexport.errors import (
+    Conflict,
+    CredentialsRefused,
+    DepositFailed,
+    RetryLater,
+    SourceChanged,
+    TargetFull,
+    TargetUnusable,
+)
+from siloexport.targets.fedora.answers import (
+    Busy,
+    ChangedMeanwhile,
+    ChecksumRefused,
+    Denied,
+    Departed,
+    FedoraError,
+    Locked,
+    NoRoom,
+    TransactionLost,
+)
+
+
+@contextlib.contextmanager
+def usable(shown: str) -> Iterator[None]:
+    """What keeps the target as a whole from being used.
+
+    Args:
+        shown: How people name the target.
+
+    Raises:
+        TargetUnusable, CredentialsRefused: See `siloexport.targets.Target.probe`.
+    """
+    try:
+        yield
+    except Denied as error:
+        raise CredentialsRefused(f"{shown} refuses the credentials: {error}") from error
+    except FedoraError as error:
+        raise TargetUnusable(f"{shown} cannot be used: {error}") from error
+
+
+@contextlib.contextmanager
+def told(identifier: str) -> Iterator[None]:
+    """What keeps one record from being exported, or ends the run.
+
+    Raises:
+        Conflict, RetryLater, DepositFailed, TargetUnusable, TargetFull: See
+            `siloexport.targets.Target.deposit`.
+    """
+    try:
+        yield
+    except Denied as error:
+        if error.status == 403:
+            reason = f"the user may not do this with the record's object: {error}"
+            raise DepositFailed(identifier, reason) from error
+        raise CredentialsRefused(f"the credentials are refused: {error}") from error
+    except NoRoom as error:
+        raise TargetFull(f"the server's disk is full: {error}") from error
+    except Busy as error:
+        raise RetryLater(identifier, str(error), error.after) from error
+    except (Locked, TransactionLost, ChecksumRefused) as error:
+        raise RetryLater(identifier, str(error)) from error
+    except (ChangedMeanwhile, Departed) as error:
+        raise Conflict(identifier, str(error)) from error
+    except (FedoraError, CrosswalkError, FileNotInVersion, ValueError) as error:
+        raise DepositFailed(identifier, str(error)) from error
+    except SourceChanged as error:
+        if error.identifier:
+            raise
+        raise SourceChanged(identifier, error.version, error.path) from error

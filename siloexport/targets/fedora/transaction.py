@@ -1,0 +1,131 @@
+"""One transaction of Fedora: begun, kept alive in long uploads, committed or taken back.
+
+A write that fails in the store spoils the whole transaction, and locks are never waited
+for; so what is tried again is always the transaction (docs/fedora.md, "Transactions").
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+
+import requests
+
+from siloexport.targets.fedora.answers import (
+    Busy,
+    Denied,
+    Departed,
+    FedoraError,
+    NotFedora,
+    NotThere,
+    TransactionLost,
+    moment,
+)
+from siloexport.targets.fedora.client import Body, FedoraClient
+
+_LIFE = 180.0
+"""Seconds without a request after which Fedora drops one, where it does not say."""
+_LARGE = 1 << 20
+"""Bytes of an upload from which it may last as long as that."""
+
+
+class Transaction:
+    """An open transaction.
+
+    Attributes:
+        uri: Its address; what is noted before anything is sent under it.
+    """
+
+    def __init__(self, client: FedoraClient, uri: str, life: float = _LIFE) -> None:
+        self._client, self.uri, self._life = client, uri, life
+
+    @classmethod
+    def begin(cls, client: FedoraClient, root: str) -> "Transaction":
+        """Open one at the repository's root.
+
+        Raises:
+            NotFedora: The answer names no transaction.
+        """
+        answer = client.send("POST", f"{root}/fcr:tx")
+        uri = answer.headers.get("Location", "")
+        if "/fcr:tx/" not in uri:
+            raise NotFedora(answer.status_code, f"{root}/fcr:tx", "names no transaction")
+        return cls(client, uri, _life_in(answer.headers))
+
+    def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: Body = None
+    ) -> requests.Response:
+        """Send a request within the transaction.
+
+        Raises:
+            NotFedora: The answer does not name the transaction, so the request may have
+                been carried out without one; all but those to DELETE do (6.0.0 to 7.0.0).
+        """
+        answer = self._client.send(method, url, {**headers, "Atomic-ID": self.uri}, body)
+        number = answer.headers.get("Atomic-ID", "").rpartition("/")[2]
+        if method != "DELETE" and number != self.uri.rpartition("/")[2]:
+            why = "does not name the transaction; a proxy has to pass on the header Atomic-ID"
+            raise NotFedora(answer.status_code, url, why)
+        return answer
+
+    def commit(self) -> None:
+        """Make it visible: one version of each object in it."""
+        self._client.send("PUT", self.uri)
+
+    def abandon(self) -> str:
+        """Take it back; one that is over already is no matter.
+
+        Returns:
+            Why it could not be, in a sentence; ``""`` where it was.
+        """
+        try:
+            settle(self._client, self.uri)
+        except FedoraError as error:
+            return str(error)
+        return ""
+
+    @contextlib.contextmanager
+    def kept_alive(self, size: int) -> Iterator[None]:
+        """While an upload of ``size`` bytes goes on, touch the transaction from time to time."""
+        if size < _LARGE:
+            yield
+            return
+        ended = threading.Event()
+        keeper = threading.Thread(target=self._touch, args=(ended,), daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            keeper.join()
+
+    def _touch(self, ended: threading.Event) -> None:
+        while not ended.wait(self._life / 3):
+            with contextlib.suppress(FedoraError):
+                self._client.send("POST", self.uri)
+
+
+def settle(client: FedoraClient, uri: str) -> None:
+    """Make sure that a transaction left by a killed process is over, one way or the other.
+
+    Where the user may not end it (6.0.0 lets only administrators), it expires.
+
+    Raises:
+        FedoraError: It cannot be ended now; a commit may be at work in it.
+    """
+    over = contextlib.suppress(NotThere, Departed, TransactionLost)
+    with over:
+        try:
+            client.send("DELETE", uri)
+        except (Denied, Busy) as error:
+            if error.status not in {403, 500}:
+                raise
+            client.send("GET", uri)
+            why = "could not be ended, and holds the record until it expires, within minutes"
+            raise Busy(error.status, uri, why) from error
+
+
+def _life_in(headers: Mapping[str, str]) -> float:
+    start, end = moment(headers.get("Date", "")), moment(headers.get("Expires", ""))
+    if start is None or end is None or end <= start:
+        return _LIFE
+    return (end - start).total_seconds()

@@ -1,0 +1,136 @@
+"""One version in Fedora compared with the Silo's: digests, description, number of versions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from siloexport.crosswalk import Crosswalk
+from siloexport.targets.fedora.answers import Departed, NotThere, digests, stamp_in
+from siloexport.targets.fedora.client import NT, FedoraClient
+from siloexport.targets.fedora.description import checksums, contained, description, parsed, unlike
+from siloexport.targets.fedora.objects import OWN, FedoraObject, read_object
+from siloexport.targets.fedora.sending import file_uri
+from siloexport.values import Deposit, Difference, Held
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One comparison; ``memento`` is the version's second, ``""`` for the current state."""
+
+    client: FedoraClient
+    deposit: Deposit
+    there: FedoraObject
+    memento: str
+
+    def differs(self, what: str, where: str, detail: str) -> Difference:
+        return Difference(self.deposit.identifier, self.deposit.version.name, what, where, detail)
+
+
+def differences(
+    client: FedoraClient, crosswalk: Crosswalk, deposit: Deposit, held: Held, *, is_head: bool
+) -> Iterator[Difference]:
+    """What differs; see `Target.verify`.
+
+    The head is compared as Fedora shows the object now, an earlier version by its memento.
+    """
+    there = read_object(client, held.uri)
+    name, version = deposit.identifier, deposit.version.name
+    if there is None:
+        yield Difference(name, version, "missing", held.uri, "there is nothing at this address")
+        return
+    check = _Check(client, deposit, there, "" if is_head else stamp_in(held.version_uri))
+    if there.tombstone:
+        if not held.withdrawn:
+            yield check.differs("missing", held.uri, "it was deleted")
+        return
+    sums = {file.path: deposit.version.content.sha512(file.path) for file in deposit.version.files}
+    if is_head:
+        yield from _count(check, held)
+    expected = description(deposit, URIRef(held.uri), crosswalk, sums)
+    yield from _description(check, held, expected)
+    yield from _files(check, held, sums)
+
+
+def _count(check: _Check, held: Held) -> Iterator[Difference]:
+    there = check.there
+    if len(there.versions) != held.deposits:
+        detail = f"it has {len(there.versions)} versions, {held.deposits} were exported"
+        yield check.differs("versions", f"{there.uri}/fcr:versions", detail)
+    if there.is_withdrawn != held.withdrawn:
+        said = "says" if there.is_withdrawn else "does not say"
+        detail = f"its description {said} that the source deleted the record"
+        yield check.differs("status", there.uri, detail)
+
+
+def _description(check: _Check, held: Held, expected: bytes) -> Iterator[Difference]:
+    found: bytes | None = check.there.own
+    if check.memento:
+        answer = check.client.get_if_there(held.version_uri, {"Accept": NT, "Prefer": OWN})
+        found = None if answer is None else answer.content
+    where = held.version_uri if check.memento else held.uri
+    if found is None:
+        yield check.differs("missing", where, "there is no such version")
+        return
+    try:
+        detail = unlike(expected, found, withdrawal=not check.memento and held.withdrawn)
+    except ValueError as error:
+        yield check.differs("unreadable", where, str(error))
+        return
+    if detail:
+        yield check.differs("description", where, detail)
+
+
+def _files(check: _Check, held: Held, sums: dict[str, str]) -> Iterator[Difference]:
+    listed = check.client.get_if_there(
+        held.version_uri if check.memento else held.uri, {"Accept": NT}
+    )
+    there = contained(parsed(listed.content)) if listed is not None else set()
+    wanted = {file_uri(held.uri, path): path for path in sums}
+    for address, path in wanted.items():
+        detail = _file(check, address, path, sums[path])
+        if detail:
+            yield check.differs("file", path, detail)
+    for address in sorted(there - wanted.keys()):
+        yield check.differs("extra", address, "the version has no such file")
+
+
+def _file(check: _Check, address: str, path: str, sha512: str) -> str:
+    """What is wrong with a file, as a sentence; ``""`` for nothing."""
+    try:
+        found = _digest(check, address)
+    except Departed:
+        # A file's earlier versions cannot be asked for while it is removed from the object;
+        # the version's description has its digest, and the storage its bytes
+        # (docs/fedora.md, "Tombstones").
+        if check.memento and path not in checksums(check.there.graph):
+            return ""
+        return "it was deleted"
+    if not found:
+        return "it is not there"
+    return "" if found == sha512 else f"its SHA-512 is {found}, not {sha512}"
+
+
+def _digest(check: _Check, address: str) -> str:
+    """A file's SHA-512 as Fedora computes it from the bytes stored; ``""`` for no such file."""
+    for where in _addresses(check, address):
+        try:
+            answer = check.client.send("HEAD", where, {"Want-Digest": "sha-512"})
+        except NotThere:
+            continue
+        return digests(answer.headers.get("Digest", "")).get("sha-512", "unknown")
+    return ""
+
+
+def _addresses(check: _Check, address: str) -> Iterator[str]:
+    """Where a file's bytes as of the version may be: it has a memento where it changed.
+
+    Not by its own time map or ``Accept-Datetime``: 6.0.0 answers 500 to the first once
+    the file was removed and put again, and to the second for any file.
+    """
+    if not check.memento:
+        yield address
+        return
+    for memento in reversed(check.there.versions):
+        if memento.stamp <= check.memento:
+            yield f"{address}/fcr:versions/{memento.stamp}"

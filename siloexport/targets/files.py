@@ -1,0 +1,111 @@
+"""Plain files: a directory for each record, named by its cleaned identifier.
+
+out/oai+eprints,example,org+6102/
+  oai_dc                                as in the Silo
+  oai_dc.xml                            the metadata document itself
+  docs/licence.txt
+
+With several versions of a record, each is in a directory of its own (``1/oai_dc``).
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from recordsilo.atomic_file import StrictBarrier, digest_of, make_directories, write_new
+from recordsilo.manifest import Digest
+from siloexport.content import checked_chunks
+from siloexport.plan import Versions
+from siloexport.plan import digest_of as digest_of_json
+from siloexport.targets.directory import DirectoryTarget, directory_name
+from siloexport.values import Deposit, ExportedFile, ExportedVersion
+
+__all__ = ["FilesTarget", "directory_name"]
+
+
+class FilesTarget(DirectoryTarget):
+    """A directory that records are exported to as plain files.
+
+    Args:
+        directory: New, empty, or one that an earlier export of files made.
+        versions: Which versions go there: with more than the current one, each has a
+            directory of its own.
+    """
+
+    def __init__(self, directory: str, versions: Versions = Versions.CURRENT) -> None:
+        super().__init__(directory, _Files(by_version=versions is not Versions.CURRENT))
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """See `siloexport.targets.directory.Form`."""
+
+    by_version: bool
+    name: str = "files"
+    suffix: str = ""
+
+    @property
+    def variant(self) -> str:
+        return "files by version" if self.by_version else "files"
+
+    @property
+    def settings(self) -> str:
+        return ""
+
+    def day(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - nothing of it is dated
+        return ""
+
+    def write(self, path: str, deposit: Deposit, day: str) -> str:  # noqa: ARG002 - see `day`
+        barrier = StrictBarrier()
+        os.mkdir(path)
+        barrier.directory_changed(path)
+        written = {}
+        for name, version, file in self._listed(deposit):
+            if "/" in name:
+                make_directories(os.path.dirname(f"{path}/{name}"), path, barrier)
+            with checked_chunks(deposit.identifier, version, file) as chunks:
+                written[name] = write_new(f"{path}/{name}", chunks, barrier)
+        barrier.flush()
+        return _tree_digest(written)
+
+    def digest(self, path: str) -> str:
+        is_directory = os.path.isdir(path) and not os.path.islink(path)
+        return _tree_digest(_read_tree(path)) if is_directory else ""
+
+    def expected(self, deposit: Deposit) -> str | None:
+        return _tree_digest(self._digests(deposit))
+
+    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+        expected, found = self._digests(deposit), _read_tree(path)
+        for name in sorted(expected.keys() | found.keys()):
+            where = f"{path}/{name}"
+            if name not in found:
+                yield "file", where, f"{name} is missing"
+            elif name not in expected:
+                yield "extra", where, f"{name} was not exported"
+            elif expected[name] != found[name]:
+                yield "file", where, f"{name} has other bytes"
+
+    def _listed(self, deposit: Deposit) -> Iterator[tuple[str, ExportedVersion, ExportedFile]]:
+        for version in deposit.versions:
+            below = f"{version.name}/" if self.by_version else ""
+            for file in version.files:
+                yield below + file.path, version, file
+
+    def _digests(self, deposit: Deposit) -> dict[str, Digest]:
+        return {name: Digest(file.sha256, file.size) for name, _, file in self._listed(deposit)}
+
+
+def _read_tree(directory: str) -> dict[str, Digest]:
+    found = {}
+    for below, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(below, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, directory)] = digest_of(file)
+    return found
+
+
+def _tree_digest(files: Mapping[str, Digest]) -> str:
+    """Of no files too: an empty directory is not nothing."""
+    return digest_of_json([[name, d.size, d.sha256] for name, d in sorted(files.items())])

@@ -1,0 +1,47 @@
+"""A bulk job that kills itself with SIGKILL at its n-th step: a rename, a flush, or a note.
+
+python killed_job.py SILO JOB run|undo N
+"""
+
+import os
+import signal
+import sys
+from typing import Any
+
+from recordsilo import Silo
+from silocuration import bulk
+from silocuration.job_journal import JobJournal
+
+PAGE = 4
+STEPS = [
+    (os, "rename"),
+    (os, "unlink"),
+    (os, "fsync"),
+    (JobJournal, "keep"),
+    (JobJournal, "move"),
+    (bulk, "log_activity"),
+]
+
+
+def main(silo_path: str, job: str, what: str, left: int) -> None:
+    bulk.PAGE = PAGE
+    for owner, name in STEPS:
+        real = getattr(owner, name)
+
+        def stepping(*arguments: Any, _real: Any = real, **named: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return _real(*arguments, **named)
+
+        setattr(owner, name, stepping)
+    with Silo(silo_path) as silo:
+        if what == "run":
+            bulk.run_job(silo, job)
+        else:
+            bulk.undo_job(silo, job, agent="bob")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))

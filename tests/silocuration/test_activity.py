@@ -1,0 +1,105 @@
+"""The activity log: every line is found again, newest first, and nothing stops it."""
+
+import os
+from typing import Any
+
+from silocuration import activity as log
+from silocuration.activity import (
+    Activity,
+    Wanted,
+    activity,
+    changes_of,
+    is_place,
+    log_activity,
+    of_fields,
+    of_file,
+)
+from silocuration.fields import Field
+
+
+def line(number: int, **more: str) -> Activity:
+    known = {"agent": "ada", "action": "edit", "identifier": f"oai:x:{number}"}
+    return Activity(f"2026-{1 + number // 100:02}-01T00:00:{number % 60:02}Z", **(known | more))
+
+
+def test_lines_are_read_newest_first_and_on_from_any_place(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(log, "_BLOCK", 97)
+    lines = [line(n, new="x" * (1 + n % 300)) for n in range(250)]
+    for start in range(0, 250, 7):
+        log_activity(str(tmp_path), lines[start : start + 7])
+    found = list(activity(str(tmp_path), Wanted()))
+    assert [one for _, one in found] == [*reversed(lines)]
+    for number in (0, 3, 49, 50, 51, 149, 249):
+        place = found[number][0]
+        assert is_place(place)
+        assert list(activity(str(tmp_path), Wanted(), place)) == found[number + 1 :]
+
+
+def test_lines_are_found_by_who_what_when_and_any_text(tmp_path: Any) -> None:
+    lines = [line(1, old="Ölçek"), line(2, agent="bob"), line(150, action="undo", job="j1")]
+    log_activity(str(tmp_path), lines)
+
+    def found(**wanted: str) -> list[Activity]:
+        return [one for _, one in activity(str(tmp_path), Wanted(**wanted))]
+
+    assert found(text="öLÇEK") == [lines[0]]
+    assert found(agent="bob") == [lines[1]]
+    assert found(action="undo", text="J1") == [lines[2]]
+    assert found(identifier="oai:x:1") == [lines[0]]
+    assert found(since="2026-02") == [lines[2]]
+    assert found(until="2026-01") == [lines[1], lines[0]]
+    assert found(text="%' OR 1=1 --") == []
+    assert found(text=".*") == []
+
+
+def test_a_line_that_a_crash_left_unfinished_costs_nothing_else(tmp_path: Any) -> None:
+    log_activity(str(tmp_path), [line(1)])
+    path = os.path.join(tmp_path, "curation", "activity", "2026-01.jsonl")
+    for torn in (b'{"date": "2026-01', b"[1]\n7\nnull\n\xff\n", b'{"odd": 1}\n', b"\n\n"):
+        with open(path, "ab") as file:
+            file.write(torn)
+        log_activity(str(tmp_path), [line(2)])
+    assert [one for _, one in activity(str(tmp_path), Wanted())] == [line(2)] * 4 + [line(1)]
+
+
+def test_a_value_with_line_breaks_and_markup_stays_one_line(tmp_path: Any) -> None:
+    odd = line(1, old='a\nb\r\u2028{"date": "x"}', new="<script>\ud800")
+    log_activity(str(tmp_path), [odd, line(2)])
+    assert [one for _, one in activity(str(tmp_path), Wanted())] == [line(2), odd]
+
+
+def test_what_went_stands_beside_what_came() -> None:
+    before = (Field("title", "A"), Field("creator", "x"), Field("subject", "s", "en"))
+    after = (Field("title", "B"), Field("title", "C"), Field("creator", "x"))
+    assert of_fields(before, after) == [
+        ("title", "A", "B"),
+        ("title", None, "C"),
+        ("subject", "s [en]", None),
+    ]
+    swapped = of_fields(before[:2], (before[1], before[0]))
+    assert swapped == [("order", "A · x", "x · A")]
+    assert of_fields(before, before) == []
+
+
+def test_a_file_without_fields_is_told_by_its_size() -> None:
+    assert of_file("a.pdf", None, b"12345") == [("a.pdf", None, "5 bytes")]
+    assert of_file("a.pdf", b"12345", None) == [("a.pdf", "5 bytes", None)]
+    assert of_file("a.pdf", b"x", b"x") == []
+
+
+def test_a_change_without_a_value_is_a_line_too_and_a_long_value_is_cut() -> None:
+    about = {"agent": "ada", "action": "copy", "identifier": "x", "version": "w"}
+    assert len(changes_of([], **about)) == 1
+    long = changes_of([("title", None, "x" * 100_000)], **about)[0].new
+    assert long is not None
+    assert len(long) == log.LONGEST_VALUE + 1
+
+
+def test_a_decision_of_one_person_is_a_line(tmp_path: Any) -> None:
+    log.log_one(str(tmp_path), "keep", "oai:x:1", "workingcopy", agent="ada")
+    log.log_one(str(tmp_path), "mark", "oai:x:1", "1", ("duplicate of", None, "x"), agent="bob")
+    found = [one for _, one in activity(str(tmp_path), Wanted())]
+    assert [(one.agent, one.action, one.what, one.new) for one in found] == [
+        ("bob", "mark", "duplicate of", "x"),
+        ("ada", "keep", "", None),
+    ]

@@ -1,0 +1,317 @@
+"""The commands that curate: what they print, what they refuse, and how they exit."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.cli import _run
+from silocuration.bulk import create_job
+from silocuration.job_specs import rules_job
+from silocuration.rule_files import load_rules
+
+Fill = Callable[..., list[str]]
+RULE = """title = "one spelling"
+[[change]]
+do = "replace"
+field = "type"
+value = "Article"
+by = "article"
+"""
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    def call(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["silo", *arguments])
+        code = _run()
+        captured = capfdbinary.readouterr()
+        return Result(int(code), captured.out.decode(), captured.err.decode())
+
+    return call
+
+
+@pytest.fixture
+def myrepo(silo: Silo, fill: Fill) -> str:
+    fill(3, type=["Article", "PeerReviewed"], subject="Tides, moon")
+    rules = Path(silo.path, "curation", "rules")
+    rules.mkdir(parents=True)
+    (rules / "types.toml").write_text(RULE)
+    return silo.path
+
+
+def refused(result: Result, sentence: str, code: int = 2) -> None:
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith("silo: ")
+    assert sentence in result.err
+
+
+def test_a_rule_is_listed_tested_applied_and_undone(run: Run, myrepo: str, silo: Silo) -> None:
+    assert run("rules", "list", myrepo).out == "types\t1 change\tonce\tone spelling\n"
+    tested = run("rules", "test", myrepo, "types", "-n", "1", "-q").out
+    assert tested == (
+        "3 records, 3 of them would be changed: 3 values, 3 new working copies\n\n"
+        "oai:repo.example:0\n  - type: Article\n  + type: article\n\nand 2 more\n"
+    )
+    assert run("rules", "apply", myrepo, "types", "--dry-run", "-q").out.startswith("3 records, 3")
+    assert not silo["oai:repo.example:0"].is_curated()
+    applied = run("rules", "apply", myrepo, "types", "--agent", "ada", "-q")
+    assert (applied.code, applied.out) == (0, "")
+    (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
+    assert (job["agent"], job["counts"]["done"], job["values"]) == ("ada", 3, 3)
+    silo["oai:repo.example:1"].put_stream("note.txt", "mine")
+    undone = run("bulk", "undo", myrepo, job["job"])
+    assert (undone.code, "2 undone, 1 kept" in undone.out) == (1, True)
+    assert "oai:repo.example:1 was changed since" in undone.out
+    assert "1 kept" in run("bulk", "show", myrepo, job["job"]).out
+    assert run("bulk", "resume", myrepo, job["job"], "-q").code == 1
+
+
+def test_a_spreadsheet_goes_out_and_comes_back(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    assert run("sheet", "export", myrepo, str(sheet), "--all").out == f"{sheet}: 3 records\n"
+    sheet.write_text(sheet.read_text().replace("Record 1", "The first"))
+    assert "1 of them" in run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q").out
+    assert run("sheet", "import", myrepo, str(sheet)).code == 0
+    assert silo.row("oai:repo.example:1").title == "The first"
+
+
+def test_records_passed_over_are_named_by_a_dry_run_and_by_the_run(
+    run: Run, myrepo: str, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    sheet.write_text("identifier,mark,title\noai:x:never,m,A\n")
+    dry = run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q")
+    done = run("sheet", "import", myrepo, str(sheet))
+    for result in (dry, done):
+        assert result.code == 1
+        assert "  oai:x:never is not in this Silo\n" in result.out
+    found = run("sheet", "import", myrepo, str(sheet), "--dry-run", "-q", "--json")
+    named = [{"identifier": "oai:x:never", "reason": "is not in this Silo"}]
+    assert (found.code, json.loads(found.out)["passed_over"]) == (1, named)
+
+
+def test_a_dry_run_names_files_and_states_and_says_how_many_more(
+    run: Run, silo: Silo, fill: Fill, tmp_path: Path
+) -> None:
+    fill(7)
+    licence = tmp_path / "licence.txt"
+    licence.write_text("CC BY")
+    dry = run("attach", silo.path, str(licence), "--all", "--as", "docs/l.txt", "--dry-run", "-q")
+    assert dry.code == 0
+    assert "\noai:repo.example:0\n  file: docs/l.txt\n" in dry.out
+    assert dry.out.endswith("\n\nand 2 more\n")
+    ready = tmp_path / "ready.toml"
+    ready.write_text('state = "ready"')
+    tested = run("rules", "test", silo.path, str(ready), "-q")
+    assert "\noai:repo.example:0\n  state: ready\n" in tested.out
+
+
+def test_the_log_of_a_record_says_who_changed_it_and_why(run: Run, myrepo: str) -> None:
+    run("rules", "apply", myrepo, "types", "--agent", "ada", "-m", "one spelling", "-q")
+    assert "Changed in bulk by ada: one spelling" in run("log", myrepo, "oai:repo.example:0").out
+
+
+def test_a_column_of_a_field_that_no_record_can_have_is_refused(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    export = ("sheet", "export", myrepo, str(sheet), "--all", "-q", "--column")
+    refused(run(*export, "titel"), "no record has a field 'titel'; did you mean 'title'?")
+    refused(run(*export, "dcterms:issued"), "no record has a field 'dcterms:issued'")
+    assert not sheet.exists()
+    assert run(*export, "rights[en]").code == 0
+    wrong = b"<dc><title>A</title><titel>B</titel></dc>"
+    silo.get_item("oai:repo.example:zz").put_stream("oai_dc", wrong, None, True)
+    assert run(*export, "titel").code == 0
+    assert ",B\n" in sheet.read_text()
+
+
+def test_a_file_is_attached_to_what_is_selected(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    licence = tmp_path / "licence.txt"
+    licence.write_text("CC BY")
+    item = ("--item", "oai:repo.example:2")
+    assert run("attach", myrepo, str(licence), *item, "--as", "docs/l.txt").code == 0
+    assert silo["oai:repo.example:2"].paths() == ["oai_dc", "docs/l.txt"]
+    assert run("attach", myrepo, "--premis", *item).code == 0
+    assert "premis.xml" in silo["oai:repo.example:2"].paths()
+
+
+def test_quality_counts_findings_and_duplicates_are_marked(run: Run, myrepo: str) -> None:
+    assert "        3  Q201  no date\n" in run("quality", myrepo).out
+    assert json.loads(run("quality", myrepo, "--json").out)[0]["findings"]["Q301"] == 3
+    one, other = "oai:repo.example:1", "oai:repo.example:2"
+    assert run("quality", myrepo, "--mark", one, "--duplicate-of", other).code == 0
+    assert "Q901" in run("quality", myrepo, "--by-set").out
+    assert run("quality", myrepo, "--mark", one, "--duplicate-of", "none").code == 0
+    assert run("quality", myrepo, "--distinct", one, "--distinct", other).code == 0
+    assert run("quality", myrepo, "--duplicates", "--json").out == "[]\n"
+
+
+def test_clusters_become_a_rule_that_can_be_applied(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    silo.get_item("x").put_stream("oai_dc", b"<dc><subject>moon tides</subject></dc>", None, True)
+    rule = tmp_path / "subjects.toml"
+    shown = run("clusters", myrepo, "subject", "--rule", str(rule)).out
+    assert shown == "        3  Tides, moon\n        1  moon tides\n\n1 clusters\n"
+    assert run("rules", "apply", myrepo, str(rule)).code == 0
+    assert silo.search('subject:"Tides, moon"').total == 4
+
+
+def test_upstream_lists_proposes_and_decides(
+    run: Run, myrepo: str, silo: Silo, harvest_again: Callable[..., None]
+) -> None:
+    run("rules", "apply", myrepo, "types", "-q")
+    one, other = "oai:repo.example:0", "oai:repo.example:1"
+    harvest_again(one, title="Record 0", type=["Article", "PeerReviewed"], date="1999")
+    harvest_again(other, title="Record 1", type=["Report", "PeerReviewed"])
+    listed = run("upstream", myrepo).out
+    assert f"{one}\tversion 2 merges cleanly; not proposed yet\n" in listed
+    assert "    ours    article || PeerReviewed\n" in listed
+    assert run("upstream", myrepo, "--propose").out == (
+        "1 proposed; to be decided: 1 conflict, 1 proposed\n"
+    )
+    assert run("upstream", myrepo, "--accept", one).code == 0
+    refused(run("upstream", myrepo, "--resolve", other), "needs a choice for type")
+    assert run("upstream", myrepo, "--resolve", other, "--take", "type=Report||Other").code == 0
+    found = json.loads(run("upstream", myrepo, "--json").out)
+    assert [(each["identifier"], each["kind"]) for each in found] == [(other, "proposed")]
+    assert run("upstream", myrepo, "--keep", other).code == 0
+    assert run("upstream", myrepo).out == "0 to be decided\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("rules", "test", "nope"), "there is no rule 'nope'; those here: types"),
+        (("rules", "apply", "../types"), "there is no rule"),
+        (("sheet", "export", "o.csv"), "say which records"),
+        (("sheet", "export", "o.csv", "--filter", "year"), "is not a filter"),
+        (("sheet", "export", "o.csv", "--filter", "shoe=42"), "there is no filter"),
+        (("sheet", "export", "o.csv", "--all", "--item", "x"), "--all takes no other"),
+        (("attach", "--premis"), "say which records"),
+        (("attach", "--all"), "give a FILE or --premis"),
+        (("bulk", "undo", "20261121T213000Z-0a1b2c"), "there is no job"),
+        (("quality", "--mark", "x"), "go together"),
+        (("quality", "--distinct", "x"), "two records at least"),
+        (("upstream", "--accept", "oai:repo.example:0"), "has no proposal"),
+        (("upstream", "--take", "title=ours"), "goes with --resolve"),
+    ],
+)
+def test_what_means_nothing_is_a_sentence(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...], sentence: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    groups = 2 if arguments[0] in {"rules", "sheet", "bulk"} else 1
+    refused(run(*arguments[:groups], myrepo, *arguments[groups:]), sentence)
+    assert not Path("o.csv").exists()
+
+
+def test_broken_rules_are_named_and_the_sound_ones_listed(run: Run, myrepo: str) -> None:
+    directory = Path(myrepo, "curation", "rules")
+    (directory / "broken.toml").write_text("[[change]]\ndo = []")
+    (directory / "caf\udce9.toml").write_text("title = " + "[" * 3000)
+    (directory / "directory.toml").mkdir()
+    for arguments in ((), ("--json",)):
+        result = run("rules", "list", myrepo, *arguments)
+        assert result.code == 1
+        assert "one spelling" in result.out
+        assert len(result.err.splitlines()) == 3
+        assert "broken.toml: change 1: do is one of" in result.err
+
+
+def test_a_job_of_a_slow_pattern_is_deleted_where_it_changed_nothing(
+    run: Run, myrepo: str, silo: Silo
+) -> None:
+    slow = f"<dc><subject>{'a' * 5000}!</subject></dc>".encode()
+    silo.get_item("oai:repo.example:zz").put_stream("oai_dc", slow, None, True)
+    heavy = "[[change]]\ndo = 'remove'\nfield = 'subject'\npattern = '^(a|aa)+$'\n"
+    Path(myrepo, "curation", "rules", "heavy.toml").write_text(heavy)
+    refused(run("rules", "apply", myrepo, "heavy", "-q"), "takes too long")
+    assert run("bulk", "list", myrepo).out == ""
+
+
+def test_a_job_of_a_slow_pattern_stays_where_it_changed_a_record(
+    run: Run, myrepo: str, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silocuration.bulk.PAGE", 1)
+    slow = f"<dc><subject>{'a' * 5000}!</subject></dc>".encode()
+    silo.get_item("oai:repo.example:zz").put_stream("oai_dc", slow, None, True)
+    heavy = RULE + "[[change]]\ndo = 'remove'\nfield = 'subject'\npattern = '^(a|aa)+$'\n"
+    Path(myrepo, "curation", "rules", "heavy.toml").write_text(heavy)
+    refused(run("rules", "apply", myrepo, "heavy", "-q"), "takes too long")
+    (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
+    assert (job["counts"]["done"], job["counts"]["planned"]) == (3, 1)
+    refused(run("bulk", "discard", myrepo, job["job"]), f"silo bulk undo DIR {job['job']}")
+
+
+def test_a_planned_job_is_discarded_and_not_undone(run: Run, myrepo: str, silo: Silo) -> None:
+    job = create_job(silo, rules_job(load_rules(silo.path, "types")), agent="ada")
+    refused(run("bulk", "undo", myrepo, job), f"silo bulk discard DIR {job}")
+    discarded = run("bulk", "discard", myrepo, job)
+    assert (discarded.code, discarded.out) == (0, f"job {job} discarded\n")
+    refused(run("bulk", "discard", myrepo, job), "there is no job")
+    assert run("bulk", "list", myrepo).out == ""
+
+
+def test_a_misspelt_field_that_is_only_read_is_remarked_on(run: Run, myrepo: str) -> None:
+    path = Path(myrepo, "curation", "rules", "typo.toml")
+    path.write_text(RULE.replace('"type"', '"tpye"'))
+    remark = "silo: no record has a field 'tpye'; did you mean 'type'?\n"
+    tested = run("rules", "test", myrepo, "typo", "-q")
+    assert (tested.code, tested.err) == (0, remark)
+    found = json.loads(run("rules", "test", myrepo, "typo", "-q", "--json").out)
+    assert found["remarks"] == [remark.removeprefix("silo: ").strip()]
+    for options in ((), ("--dry-run",)):
+        applied = run("rules", "apply", myrepo, "typo", "-q", *options)
+        assert (applied.code, applied.err) == (0, remark)
+    path.write_text(RULE.replace('"type"', '"rights"'))
+    assert run("rules", "test", myrepo, "typo", "-q").err == ""
+
+
+def test_a_wrong_field_that_a_record_has_can_be_removed(run: Run, myrepo: str, silo: Silo) -> None:
+    wrong = silo.get_item("oai:repo.example:wrong")
+    wrong.put_stream("oai_dc", b"<dc><title>A</title><rigths>CC BY</rigths></dc>", None, True)
+    path = Path(myrepo, "curation", "rules", "typo.toml")
+    path.write_text("[[change]]\ndo = 'remove'\nfield = 'rigths'\n")
+    for command in ("test", "apply"):
+        result = run("rules", command, myrepo, "typo", "-q")
+        assert (result.code, result.err) == (0, "")
+    with wrong.get_stream("oai_dc") as stream:
+        assert b"rigths" not in stream.read()
+
+
+def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) -> None:
+    path = Path(myrepo, "curation", "rules", "bad.toml")
+    for text, sentence in (
+        ("[[change", "is not valid TOML"),
+        ('[[change]]\ndo = "shake"', "change 1: do is one of"),
+        ('[[change]]\ndo = "add"\nfield = "type"', "'add' needs value"),
+        (
+            '[select]\nshoe = "42"',
+            "select: there is no filter 'shoe'; there are query, identifiers",
+        ),
+        ('state = "fine"', "state is one of"),
+    ):
+        path.write_text(text)
+        refused(run("rules", "test", myrepo, "bad"), sentence)
+    assert run("rules", "list", myrepo).code == 1

@@ -1,0 +1,290 @@
+"""An export killed at every request it makes, cut off there, or answered by something else."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import requests
+from exporting import POLICY
+from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator, serving
+from fedora_support import ADMIN, QUICK, Fedora, Harvest
+
+from recordsilo import Silo
+from siloexport.engine import Export
+from siloexport.exits import exit_of_run
+from siloexport.targets.fedora import FedoraClient, FedoraTarget
+from siloexport.targets.fedora.client import Body
+
+IDS = [f"oai:example.org:{number}" for number in range(2)]
+REQUESTS = 22
+"""An export of two records takes so many, `test_the_kills_reach_every_request` holds."""
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[Simulator, FedoraClient, str]]:
+    simulator = Simulator("6.0.0")
+    with serving(simulator) as root, FedoraClient(ADMIN) as client:
+        yield simulator, client, f"{root}/exports"
+
+
+@pytest.fixture
+def filled(empty: Silo, put: Harvest) -> Silo:
+    put(empty, IDS[0], files={"docs/a": b"a"})
+    put(empty, IDS[1])
+    return empty
+
+
+def counting(simulator: Simulator, number: int, act: Callable[[], Answer | None]) -> None:
+    """Act at a request, counted from 1, once."""
+    seen = 0
+
+    def interfere(_request: Request) -> Answer | None:
+        nonlocal seen
+        seen += 1
+        return act() if seen == number else None
+
+    simulator.interfere = interfere
+
+
+def is_right(export: Export, simulator: Simulator) -> None:
+    """Resumed, everything is there once, whole, and nothing is left open."""
+    simulator.interfere = lambda _request: None
+    assert export.run().whole
+    report = export.verify()
+    assert [(one.what, one.detail) for one in report.first] == []
+    assert report.versions == len(IDS)
+    for identifier in IDS:
+        found = export.target.find(identifier)
+        assert found is not None
+        assert found.deposits == 1
+    assert simulator.locked == set()
+
+
+def killed_at(number: int, after: bool, served: tuple[Simulator, FedoraClient, str],
+              silo: Silo) -> int:  # fmt: skip
+    simulator, _, url = served
+    process: list[subprocess.Popen[bytes]] = []
+
+    def kill() -> Answer:
+        process[0].send_signal(signal.SIGKILL)
+        process[0].wait()
+        return DROP_AFTER if after else DROP
+
+    counting(simulator, number, kill)
+    here = Path(__file__).parent
+    process.append(
+        subprocess.Popen(
+            [sys.executable, here / "exporting.py", silo.path, url],
+            env={**os.environ, "PYTHONPATH": str(here)},
+        )
+    )
+    return process[0].wait()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, marks=() if number in {8, 11} else pytest.mark.slow)
+        for number in range(3, REQUESTS + 1)
+    ],
+)
+def test_a_killed_export_goes_on_with_no_second_copy(
+    served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, after: bool
+) -> None:
+    assert killed_at(number, after, served, filled) == -signal.SIGKILL
+    simulator, client, url = served
+    is_right(Export(filled, FedoraTarget(url, client), POLICY, QUICK), simulator)
+
+
+def test_the_kills_reach_every_request(
+    served: tuple[Simulator, FedoraClient, str], filled: Silo
+) -> None:
+    simulator, client, url = served
+    assert Export(filled, FedoraTarget(url, client), POLICY, QUICK).run().whole
+    assert len(simulator.requests) == REQUESTS
+
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+PAGE = Answer(200, HTML, b"<html><head><title>Sign in</title></head><body>...</body></html>")
+OTHERS = {
+    "cut": DROP,
+    "page": PAGE,
+    "page of 404": replace(PAGE, status=404),
+    "empty page": Answer(200),
+    "redirection": Answer(302, {"Location": "https://sso.example.org/login"}),
+    "done": Answer(204),
+    "made": Answer(201, {"Location": "https://sso.example.org/login"}),
+}
+
+
+AFTER = {f"{name} after": replace(OTHERS[name], after=True) for name in ("cut", "page", "done")}
+
+
+@pytest.mark.parametrize(
+    "answer", [pytest.param(one, id=name) for name, one in {**OTHERS, **AFTER}.items()]
+)
+@pytest.mark.parametrize("number", range(6, REQUESTS + 1))
+def test_any_request_answered_by_something_else_changes_nothing(
+    served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, answer: Answer
+) -> None:
+    simulator, client, url = served
+    counting(simulator, number, lambda: answer)
+    export = Export(filled, FedoraTarget(url, client), POLICY, QUICK)
+    report = export.run()
+    assert report.whole, report.problems
+    assert report.written + report.recovered >= len(IDS)
+    is_right(export, simulator)
+
+
+@pytest.mark.parametrize("answer", [DROP, PAGE, OTHERS["done"]], ids=["cut", "page", "done"])
+@pytest.mark.parametrize("number", range(6, REQUESTS + 1))
+def test_a_page_in_fedoras_place_is_named_and_nothing_counts_as_exported(
+    served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, answer: Answer
+) -> None:
+    simulator, client, url = served
+    seen = itertools.count(1)
+    simulator.interfere = lambda _request: answer if next(seen) >= number else None
+    export = Export(filled, FedoraTarget(url, client), POLICY, QUICK)
+    report = export.run()
+    simulator.interfere = lambda _request: None
+    there = sum(export.target.find(identifier) is not None for identifier in IDS)
+    assert report.written <= there
+    assert exit_of_run(report) not in {0, 5}
+    if answer is PAGE:
+        assert "is not Fedora's answer: text/html" in report.stopped
+    is_right(export, simulator)
+
+
+class Killed(BaseException):
+    """The process is gone, and sends nothing more."""
+
+
+class Mortal(FedoraClient):
+    """Kills its process at a request, before it is sent or once it was answered."""
+
+    def __init__(self, number: int, *, after: bool) -> None:
+        super().__init__(ADMIN)
+        self.left, self.after = number, after
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: Body = None,
+    ) -> requests.Response:
+        self.left -= 1
+        if self.left < 0 or (self.left == 0 and not self.after):
+            raise Killed
+        answer = super().send(method, url, headers, body)
+        if self.left == 0:
+            raise Killed
+        return answer
+
+
+def put_versions(silo: Silo, put: Harvest) -> None:
+    """Three versions, of which the second lacks a file that the others have."""
+    for version in ("1", "2", "3"):
+        files = {"same": b"same"} | ({} if version == "2" else {"docs/a": version.encode()})
+        put(silo, IDS[0], version, f"Title {version}", files)
+
+
+def has_as_many_versions_as_undisturbed(
+    number: int, after: bool, container: str, silo: Silo
+) -> bool:
+    """Kill an export three times at requests it reaches; False where it ends before."""
+    for again in range(3):
+        with Mortal(number + 5 * again, after=after) as client:
+            try:
+                Export(silo, FedoraTarget(container, client), POLICY, QUICK).run()
+            except Killed:
+                continue
+            if not again:
+                return False
+    with FedoraClient(ADMIN) as client:
+        export = Export(silo, FedoraTarget(container, client), POLICY, QUICK)
+        report = export.run()
+        assert report.whole, report.problems
+        found = export.target.find(IDS[0])
+        assert found is not None
+        assert [one.version for one in found.versions] == ["1", "2", "3"]
+        assert len({one.uri for one in found.versions}) == found.deposits == 3
+        assert found.is_as_left
+        assert [(one.what, one.detail) for one in export.verify().first] == []
+    return True
+
+
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("version", ["6.0.0", "6.5.1"])
+def test_versions_are_as_many_as_undisturbed_wherever_it_is_killed(
+    tmp_path: Path, put: Harvest, version: str, after: bool, step: int
+) -> None:
+    seconds = itertools.count(int(time.time()))
+    simulator = Simulator(version, timeout=100_000, clock=lambda: next(seconds))
+    with serving(simulator) as root:
+        number = 4
+        is_reached = True
+        while is_reached:
+            with Silo(str(tmp_path / f"s{number}"), "http://example.org/oai") as silo:
+                put_versions(silo, put)
+                is_reached = has_as_many_versions_as_undisturbed(
+                    number, after, f"{root}/n{number}/exports", silo
+                )
+            number += step
+    assert number > 35
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_versions_are_as_many_as_undisturbed_on_a_real_server(
+    real: Fedora, tmp_path: Path, put: Harvest, after: bool
+) -> None:
+    for number in range(4, 60):
+        with Silo(str(tmp_path / f"s{number}"), "http://example.org/oai") as silo:
+            put_versions(silo, put)
+            if not has_as_many_versions_as_undisturbed(number, after, real.container(), silo):
+                return
+
+
+def test_a_commit_that_takes_effect_late_makes_no_second_version(
+    served: tuple[Simulator, FedoraClient, str], empty: Silo, put: Harvest
+) -> None:
+    """After it was found out that nothing of the deposit is there."""
+    simulator, client, url = served
+    put(empty, IDS[0])
+    export = Export(empty, FedoraTarget(url, client), POLICY, QUICK)
+    assert export.run().whole
+    put(empty, IDS[0], "2", "Two")
+    late: list[Request] = []
+    looked = False
+
+    def interfere(request: Request) -> Answer | None:
+        nonlocal looked
+        in_transaction = "fcr:tx/" in request.path
+        if not late and request.method == "PUT" and in_transaction:
+            late.append(request)
+            return DROP
+        if late and request.method == "DELETE" and in_transaction:
+            return Answer(404)
+        if looked:
+            simulator.interfere = lambda _request: None
+            simulator.answer(late[0])
+        looked = bool(late) and request.path.endswith("fcr:versions")
+        return None
+
+    simulator.interfere = interfere
+    assert export.run().whole
+    assert late
+    found = export.target.find(IDS[0])
+    assert found is not None
+    assert found.deposits == 2
+    assert [(one.what, one.detail) for one in export.verify().first] == []

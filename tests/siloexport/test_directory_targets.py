@@ -1,0 +1,243 @@
+"""Plain files and bags pass the suite of all targets; bags are read by the bagit package."""
+
+import hashlib
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import bagit
+import pytest
+from conformance import Content, TargetContract
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from recordsilo import Silo
+from recordsilo.errors import PathNameError
+from recordsilo.names import check_path
+from siloexport import BagTarget, Export, FilesTarget, Policy, Selection, Target, Versions
+from siloexport.targets.directory import directory_name
+
+
+def _can_be_named(name: str) -> bool:
+    try:
+        check_path(f"named/{name}")
+    except PathNameError:
+        return False
+    return "/" not in name
+
+
+names = st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z"]), min_size=1, max_size=9)
+names = st.one_of(names, st.text("%^~ \u2028\u0085\xa0a0e\u0301$\\*", min_size=1, max_size=9))
+names = names.filter(_can_be_named)
+
+
+class FilesRig:
+    def __init__(self, directory: Path, versions: Versions) -> None:
+        self.directory, self.versions = directory, versions
+
+    def target(self) -> Target:
+        return FilesTarget(str(self.directory), self.versions)
+
+    def holds(self, identifier: str) -> Content:
+        place = self.directory / directory_name(identifier)
+        if not place.is_dir():
+            return []
+        if self.versions is Versions.CURRENT:
+            return [(self._current(identifier), _files_below(place))]
+        found = [(below.name, _files_below(below)) for below in place.iterdir()]
+        return sorted(found, key=lambda one: (one[0] == self._current(identifier), one[0]))
+
+    def _current(self, identifier: str) -> str:
+        target = self.target()
+        target.probe()
+        found = target.find(identifier)
+        return found.versions[-1].version if found and found.versions else ""
+
+    def spoil(self, identifier: str) -> None:
+        place = self.directory / directory_name(identifier)
+        next(path for path in sorted(place.rglob("*")) if path.is_file()).write_bytes(b"spoiled")
+
+
+class BagRig:
+    versions = Versions.ALL
+
+    def __init__(self, directory: Path, unpacked: Path) -> None:
+        self.directory, self.unpacked = directory, unpacked
+
+    def target(self) -> Target:
+        return BagTarget(str(self.directory))
+
+    def path(self, identifier: str) -> Path:
+        return self.directory / f"{directory_name(identifier)}.tar"
+
+    def holds(self, identifier: str) -> Content:
+        if not self.path(identifier).exists():
+            return []
+        with tarfile.open(self.path(identifier)) as tar:
+            members = {
+                member.name.partition("/")[2]: file.read()
+                for member in tar
+                if (file := tar.extractfile(member)) is not None
+            }
+        info = members["bag-info.txt"].decode()
+        names = [
+            line.split(": ", 1)[1].split()[0]
+            for line in info.splitlines()
+            if line.startswith("Silo-Version: ")
+        ]
+        return [(name, _below(members, f"data/{name}/")) for name in names]
+
+    def spoil(self, identifier: str) -> None:
+        content = bytearray(self.path(identifier).read_bytes())
+        content[600] ^= 1
+        self.path(identifier).write_bytes(bytes(content))
+
+    def bag(self, identifier: str) -> bagit.Bag:
+        with tarfile.open(self.path(identifier)) as tar:
+            tar.extractall(self.unpacked, filter="data")
+        return bagit.Bag(str(self.unpacked / directory_name(identifier)))
+
+
+def _files_below(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+def _below(members: dict[str, bytes], prefix: str) -> dict[str, bytes]:
+    return {
+        name.removeprefix(prefix): content
+        for name, content in members.items()
+        if name.startswith(prefix)
+    }
+
+
+class TestFiles(TargetContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> FilesRig:
+        return FilesRig(tmp_path / "out", Versions.CURRENT)
+
+
+class TestFilesOfAllVersions(TargetContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> FilesRig:
+        return FilesRig(tmp_path / "out", Versions.ALL)
+
+
+class TestBags(TargetContract):
+    @pytest.fixture
+    def rig(self, tmp_path: Path) -> BagRig:
+        return BagRig(tmp_path / "bags", tmp_path / "unpacked")
+
+    def test_bagit_finds_every_bag_sound_and_complete(self, silo: Silo, rig: BagRig) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        bag = rig.bag("oai:example.org:2")
+        bag.validate()
+        assert bag.algorithms == ["sha512"]
+        assert bag.info["External-Identifier"] == "oai:example.org:2"
+        assert sorted(bag.payload_files()) == [
+            "data/1/oai_dc",
+            "data/1/oai_dc.xml",
+            "data/workingcopy/docs/licence.txt",
+            "data/workingcopy/oai_dc",
+            "data/workingcopy/oai_dc.xml",
+        ]
+        assert bag.info["Payload-Oxum"].endswith(".5")
+        assert [one.split()[0] for one in bag.info["Silo-Version"]] == ["1", "workingcopy"]
+
+    def test_versions_tell_when_they_were_made_and_the_sources_datestamp(
+        self, silo: Silo, rig: BagRig
+    ) -> None:
+        made = silo["2"].origin("workingcopy").date
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        bag = rig.bag("oai:example.org:2")
+        told = json.loads(Path(bag.path, "silo.json").read_text())["versions"]
+        assert [(one["made"], one["source_datestamp"]) for one in told] == [
+            ("", "2024-05-01T00:00:00"), (made, "2024-05-01T00:00:00"),
+        ]  # fmt: skip
+        assert [one.split()[:2] for one in bag.info["Silo-Version"]] == [
+            ["1", "undated"], ["workingcopy", made],
+        ]  # fmt: skip
+
+    def test_same_versions_make_the_same_bytes(
+        self, silo: Silo, rig: BagRig, tmp_path: Path
+    ) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        Export(silo, BagTarget(str(tmp_path / "again")), Policy(Versions.ALL)).run(jobs=3)
+        for path in (tmp_path / "bags").glob("*.tar"):
+            assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+    @settings(
+        suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=12
+    )
+    @given(st.sets(names, min_size=1, max_size=4))
+    @example({"100%0A really.txt", "100%25.txt", "100^25.txt", "a ", "a\u2028b", "$HOME", "~"})
+    @example({"e\u0301", "\u00e9", "e^cc^81", "%" * 250, "^25" * 75 + "~" + "0" * 24})
+    def test_whatever_files_are_named_bagit_takes_the_bag(
+        self, silo: Silo, rig: BagRig, found: set[str]
+    ) -> None:
+        record = silo["2"]
+        for path in record.paths("workingcopy"):
+            if path.startswith("named/"):
+                record.del_stream(path)
+        for name in found:
+            record.put_stream(f"named/{name}", name)
+        shutil.rmtree(rig.unpacked, ignore_errors=True)
+        only = Selection(identifiers=("oai:example.org:2",))
+        assert Export(silo, rig.target(), Policy(Versions.ALL)).run(only).whole
+        bag = rig.bag("oai:example.org:2")
+        bag.validate()
+        about = json.loads(Path(bag.path, "silo.json").read_text("utf-8"))
+        told = {one["path"]: one.get("in_bag", f"data/workingcopy/{one['path']}")
+                for one in about["versions"][1]["files"]}  # fmt: skip
+        for name in found:
+            assert Path(bag.path, told[f"named/{name}"]).read_text("utf-8") == name
+        assert Export(silo, rig.target(), Policy(Versions.ALL)).verify(only).differences == 0
+
+    @pytest.mark.parametrize("seal", [False, True])
+    @pytest.mark.parametrize("tag", ["silo.json", "bag-info.txt"])
+    @pytest.mark.parametrize("name", ["plain.txt", "100% sure.txt"])
+    def test_changed_tag_file_is_a_difference(
+        self, silo: Silo, rig: BagRig, tag: str, name: str, seal: bool
+    ) -> None:
+        identifier = "oai:example.org:2"
+        silo[identifier].put_stream(name, "x")
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        below = Path(rig.bag(identifier).path)
+        content = (below / tag).read_bytes() + b"\n"
+        (below / tag).write_bytes(content)
+        if seal:  # as whoever knows BagIt would
+            manifest = below / "tagmanifest-sha512.txt"
+            sums = [line.split("  ") for line in manifest.read_text().splitlines()]
+            manifest.write_text("".join(
+                f"{hashlib.sha512(content).hexdigest() if path == tag else digest}  {path}\n"
+                for digest, path in sums
+            ))  # fmt: skip
+            bagit.Bag(str(below)).validate()
+        with tarfile.open(rig.path(identifier), "w") as tar:
+            tar.add(below, below.name)
+        report = Export(silo, rig.target(), Policy(Versions.ALL)).verify()
+        assert {one.identifier for one in report.first} == {identifier}
+
+    def test_text_that_no_file_can_hold_is_told_in_a_sentence(
+        self, silo: Silo, rig: BagRig
+    ) -> None:
+        silo["2"].create_new_version("odd", message="half a pair: \ud800")
+        silo["2"].put_stream("a.txt", "x")
+        report = Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        (problem,) = report.problems
+        assert problem.identifier == "oai:example.org:2"
+        assert "half a surrogate pair" in problem.reason
+        assert sorted(path.stem for path in rig.directory.glob("*.tar")) == [
+            "oai+example,org+1", "oai+example,org+3",
+        ]  # fmt: skip
+
+    def test_sound_bag_of_something_else_is_a_difference(self, silo: Silo, rig: BagRig) -> None:
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        rig.path("oai:example.org:3").write_bytes(rig.path("oai:example.org:1").read_bytes())
+        report = Export(silo, rig.target()).verify()
+        assert {one.identifier for one in report.first} == {"oai:example.org:3"}
+        assert any("other bytes than the Silo" in one.detail for one in report.first)

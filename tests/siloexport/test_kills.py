@@ -1,0 +1,44 @@
+"""Exports killed with SIGKILL again and again, each going on where the one before was killed."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import killed_export
+import pytest
+
+from recordsilo import Silo
+from siloexport import BagTarget, Export, FilesTarget, Policy, Target, Versions
+
+KILLS = 20
+SIGKILLED = -9
+
+
+@pytest.mark.parametrize("form", ["files", "bags"])
+def test_export_killed_twenty_times_ends_whole(
+    silo: Silo, tmp_path: Path, harvest: Callable[..., None], form: str
+) -> None:
+    out = str(tmp_path / "out")
+    chance = random.Random(20)
+    for number in range(5, 40):
+        harvest(silo, f"oai:example.org:{number}", f"Title {number}")
+    killed = 0
+    for turn in range(KILLS):
+        with silo.editing("oai:example.org:2") as edit:
+            edit.put("workingcopy", "turn.txt", str(turn).encode())
+        step = chance.randrange(1, 14)
+        arguments = [silo.path, out, form, str(step)]
+        done = subprocess.run([sys.executable, killed_export.__file__, *arguments], check=False)
+        assert done.returncode in {0, SIGKILLED}
+        killed += done.returncode == SIGKILLED
+    assert killed >= KILLS / 2
+    target: Target = BagTarget(out) if form == "bags" else FilesTarget(out, Versions.ALL)
+    export = Export(silo, target, Policy(Versions.ALL))
+    report = export.run()
+    assert report.whole, report.problems
+    found = export.verify()
+    assert (found.records, found.outdated, found.differences) == (38, 0, 0)
+    assert export.run().written == 0
+    assert not [path.name for path in (tmp_path / "out").glob(".silo-export-*")]

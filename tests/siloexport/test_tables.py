@@ -1,0 +1,159 @@
+"""Tables, lists and zips: what is in them, and that they are whole or not there."""
+
+import csv
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from recordsilo import Silo
+from recordsilo.cli import Failure
+from siloexport import Selection, Versions
+from siloexport.cli import export
+from siloexport.targets.tables import (
+    FIELDS,
+    TableReport,
+    write_csv,
+    write_jsonl,
+    write_links,
+    write_zip,
+)
+
+Change = Callable[..., None]
+RICH = (
+    b'<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+    b'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xml="http://www.w3.org/XML/1998/namespace">'
+    b'<dc:title xml:lang="de">=SUM(A1)</dc:title><dc:creator>A || B|</dc:creator>'
+    b"<dc:creator>M\xc3\xbcller, J.</dc:creator>"
+    b"<dc:identifier>https://example.org/1</dc:identifier>"
+    b"<dc:relation>https://example.org/1</dc:relation>"
+    b"<dc:relation>http://example.org/2?a=1&amp;b=2</dc:relation></oai_dc:dc>"
+)
+
+
+@pytest.fixture
+def rich(silo: Silo) -> Silo:
+    silo["2"].put_stream("oai_dc", RICH, metadata=True)
+    return silo
+
+
+def rows(silo: Silo, selection: Selection, *columns: str) -> list[list[str]]:
+    out = io.StringIO(newline="")
+    write_csv(silo, selection, out, columns)
+    return list(csv.reader(io.StringIO(out.getvalue(), newline="")))
+
+
+def test_table_has_a_row_for_each_live_record(silo: Silo) -> None:
+    assert rows(silo, Selection(), "record", "version", "sets", "dc:title") == [
+        ["record", "version", "sets", "dc:title"],
+        ["oai:example.org:1", "1", "a", "One"],
+        ["oai:example.org:2", "workingcopy", "a:b", "Two"],
+        ["oai:example.org:3", "1", "ab", "Three"],
+    ]
+
+
+def test_values_are_set_apart_and_formulas_are_disarmed(rich: Silo) -> None:
+    found = rows(rich, Selection(identifiers=("oai:example.org:2",)), "dc:title", "dc:creator")
+    assert found[1] == ["'=SUM(A1)", r"A |\| B\|||Müller, J."]
+
+
+def test_json_lines_keep_languages_and_leave_out_what_is_empty(rich: Silo) -> None:
+    out = io.StringIO()
+    write_jsonl(rich, Selection("title:sum"), out, ("record", "dc:title", "dc:date"))
+    assert [json.loads(line) for line in out.getvalue().splitlines()] == [
+        {"record": "oai:example.org:2", "dc:title": [{"text": "=SUM(A1)", "lang": "de"}]}
+    ]
+
+
+def test_every_field_there_is_can_be_a_column(rich: Silo) -> None:
+    found = rows(rich, Selection(), *FIELDS)
+    assert {len(row) for row in found} == {len(FIELDS)}
+
+
+def test_links_come_once_for_each_field(rich: Silo) -> None:
+    out = io.StringIO()
+    report = write_links(rich, Selection(), out)
+    assert out.getvalue().splitlines() == [
+        "url\tidentifier\tfield",
+        "http://example.org/2?a=1&b=2\toai:example.org:2\tdc:relation",
+        "https://example.org/1\toai:example.org:2\tdc:identifier",
+        "https://example.org/1\toai:example.org:2\tdc:relation",
+    ]
+    assert (report.rows, report.records, report.deleted) == (3, 3, 1)
+
+
+def test_zip_holds_metadata_files_as_they_are(rich: Silo) -> None:
+    out = io.BytesIO()
+    write_zip(rich, Selection(), out, ("oai_dc",), Versions.ALL)
+    with zipfile.ZipFile(io.BytesIO(out.getvalue())) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == [
+            "oai+example,org+1/1/oai_dc",
+            "oai+example,org+2/1/oai_dc",
+            "oai+example,org+2/workingcopy/oai_dc",
+            "oai+example,org+3/1/oai_dc",
+        ]
+        assert archive.read("oai+example,org+2/workingcopy/oai_dc") == RICH
+    again = io.BytesIO()
+    write_zip(rich, Selection(), again, ("oai_dc",), Versions.ALL)
+    assert again.getvalue() == out.getvalue()
+
+
+@pytest.mark.parametrize("write", [write_csv, write_jsonl, write_links])
+def test_record_that_cannot_be_read_is_named_and_has_no_row(
+    silo: Silo, write: Callable[..., TableReport]
+) -> None:
+    whole = write(silo, Selection(), io.StringIO())
+    os.unlink(silo["1"].to_dirpath("oai_dc"))
+    out = io.StringIO()
+    report = write(silo, Selection(), out)
+    assert list(report.failed) == ["oai:example.org:1"]
+    assert report.records == whole.records - 1
+    assert "oai:example.org:1" not in out.getvalue()
+
+
+def test_record_without_a_readable_manifest_is_named_where_all_are_asked_for(silo: Silo) -> None:
+    path = silo["1"].path_to_item()
+    whole = write_csv(silo, Selection(), io.StringIO())
+    Path(path, "__manifest.json").write_bytes(b"")
+    for name in os.listdir(path):
+        if name.startswith("__manifest.json."):
+            os.unlink(os.path.join(path, name))
+    with Silo(silo.path, create=False) as anew:
+        report = write_csv(anew, Selection(), io.StringIO())
+        assert report.records == whole.records - 1
+        assert list(report.failed) == [path]
+        assert "cannot be read" in report.failed[path]
+        assert not write_csv(
+            anew, Selection(identifiers=("oai:example.org:2",)), io.StringIO()
+        ).failed
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "links", "zip"])
+def test_each_form_is_a_command(silo: Silo, tmp_path: Path, form: str) -> None:
+    path = tmp_path / "out.file"
+    result = CliRunner().invoke(
+        export, [form, silo.path, str(path), "--set", "a"], standalone_mode=False
+    )
+    assert result.return_value == 0, result.exception
+    assert "of 2 records; 0 deleted at the source left out" in result.stdout
+    assert path.stat().st_size > 0
+
+
+def test_without_a_file_the_table_goes_to_standard_output(silo: Silo) -> None:
+    arguments = ["csv", silo.path, "--item", "1", "--field", "record"]
+    result = CliRunner().invoke(export, arguments, standalone_mode=False)
+    assert result.stdout_bytes == b"\xef\xbb\xbfrecord\r\noai:example.org:1\r\n"
+
+
+def test_field_that_there_is_not_is_named(silo: Silo) -> None:
+    arguments = ["csv", silo.path, "--field", "dc:titel"]
+    result = CliRunner().invoke(export, arguments, standalone_mode=False)
+    assert isinstance(result.exception, Failure)
+    assert "no field 'dc:titel'" in str(result.exception)
+    assert result.exception.exit_code == 2
