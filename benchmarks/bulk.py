@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from store import Line, ingest, timed
 
 from recordsilo import Silo
-from recordsilo.atomic_file import group_barrier
+from recordsilo.disk.atomic_file import group_barrier
 from silocuration.bulk import PAGE, create_job, preview, run_job, undo_job
 from silocuration.clusters import Method, clusters
 from silocuration.job_specs import rules_job

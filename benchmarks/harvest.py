@@ -37,8 +37,8 @@ from urllib.parse import parse_qs, urlsplit
 from lxml import etree
 from store import Line, timed
 
-from recordsilo.atomic_file import Barrier, group_barrier
-from recordsilo.identifier import ppath
+from recordsilo.disk.atomic_file import Barrier, group_barrier
+from recordsilo.disk.identifier import ppath
 
 FIRST = datetime(2015, 1, 1, tzinfo=UTC)
 STEP = timedelta(seconds=997)

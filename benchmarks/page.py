@@ -28,7 +28,7 @@ from search import World, chunks
 from store import Line, identifier, ingest
 
 from recordsilo import Silo
-from recordsilo.catalogue import Catalogue
+from recordsilo.index.catalogue import Catalogue
 from webui import urls
 from webui.app import create_app
 from webui.server import PageServer, long_lived

@@ -27,8 +27,8 @@ from store import (
 )
 
 from recordsilo import Origin, Row, Silo
-from recordsilo.catalogue import Catalogue
 from recordsilo.index import Entry, ManifestStamp, SearchFilters
+from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text
 
 FACETS = (

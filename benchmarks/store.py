@@ -22,11 +22,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from recordsilo import Origin, RecordEdit, Silo
-from recordsilo.atomic_file import Staging, group_barrier
-from recordsilo.commit import commit
-from recordsilo.identifier import clean, ppath
-from recordsilo.locks import Locks
-from recordsilo.place import RecordPlace
+from recordsilo.disk.atomic_file import Staging, group_barrier
+from recordsilo.disk.identifier import clean, ppath
+from recordsilo.disk.locks import Locks
+from recordsilo.records.commit import commit
+from recordsilo.records.place import RecordPlace
 
 BATCH = 100
 SLICE = 1000

@@ -20,10 +20,10 @@ from warcio.archiveiterator import ArchiveIterator
 from crawlmatch.crawls import Crawl
 from crawlmatch.warcs import DAMAGED, Capture, capture_of, opened_warc
 from recordsilo import Silo
-from recordsilo.atomic_file import Staged, StrictBarrier, write_new
-from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.errors import RecordNotFound
-from recordsilo.manifest import Json, Manifest
+from recordsilo.records.edit import RecordEdit, new_origin
+from recordsilo.records.manifest import Json, Manifest
 
 NOTES = "crawled_files"
 DIRECTORY = "files"

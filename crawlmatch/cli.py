@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.options import as_json, directory, selecting
+from recordsilo.commands.options import as_json, directory, selecting
 from recordsilo.selection import Selection
 from silosteps.errors import StepsError, WorkerDied
 

@@ -18,7 +18,7 @@ from crawlmatch.errors import CrawlError, CrawlNotFound
 from crawlmatch.inputs import file_digest
 from crawlmatch.matching import RESULT, MatchReceipt, Request, match_into
 from crawlmatch.shards import MEMORY, RECEIPT, sweep, whole_directory
-from recordsilo.locks import Locks
+from recordsilo.disk.locks import Locks
 from silosteps.errors import InputUnreadable
 
 FORMAT = 1

@@ -16,7 +16,7 @@ from crawlmatch.results import write_sqlite
 from crawlmatch.rules import Rules
 from crawlmatch.seeds import KIND, add_seeds, read_seeds
 from crawlmatch.shards import MEMORY, SET_ASIDE, Reading, opened_engine, read_input, write_shard
-from recordsilo.atomic_file import flush_directory
+from recordsilo.disk.atomic_file import flush_directory
 from silosteps.engine import Engine
 from silosteps.runners import in_order
 

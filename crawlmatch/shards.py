@@ -21,7 +21,7 @@ from crawlmatch.inputs import InputReceipt, Kind, kind_of_lines, read_lines, set
 from crawlmatch.plan import make_tables, merge
 from crawlmatch.rules import Rules
 from crawlmatch.warcs import read_warc
-from recordsilo.atomic_file import flush_directory, flush_fd, remove_tree
+from recordsilo.disk.atomic_file import flush_directory, flush_fd, remove_tree
 from silosteps.engine import Engine
 from silosteps.inputs import GZIP, STDIN, open_input
 from silosteps.step_file import steps_of

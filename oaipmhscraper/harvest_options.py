@@ -12,7 +12,7 @@ from oaipmhscraper.harvest import MOST_AGAIN
 from oaipmhscraper.job import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.sweep_rules import SHARE
 from oaipmhscraper.windows import read_length
-from recordsilo.options import Number
+from recordsilo.commands.options import Number
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -40,7 +40,7 @@ from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.window_changes import Place
 from oaipmhscraper.windows import span
 from recordsilo import Silo
-from recordsilo.atomic_file import replace_file
+from recordsilo.disk.atomic_file import replace_file
 
 RECEIPTS = "harvests"
 MOST_IN_FLIGHT = 6

@@ -41,7 +41,7 @@ from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.windows import Window
-from recordsilo.database_log import keep_log
+from recordsilo.disk.database_log import keep_log
 
 VERSION = 1
 LONGEST_REST = timedelta(days=7)

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.requests_and_pages import SetAside
-from recordsilo.atomic_file import append_line, group_barrier, make_parents, move, write_new
+from recordsilo.disk.atomic_file import append_line, group_barrier, make_parents, move, write_new
 
 LIST_NAME = "list.jsonl"
 LARGEST_RECORD = 32 << 20

@@ -73,8 +73,8 @@ from oaipmhscraper.walk.endpoint_checks import refuse_unknown_formats
 from oaipmhscraper.warc.pages_only import PageCounter
 from oaipmhscraper.warc.responses import ResponseRecorder
 from recordsilo import PersistentState, Silo
-from recordsilo.locks import Locks
-from recordsilo.manifest import now_text
+from recordsilo.disk.locks import Locks
+from recordsilo.records.manifest import now_text
 
 STATE_FILE = "oaipmh_harvester.json"
 

@@ -26,14 +26,14 @@ from oaipmhscraper.storing_rules import (
     plan_record,
 )
 from recordsilo import Silo
-from recordsilo.edit import RecordEdit
+from recordsilo.disk.identifier import check_identifier
 from recordsilo.errors import (
     FileNotInVersion,
     FormatTooNew,
     IdentifierError,
     ManifestUnreadable,
 )
-from recordsilo.identifier import check_identifier
+from recordsilo.records.edit import RecordEdit
 
 logger = logging.getLogger("OAIPMH Harvester")
 

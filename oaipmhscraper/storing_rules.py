@@ -20,7 +20,7 @@ from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.sweep_rules import MISSING_SINCE
 from oaipmhscraper.xml_pages import same_content
 from recordsilo.index.projection import MENDED
-from recordsilo.manifest import Json, Manifest, Origin, Version, next_version_number
+from recordsilo.records.manifest import Json, Manifest, Origin, Version, next_version_number
 
 DELETED_VERSION = "deleted_at_version"
 DELETED_DATE = "deleted_at_date"

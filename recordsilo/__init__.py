@@ -10,21 +10,22 @@ The store knows no network and no web. docs/format.md says what is on disk.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recordsilo.differences import Differences, FileDifference
-from recordsilo.edit import RecordEdit
+from recordsilo.disk.digest import Digest
 from recordsilo.errors import RecordSiloError, SiloNotFound
 from recordsilo.granary import Granary
 from recordsilo.index import Filters, Page, Row
-from recordsilo.manifest import Digest, Manifest, Origin, Version
-from recordsilo.record import HarvestedRecord
-from recordsilo.record_view import FileInfo
+from recordsilo.records.differences import Differences, FileDifference
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.records.manifest import Manifest, Origin, Version
+from recordsilo.records.record_view import FileInfo
 from recordsilo.silo import Batch, Silo
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
-    from recordsilo.rdf import RDFManifest as RDFManifest
-    from recordsilo.rdf import RDFRecord as RDFRecord
-    from recordsilo.rdf import RDFSilo as RDFSilo
+    from recordsilo.rdf.records import RDFManifest as RDFManifest
+    from recordsilo.rdf.records import RDFRecord as RDFRecord
+    from recordsilo.rdf.records import RDFSilo as RDFSilo
 
 __all__ = [
     "Batch",
@@ -51,5 +52,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The classes that need rdflib: imported when asked for, not by ``*``."""
     if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
-        return getattr(import_module("recordsilo.rdf"), name)
+        return getattr(import_module("recordsilo.rdf.records"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

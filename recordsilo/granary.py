@@ -5,14 +5,14 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from recordsilo import atomic_file
+from recordsilo.disk import atomic_file
+from recordsilo.disk.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
 from recordsilo.errors import SiloNotFound, VersionNameError
-from recordsilo.names import STAGED_PREFIX, STAGED_SUFFIX, check_version_name, is_staged
 from recordsilo.silo import VERSION_FILE, Silo
 from recordsilo.state import PersistentState
 
 if TYPE_CHECKING:
-    from recordsilo.rdf import RDFSilo
+    from recordsilo.rdf.records import RDFSilo
 
 
 class Granary:
@@ -81,7 +81,7 @@ class Granary:
 
     def get_rdf_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> "RDFSilo":
         """The Silo of that name with `RDFRecord`\\ s, made where there is none; needs rdflib."""
-        from recordsilo.rdf import RDFSilo  # noqa: PLC0415 - rdflib is for those who ask for it
+        from recordsilo.rdf.records import RDFSilo  # noqa: PLC0415 - rdflib is for those who ask for it
 
         return RDFSilo(self._path_of(name), uri_base, **settings)
 

@@ -8,9 +8,9 @@ not there.
 import json
 import os
 
-from recordsilo.atomic_file import append_line
+from recordsilo.disk.atomic_file import append_line
 from recordsilo.errors import StateUnreadable
-from recordsilo.manifest import now_text
+from recordsilo.records.manifest import now_text
 
 
 def _path(silo: str) -> str:

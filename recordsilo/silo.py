@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from recordsilo import removals
-from recordsilo.atomic_file import (
+from recordsilo.disk.atomic_file import (
     Barrier,
     Staging,
     StrictBarrier,
@@ -19,9 +19,8 @@ from recordsilo.atomic_file import (
     make_directory,
     replace_file,
 )
-from recordsilo.catalogue import Catalogue, entry_of
-from recordsilo.commit import commit, delete_record
-from recordsilo.edit import RecordEdit
+from recordsilo.disk.identifier import check_identifier, ppath, unclean
+from recordsilo.disk.locks import Locks
 from recordsilo.errors import (
     IdentifierError,
     NotASilo,
@@ -33,7 +32,6 @@ from recordsilo.errors import (
     SiloNotFound,
     SiloSettingConflict,
 )
-from recordsilo.identifier import check_identifier, ppath, unclean
 from recordsilo.index import (
     Entry,
     Filters,
@@ -44,11 +42,13 @@ from recordsilo.index import (
     SearchResult,
     project,
 )
+from recordsilo.index.catalogue import Catalogue, entry_of
 from recordsilo.index.query import count, set_counts
-from recordsilo.locks import Locks
-from recordsilo.manifest import Manifest
-from recordsilo.place import RecordPlace
-from recordsilo.record import HarvestedRecord
+from recordsilo.records.commit import commit, delete_record
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.records.manifest import Manifest
+from recordsilo.records.place import RecordPlace
 from recordsilo.state import PersistentState
 
 logger = logging.getLogger("RecordSilo")

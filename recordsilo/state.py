@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from recordsilo import atomic_file
+from recordsilo.disk import atomic_file
 from recordsilo.errors import StateUnreadable
 
 

@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
-from recordsilo.atomic_file import flush_directory, flush_fd, make_parents
-from recordsilo.manifest import now_text
+from recordsilo.disk.atomic_file import flush_directory, flush_fd, make_parents
+from recordsilo.records.manifest import now_text
 from silocuration.changes import RecordChange
 from silocuration.errors import NoFields
 from silocuration.fields import Fields, differing, read_fields, said

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recordsilo.disk.names import check_path
 from recordsilo.errors import RecordSiloError
-from recordsilo.manifest import Manifest
-from recordsilo.names import check_path
+from recordsilo.records.manifest import Manifest
 from silocuration.changes import CannotChange, FileChange, ReadFile, RecordChange, editable_version
 from silocuration.errors import RuleRefused
 from silocuration.premis import premis_of

@@ -16,10 +16,10 @@ from time import monotonic
 from typing import Any
 
 from recordsilo import Silo
-from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.locks import Locks
-from recordsilo.manifest import Manifest, altered, now_text
+from recordsilo.records.edit import RecordEdit, new_origin
+from recordsilo.records.manifest import Manifest, altered, now_text
 from silocuration.activity import (
     Activity,
     ValueChange,

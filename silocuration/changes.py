@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
 from recordsilo.index.projection import metadata_paths
-from recordsilo.manifest import Manifest, Version
+from recordsilo.records.manifest import Manifest, Version
 from silocuration.errors import NoFields, TooMuch
 from silocuration.fields import Document, Fields, differing
 from silocuration.rule_files import RuleSet

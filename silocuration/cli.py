@@ -13,10 +13,10 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.options import as_json, directory, selecting, why
+from recordsilo.commands.options import as_json, directory, selecting, why
+from recordsilo.disk.whole_file import as_text, whole_file
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
-from recordsilo.whole_file import as_text, whole_file
 from silocuration.attach import MAX_BYTES, Attachment
 from silocuration.bulk import (
     JobReport,

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from recordsilo.atomic_file import flush_directory
+from recordsilo.disk.atomic_file import flush_directory
 from silocuration.errors import JobNotFound, JobUnreadable
 
 JOBS = "curation/jobs"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo import Silo
-from recordsilo.manifest import Manifest
+from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection
 from silocuration.attach import Attachment, plan_attachment
 from silocuration.changes import ReadFile, RecordChange, plan_record

@@ -10,9 +10,9 @@ import click
 from recordsilo import Silo
 from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.options import as_json, directory
 from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.options import as_json, directory
 from recordsilo.progress import counting
 from silocuration.clusters import Method, clusters
 from silocuration.command_errors import sentences

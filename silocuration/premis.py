@@ -11,8 +11,9 @@ from typing import Any
 
 from lxml import etree
 
-from recordsilo.identifier import clean
-from recordsilo.manifest import Digest, Manifest, Version
+from recordsilo.disk.digest import Digest
+from recordsilo.disk.identifier import clean
+from recordsilo.records.manifest import Manifest, Version
 
 NAMESPACE = "http://www.loc.gov/premis/v3"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"

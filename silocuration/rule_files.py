@@ -16,10 +16,10 @@ from typing import Any
 
 import tomli_w
 
-from recordsilo.atomic_file import replace_file
+from recordsilo.disk.atomic_file import replace_file
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
-from recordsilo.manifest import STATES
+from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.errors import RuleNotFound, RuleRefused, UnknownField
 from silocuration.fields import field_names, unknown_field

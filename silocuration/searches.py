@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli_w
 
-from recordsilo.atomic_file import flush_directory, replace_file
+from recordsilo.disk.atomic_file import flush_directory, replace_file
 from recordsilo.errors import SearchError
 from recordsilo.selection import Selection, selection_from, selection_table
 from silocuration.errors import CurationError, RuleRefused

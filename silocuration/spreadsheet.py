@@ -17,7 +17,7 @@ from recordsilo import Silo
 from recordsilo.cells import bare, guarded, joined, split
 from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import format_of_file
-from recordsilo.manifest import Manifest
+from recordsilo.records.manifest import Manifest
 from silocuration.changes import (
     CannotChange,
     FileChange,

@@ -19,9 +19,9 @@ from enum import StrEnum
 from itertools import islice
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.edit import RecordEdit, new_origin
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.manifest import Manifest, Version, base_of
+from recordsilo.records.edit import RecordEdit, new_origin
+from recordsilo.records.manifest import Manifest, Version, base_of
 from silocuration.activity import Activity, changes_of, log_activity, log_one, of_fields
 from silocuration.bulk import changed_by_rule
 from silocuration.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from recordsilo import Silo
 from recordsilo.audit.sampling import is_drawn
 from recordsilo.errors import RecordSiloError
-from recordsilo.manifest import Manifest, Version
+from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
 from siloexport.errors import CannotTakeBack, DepositFailed

@@ -7,7 +7,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import example, fail, open_silo
-from recordsilo.options import as_json, directory, selecting
+from recordsilo.commands.options import as_json, directory, selecting
 from siloexport import options
 from siloexport.engine import Export
 from siloexport.errors import TargetUnusable

@@ -8,10 +8,11 @@ from io import BytesIO
 from typing import BinaryIO, Protocol
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.atomic_file import chunks_of, digest_of, digest_of_bytes
+from recordsilo.disk.atomic_file import chunks_of, digest_of, digest_of_bytes
+from recordsilo.disk.digest import Digest
 from recordsilo.formats.documents import unwrap
 from recordsilo.index.projection import sets_of
-from recordsilo.manifest import Digest, Manifest, Version, source_datestamp
+from recordsilo.records.manifest import Manifest, Version, source_datestamp
 from siloexport.errors import SourceChanged
 from siloexport.plan import Action, Policy, files_digest, version_key
 from siloexport.values import Deposit, ExportedFile, ExportedVersion, Held

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from recordsilo import HarvestedRecord
 from recordsilo.errors import RecordSiloError
-from recordsilo.manifest import Manifest
+from recordsilo.records.manifest import Manifest
 from siloexport.checking import deposited_as
 from siloexport.content import Packer
 from siloexport.errors import Conflict, DepositFailed, RetryLater

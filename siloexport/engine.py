@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
+from recordsilo.disk.digest import Digest
 from recordsilo.errors import RecordNotFound, RecordSiloError
-from recordsilo.manifest import Digest, Manifest
+from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, selection_table
 from siloexport import checking
 from siloexport.content import Packer, Sha512Cache, with_digests

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from recordsilo.atomic_file import flush_directory, open_lock_file
-from recordsilo.database_log import keep_log
-from recordsilo.manifest import Digest
+from recordsilo.disk.atomic_file import flush_directory, open_lock_file
+from recordsilo.disk.database_log import keep_log
+from recordsilo.disk.digest import Digest
 from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from siloexport.ledger_tables import (
     ENTRIES,

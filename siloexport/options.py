@@ -8,7 +8,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
-from recordsilo.options import as_json
+from recordsilo.commands.options import as_json
 from recordsilo.selection import Selection
 from siloexport.errors import ExportError, LedgerInUse, LedgerUnreadable, TargetUnusable
 from siloexport.plan import Versions

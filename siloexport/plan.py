@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from recordsilo.manifest import Manifest, Version, source_datestamp
+from recordsilo.records.manifest import Manifest, Version, source_datestamp
 from siloexport.values import ActionKind, Capabilities, Deletions, Held
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recordsilo.manifest import Manifest
+from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, filters_from, selection_from
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.disk.whole_file import as_text, whole_file
 from recordsilo.selection import Selection
-from recordsilo.whole_file import as_text, whole_file
 from siloexport.targets import tables
 from siloexport.targets.tables import TableReport
 from silowork.values import Ending, Problem

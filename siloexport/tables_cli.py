@@ -9,10 +9,10 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, open_silo
-from recordsilo.options import directory, selecting
+from recordsilo.commands.options import directory, selecting
+from recordsilo.disk.whole_file import as_text, whole_file
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
-from recordsilo.whole_file import as_text, whole_file
 from siloexport import options
 from siloexport.plan import Versions
 from siloexport.targets import tables

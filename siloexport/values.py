@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, BinaryIO, Protocol
 
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 
 
 class ActionKind(StrEnum):

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from recordsilo.manifest import now_text
+from recordsilo.records.manifest import now_text
 from silowork.errors import LedgerUnreadable, NoSuchJob
 from silowork.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
 

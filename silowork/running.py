@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
+from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordSiloError
-from recordsilo.locks import Locks
 from silowork.errors import Interrupted, JobsError
 from silowork.kinds import kind_of, steps_after
 from silowork.ledger import JobLedger

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsilo.locks import Locks
+from recordsilo.disk.locks import Locks
 from silowork.errors import JobRefused, QueueUnreachable
 from silowork.kinds import kind_of
 from silowork.ledger import JobLedger

@@ -12,7 +12,7 @@ import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from recordsilo.locks import Locks
+from recordsilo.disk.locks import Locks
 from silowork.errors import JobsError
 from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger

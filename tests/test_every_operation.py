@@ -27,12 +27,13 @@ from oaipmhprovider.sample import sample_repository
 from oaipmhscraper import OAIPMHScraper
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.transport.http_rules import Answer
-from recordsilo import Granary, HarvestedRecord, atomic_file
+from recordsilo import Granary, HarvestedRecord
 from recordsilo.audit.check import Audit
-from recordsilo.catalogue import entry_of
+from recordsilo.disk import atomic_file
+from recordsilo.disk.identifier import clean
 from recordsilo.errors import RecordSiloError
-from recordsilo.identifier import clean
 from recordsilo.index import PageRequest
+from recordsilo.index.catalogue import entry_of
 from recordsilo.index.search_values import FACETS, FLAGS
 from recordsilo.selection import Selection
 from silocuration.attach import PREMIS, Attachment

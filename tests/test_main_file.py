@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from silocuration.changes import metadata_document
-from silocuration.duplicates import _description
 from recordsilo import Silo
 from recordsilo.formats import FORMATS, describe_main, format_of, main_first
 from recordsilo.formats.documents import parsed, unwrapped
 from recordsilo.formats.table import signature
 from recordsilo.index.projection import description_of
 from recordsilo.index.schema import VERSION
+from silocuration.changes import metadata_document
+from silocuration.duplicates import _description
 from siloexport.targets.tables import _described
 from webui.record.view import record_view
 from webui.site import Settings, Site

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from recordsilo.disk.identifier import clean, ppath
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.identifier import clean, ppath
 from webui.app import create_app
 from webui.site import Settings
 

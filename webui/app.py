@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 
 import cherrypy
 
-from silocuration.errors import CurationError
 from recordsilo import Silo
 from recordsilo.errors import IndexProblem, RecordSiloError
+from silocuration.errors import CurationError
 from webui import routes, urls
 from webui.api.document import document
 from webui.http import security

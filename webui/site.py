@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
+from recordsilo.disk.identifier import unclean
 from recordsilo.errors import IdentifierError, RecordNotFound
-from recordsilo.identifier import unclean
 from silowork.service import Jobs
 from webui.http.messages import Request
 from webui.http.multipart import Form

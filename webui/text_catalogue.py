@@ -17,9 +17,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import get_args
 
-from recordsilo.differences import Change
 from recordsilo.formats.quality import CODES
-from recordsilo.manifest import STATES
+from recordsilo.records.differences import Change
+from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
 from webui.bulk.rule_form import KINDS
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
@@ -72,7 +72,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "search_request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
-    yield "recordsilo/manifest.py", STATES
+    yield "recordsilo/records/manifest.py", STATES
     yield "record_view.py", (label for label, _name in FIELDS)
     yield "rule_form.py", _words_of_changes()
     yield "roles.py", (role.label for role in Role)
@@ -87,7 +87,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
     yield "pages/record.py", record.DONE.values()
     yield "pages/records.py", records.DONE.values()
-    yield "recordsilo/differences.py", get_args(Change)
+    yield "recordsilo/records/differences.py", get_args(Change)
 
 
 def _words_of_changes() -> Iterator[str]:

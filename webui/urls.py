@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from urllib.parse import quote, urlencode
 
-from recordsilo.identifier import url_segment
+from recordsilo.disk.identifier import url_segment
 
 TWIN = ".json"
 _BASE: ContextVar[str] = ContextVar("base", default="")

@@ -33,11 +33,11 @@ from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types
 from oaipmhscraper.errors import RetryLater
 from oaipmhscraper.interrupts import interrupt_deferred
 from recordsilo import Row, Silo
-from recordsilo.atomic_file import Staged, StrictBarrier, write_new
-from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.errors import RecordNotFound
 from recordsilo.formats import Link, links_of
-from recordsilo.manifest import Manifest, next_version_number, now_text
+from recordsilo.records.edit import RecordEdit, new_origin
+from recordsilo.records.manifest import Manifest, next_version_number, now_text
 
 DIRECTORY = "files"
 """Where in a version the files are put."""

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from oaipmhscraper.documents.file_transport import Known
 from recordsilo.formats import Link
-from recordsilo.manifest import Json, Manifest
+from recordsilo.records.manifest import Json, Manifest
 
 FETCHED = "fetched_files"
 FAILED = "unfetched_files"

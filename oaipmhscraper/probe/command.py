@@ -22,7 +22,7 @@ from oaipmhscraper.transport.http_transport import HttpTransport
 from oaipmhscraper.transport.options import http_options
 from oaipmhscraper.transport.pace import Pace
 from recordsilo.cli import ExitCode, example, fail
-from recordsilo.options import Number
+from recordsilo.commands.options import Number
 
 _DELAY = 1.0
 

@@ -18,7 +18,7 @@ import urllib3
 from oaipmhscraper.errors import RequestRefused
 from oaipmhscraper.transport.http_settings import HttpSettings
 from recordsilo.cli import ExitCode, fail
-from recordsilo.options import Number
+from recordsilo.commands.options import Number
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -20,9 +20,9 @@ from recordsilo.audit.record_check import Checked, RecordCheck
 from recordsilo.audit.sampling import is_drawn
 from recordsilo.audit.silo_files import ROOT, check_silo_files, is_silo
 from recordsilo.audit.tree_check import Directory, look_again, walk
+from recordsilo.disk.identifier import ppath
+from recordsilo.disk.locks import STRIPES, Locks
 from recordsilo.errors import NotASilo, SiloNotFound
-from recordsilo.identifier import ppath
-from recordsilo.locks import STRIPES, Locks
 
 T = TypeVar("T")
 _CANNOT_LOCK = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}

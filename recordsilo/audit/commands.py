@@ -17,12 +17,12 @@ from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import Mended, Outcome, Repair
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import example, fail, open_silo
+from recordsilo.commands.options import Number
+from recordsilo.disk.identifier import ppath
+from recordsilo.disk.names import version_dirname
 from recordsilo.errors import VersionFrozen
-from recordsilo.identifier import ppath
-from recordsilo.names import version_dirname
-from recordsilo.options import Number
 from recordsilo.progress import counting
-from recordsilo.record import HarvestedRecord
+from recordsilo.records.harvested_record import HarvestedRecord
 
 SECONDS_BETWEEN_NOTES = 10.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recordsilo.audit.findings import Code, shown
 from recordsilo.audit.reading import UnreadableError, kind_of, look, sha256_of, tree
 from recordsilo.audit.statement import StatedVersion, Statement
-from recordsilo.names import is_staged, is_tag, version_dirname
+from recordsilo.disk.names import is_staged, is_tag, version_dirname
 
 
 @dataclass(frozen=True, slots=True)

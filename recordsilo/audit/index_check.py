@@ -13,15 +13,15 @@ from urllib.parse import quote
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.reading import UnreadableError, tree
 from recordsilo.audit.search_check import damage_of, search_faults
-from recordsilo.database_log import bears_shared_memory
-from recordsilo.identifier import ppath
+from recordsilo.disk.database_log import bears_shared_memory
+from recordsilo.disk.identifier import ppath
+from recordsilo.disk.names import is_staged, is_tag, version_dirname
 from recordsilo.index import Entry, ManifestStamp, Row, project
 from recordsilo.index.projection import project_row
 from recordsilo.index.query import row
 from recordsilo.index.rows import flags_of, prepare, title_key
 from recordsilo.index.schema import TEXT_COLUMNS, VERSION
-from recordsilo.manifest import Manifest, with_listing
-from recordsilo.names import is_staged, is_tag, version_dirname
+from recordsilo.records.manifest import Manifest, with_listing
 
 PATH = ".silo/index.sqlite"
 _PAGE = 1000

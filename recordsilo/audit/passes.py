@@ -4,9 +4,9 @@ import contextlib
 import json
 from dataclasses import asdict, dataclass, fields, replace
 
-from recordsilo import atomic_file
 from recordsilo.audit.check import Step
 from recordsilo.audit.findings import Severity
+from recordsilo.disk import atomic_file
 
 FILE = ".silo/check.json"
 _TYPES = {"seed": str, "share": float, "place": str | None, "records": int, "hashed": int,

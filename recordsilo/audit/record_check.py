@@ -8,11 +8,8 @@ from recordsilo.audit.files_check import FilesCheck, Undone
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.reading import UnreadableError, entries, look, read_whole
 from recordsilo.audit.statement import Statement, read_statement
-from recordsilo.errors import IdentifierError, ManifestUnreadable
-from recordsilo.identifier import check_identifier, ppath, unclean
-from recordsilo.manifest import Manifest
-from recordsilo.manifest_json import from_json
-from recordsilo.names import (
+from recordsilo.disk.identifier import check_identifier, ppath, unclean
+from recordsilo.disk.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
     PREVIOUS_MANIFEST,
@@ -21,6 +18,9 @@ from recordsilo.names import (
     is_staged,
     version_dirname,
 )
+from recordsilo.errors import IdentifierError, ManifestUnreadable
+from recordsilo.records.manifest import Manifest
+from recordsilo.records.manifest_json import from_json
 
 _MANIFESTS = (MANIFEST_NAME, STAGED_MANIFEST, DELETED_MANIFEST, PREVIOUS_MANIFEST)
 

@@ -8,8 +8,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from recordsilo import atomic_file
-from recordsilo.atomic_file import Staging, StrictBarrier
 from recordsilo.audit.check import Audit
 from recordsilo.audit.findings import Code, Finding
 from recordsilo.audit.index_check import PATH as INDEX
@@ -17,12 +15,14 @@ from recordsilo.audit.reading import entries
 from recordsilo.audit.record_check import RecordCheck, identifier_of
 from recordsilo.audit.silo_files import ROOT, VERSION_TEXT, uri_base_of
 from recordsilo.audit.statement import read_statement
-from recordsilo.commit import finish_pending, sweep_absent
-from recordsilo.identifier import ppath
-from recordsilo.manifest import now_text
-from recordsilo.manifest_json import from_json
-from recordsilo.names import MANIFEST_NAME, STAGED_MANIFEST, is_own
-from recordsilo.place import RecordPlace
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import Staging, StrictBarrier
+from recordsilo.disk.identifier import ppath
+from recordsilo.disk.names import MANIFEST_NAME, STAGED_MANIFEST, is_own
+from recordsilo.records.commit import finish_pending, sweep_absent
+from recordsilo.records.manifest import now_text
+from recordsilo.records.manifest_json import from_json
+from recordsilo.records.place import RecordPlace
 from recordsilo.silo import Silo
 
 LOST_AND_FOUND = "lost+found"

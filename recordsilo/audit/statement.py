@@ -1,6 +1,6 @@
 """What a manifest states, read from its raw JSON by the audit itself, key by key. Pure.
 
-Apart from `recordsilo.manifest_json` on purpose: what the store's own reader overlooks
+Apart from `recordsilo.records.manifest_json` on purpose: what the store's own reader overlooks
 or excuses is looked at here with other eyes (docs/format.md, "The manifest").
 """
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.reading import Entry, UnreadableError, entries
-from recordsilo.names import is_own
+from recordsilo.disk.names import is_own
 
 _SHORTY = re.compile(r"[!#-)+,\-0-9;=@-\[\]^_-{}~]{1,2}", re.ASCII)
 """Letters of the cleaned form (Pairtree 0.1, "Identifier string cleaning"), two at a time."""

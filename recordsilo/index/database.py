@@ -17,8 +17,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from recordsilo import atomic_file
-from recordsilo.database_log import keep_log
+from recordsilo.disk import atomic_file
+from recordsilo.disk.database_log import keep_log
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
 from recordsilo.index.projection import Entry, ManifestStamp

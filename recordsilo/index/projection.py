@@ -17,7 +17,7 @@ from recordsilo.formats import (
 )
 from recordsilo.formats.quality import findings
 from recordsilo.index.query_syntax import spaced
-from recordsilo.manifest import Manifest, Version, upstream_newer
+from recordsilo.records.manifest import Manifest, Version, upstream_newer
 
 Values = tuple[Value, ...]
 

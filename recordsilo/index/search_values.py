@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats.quality import CODES
 from recordsilo.index.projection import Row
-from recordsilo.manifest import STATES
+from recordsilo.records.manifest import STATES
 
 SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state", "finding")
 LARGE_FIELDS = ("subject", "creator")

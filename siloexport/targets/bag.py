@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import IO, Any, cast
 
-from recordsilo.atomic_file import flush_fd
+from recordsilo.disk.atomic_file import flush_fd
 from siloexport.content import checked_chunks
 from siloexport.errors import DepositFailed
 from siloexport.plan import digest_of

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from recordsilo.atomic_file import flush_directory, remove_tree, replace_file
+from recordsilo.disk.atomic_file import flush_directory, remove_tree, replace_file
+from recordsilo.disk.identifier import clean
 from recordsilo.errors import FileNotInVersion
-from recordsilo.identifier import clean
 from siloexport.errors import (
     CannotTakeBack,
     Conflict,

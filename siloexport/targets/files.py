@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recordsilo.atomic_file import StrictBarrier, digest_of, make_directories, write_new
-from recordsilo.manifest import Digest
+from recordsilo.disk.atomic_file import StrictBarrier, digest_of, make_directories, write_new
+from recordsilo.disk.digest import Digest
 from siloexport.content import checked_chunks
 from siloexport.plan import Versions
 from siloexport.plan import digest_of as digest_of_json

@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import IO, Any, BinaryIO
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.atomic_file import CHUNK
 from recordsilo.cells import guarded, joined
+from recordsilo.disk.atomic_file import CHUNK
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
 from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
-from recordsilo.manifest import Manifest, Version
+from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.errors import ExportError
 from siloexport.plan import Versions, chosen_versions, is_deleted

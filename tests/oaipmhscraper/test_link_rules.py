@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from oaipmhscraper.documents.file_types import SNIFFED, file_name, media_type, objection, sniff
 from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types, looks_like_file
 from oaipmhscraper.errors import RequestRefused
+from recordsilo.disk.names import check_path
 from recordsilo.formats import Link
-from recordsilo.names import check_path
 
 PDF = "http://r.example/1/a.pdf"
 

@@ -16,7 +16,8 @@ from oaipmhscraper.storing_rules import (
     SetOrigin,
     plan_record,
 )
-from recordsilo.manifest import Digest, Manifest, Origin, Version
+from recordsilo.disk.digest import Digest
+from recordsilo.records.manifest import Manifest, Origin, Version
 
 PREFIXES = ("oai_dc", "p", "q")
 DATES = [f"2010-01-0{day}T00:00:00" for day in range(1, 5)]

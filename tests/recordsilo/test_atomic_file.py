@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import recordsilo
-from recordsilo import Digest, Silo, atomic_file
-from recordsilo.atomic_file import GroupBarrier, Staging, StrictBarrier
+from recordsilo import Digest, Silo
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import GroupBarrier, Staging, StrictBarrier
 
 CHANGING = {
     "mkdir", "makedirs", "rename", "renames", "replace", "unlink", "remove", "rmdir", "removedirs",

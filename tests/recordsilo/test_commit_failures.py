@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
-from recordsilo import HarvestedRecord, Origin, Silo, atomic_file, commit, place
+from recordsilo import HarvestedRecord, Origin, Silo
+from recordsilo.disk import atomic_file
+from recordsilo.disk.walk import walk_records
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.walk import walk_records
+from recordsilo.records import commit, place
 
 Change = Callable[[Silo], object]
 State = dict[str, Any]

@@ -9,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.differences import MAX_BYTES, MAX_LINES, Differences, FileDifference, compare
+from recordsilo.disk.digest import Digest
 from recordsilo.errors import FileNotInVersion, VersionNotFound
 from recordsilo.formats.canonical import canonical_lines
-from recordsilo.manifest import Digest
+from recordsilo.records.differences import (
+    MAX_BYTES,
+    MAX_LINES,
+    Differences,
+    FileDifference,
+    compare,
+)
 
 Harvest = Callable[..., str]
 Files = dict[str, bytes]
@@ -228,7 +234,8 @@ def test_shared_files_are_read_once(
     record.clone_version_delta("wc", "delta")
     read: list[str] = []
     monkeypatch.setattr(
-        "recordsilo.record_view.digest_of", lambda file: read.append(file.name) or digest(b"")
+        "recordsilo.records.record_view.digest_of",
+        lambda file: read.append(file.name) or digest(b""),
     )
     assert not record.differences("wc", "delta")
     assert len(read) == 1

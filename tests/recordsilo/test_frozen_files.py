@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from recordsilo import HarvestedRecord, Origin, Silo, atomic_file
+from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.audit import Audit
+from recordsilo.disk import atomic_file
 from recordsilo.errors import VersionFrozen
 
 Harvest = Callable[..., str]

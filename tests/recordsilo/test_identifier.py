@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recordsilo import Silo, atomic_file
-from recordsilo.errors import IdentifierError, RecordNotFound
-from recordsilo.identifier import (
+from recordsilo import Silo
+from recordsilo.disk import atomic_file
+from recordsilo.disk.identifier import (
     MAX_PPATH,
     _import_quietly,
     check_identifier,
@@ -24,6 +24,7 @@ from recordsilo.identifier import (
     unclean,
     url_segment,
 )
+from recordsilo.errors import IdentifierError, RecordNotFound
 
 pairtree = _import_quietly("pairtree")
 id_to_dir_list = _import_quietly("pairtree.pairtree_path").id_to_dir_list
@@ -175,7 +176,7 @@ def test_importing_the_store_leaves_logging_alone() -> None:
         "import logging\n"
         "root = logging.getLogger()\n"
         "before = (root.level, list(root.handlers))\n"
-        "import recordsilo, recordsilo.identifier\n"
+        "import recordsilo, recordsilo.disk.identifier\n"
         "assert (root.level, list(root.handlers)) == before\n"
         "for name in ('RecordSilo', 'PersistentState', 'RDFManifest'):\n"
         "    assert not logging.getLogger(name).handlers\n"

@@ -12,14 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recordsilo import Origin, Row, Silo, atomic_file
+from recordsilo import Origin, Row, Silo
 from recordsilo.audit.check import Audit
-from recordsilo.catalogue import Catalogue
+from recordsilo.disk import atomic_file
 from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordNotFound
 from recordsilo.index import Entry, Index, ManifestStamp, database
+from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text, project_row
-from recordsilo.manifest import Manifest, Version
-from recordsilo.place import RecordPlace
+from recordsilo.records.manifest import Manifest, Version
+from recordsilo.records.place import RecordPlace
 
 Harvest = Callable[..., str]
 
@@ -310,7 +311,7 @@ def test_busy_index_is_a_sentence_and_no_reason_to_throw_it_away(
     def fail(*arguments: object, **keywords: object) -> None:
         raise busy
 
-    monkeypatch.setattr("recordsilo.catalogue.query.page", fail)
+    monkeypatch.setattr("recordsilo.index.catalogue.query.page", fail)
     with pytest.raises(IndexProblem, match="database is locked"):
         list(three)
     assert os.path.exists(f"{three.path}/.silo/index.sqlite")
@@ -319,7 +320,9 @@ def test_busy_index_is_a_sentence_and_no_reason_to_throw_it_away(
 def test_fault_of_the_program_is_not_taken_for_damage(
     three: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recordsilo.catalogue.query.page", lambda c, *a, **k: c.execute("SELECT ?"))
+    monkeypatch.setattr(
+        "recordsilo.index.catalogue.query.page", lambda c, *a, **k: c.execute("SELECT ?")
+    )
     with pytest.raises(sqlite3.ProgrammingError):
         three.page()
 
@@ -444,12 +447,12 @@ def test_directory_that_cannot_be_listed_is_reported(
         return real(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr("recordsilo.walk.os.scandir", refuse)
+        patch.setattr("recordsilo.disk.walk.os.scandir", refuse)
         assert three.reindex() == 2
         ((path, sentence),) = three.index_problems()
         assert path.endswith("pairtree_root/b")
         assert sentence.endswith("Permission denied")
-        patch.setattr("recordsilo.walk.os.scandir", lambda path: refuse(path, 24))
+        patch.setattr("recordsilo.disk.walk.os.scandir", lambda path: refuse(path, 24))
         with pytest.raises(OSError, match="Too many open files"):
             three.reindex()
 

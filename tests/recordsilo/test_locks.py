@@ -11,16 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from recordsilo import Silo, atomic_file, progress, removals
+from recordsilo import Silo, progress, removals
+from recordsilo.disk import atomic_file
+from recordsilo.disk.locks import Locks
 from recordsilo.errors import RecordNotFound, RevisionConflict, StateUnreadable
-from recordsilo.locks import Locks
 from recordsilo.progress import counting
 
 Harvest = Callable[..., str]
 
 HOLD = """
 import sys, time
-from recordsilo.locks import Locks
+from recordsilo.disk.locks import Locks
 with Locks(sys.argv[1]).hold(["a"]):
     print("held", flush=True)
     time.sleep(60)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recordsilo import Manifest, Origin, Version
 from recordsilo.errors import VersionNotFound
-from recordsilo.manifest import (
+from recordsilo.records.manifest import (
     Pending,
     altered,
     base_of,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from recordsilo import Digest, Manifest, Origin, Version
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.manifest import FORMAT, Pending
-from recordsilo.manifest_json import _Reader, from_json, to_2010, to_json
-from recordsilo.manifest_plain import plain_manifest
+from recordsilo.records.manifest import FORMAT, Pending
+from recordsilo.records.manifest_json import _Reader, from_json, to_2010, to_json
+from recordsilo.records.manifest_plain import plain_manifest
 
 text = st.text(max_size=12)
 plain = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

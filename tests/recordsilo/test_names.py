@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from recordsilo.errors import PathNameError, VersionNameError
-from recordsilo.names import (
+from recordsilo.disk.names import (
     check_path,
     check_version_name,
     is_own,
@@ -16,6 +15,7 @@ from recordsilo.names import (
     is_tag,
     version_dirname,
 )
+from recordsilo.errors import PathNameError, VersionNameError
 
 paths = st.text(max_size=40) | st.lists(
     st.sampled_from(["..", ".", "", "a", "__1", "3=x", ".silo-1.tmp", "a\0", "\ud800"]), max_size=5

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo import commit as commit_module
-from recordsilo.manifest_json import from_json
+from recordsilo.records import commit as commit_module
+from recordsilo.records.manifest_json import from_json
 
 
 @pytest.fixture
@@ -235,8 +235,8 @@ def test_directory_of_a_file_that_never_came_goes_with_the_next_write(
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr("recordsilo.commit._Committal.publish", die)
-        patch.setattr("recordsilo.commit._Committal.roll_back", lambda _self: None)
+        patch.setattr("recordsilo.records.commit._Committal.publish", die)
+        patch.setattr("recordsilo.records.commit._Committal.roll_back", lambda _self: None)
         with pytest.raises(SystemExit):
             record.put_stream("deep/er/g", "two")
     version = Path(record.to_dirpath())

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from recordsilo import HarvestedRecord, Silo, atomic_file
+from recordsilo import HarvestedRecord, Silo
 from recordsilo.audit import Audit, Code
 from recordsilo.audit.repair import Mended, Repair
+from recordsilo.disk import atomic_file
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.manifest_json import is_as_written
-from recordsilo.rdf import RDFSilo
+from recordsilo.rdf.records import RDFSilo
+from recordsilo.records.manifest_json import is_as_written
 
 Harvest = Callable[..., str]
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from rdflib import RDF, XSD, BNode, Graph, Literal, URIRef
 from rdflib.compare import isomorphic
 
-from recordsilo import Granary, Origin, RDFManifest, RDFRecord, RDFSilo, Silo, atomic_file
-from recordsilo.commit import _Committal
+from recordsilo import Granary, Origin, RDFManifest, RDFRecord, RDFSilo, Silo
+from recordsilo.disk import atomic_file
 from recordsilo.errors import (
     FileNotInVersion,
     ManifestUnreadable,
@@ -29,7 +29,8 @@ from recordsilo.errors import (
     VersionFrozen,
     VersionNotFound,
 )
-from recordsilo.rdf import RDFConflict, RDFFormatError, RDFManifestUnreadable, RDFTermError
+from recordsilo.rdf.records import RDFConflict, RDFFormatError, RDFManifestUnreadable, RDFTermError
+from recordsilo.records.commit import _Committal
 
 ORE = "http://www.openarchives.org/ore/terms/aggregates"
 DC_TITLE = URIRef("http://purl.org/dc/elements/1.1/title")
@@ -112,8 +113,8 @@ def test_importing_the_store_does_not_import_rdflib(run_python: RunPython) -> No
     done = run_python(
         "import sys, recordsilo\n"
         "from recordsilo import *\n"
-        "import recordsilo.granary, recordsilo.commands\n"
-        "assert 'rdflib' not in sys.modules and 'recordsilo.rdf' not in sys.modules\n"
+        "import recordsilo.granary, recordsilo.commands.records\n"
+        "assert 'rdflib' not in sys.modules and 'recordsilo.rdf.records' not in sys.modules\n"
         "from recordsilo import RDFSilo, RDFRecord, RDFManifest\n"
         "assert 'rdflib' in sys.modules\n"
         "assert not hasattr(recordsilo, 'RDFNothing')"

@@ -19,7 +19,7 @@ from recordsilo.errors import (
     VersionFrozen,
     VersionNotFound,
 )
-from recordsilo.place import RecordPlace
+from recordsilo.records.place import RecordPlace
 
 Harvest = Callable[..., str]
 

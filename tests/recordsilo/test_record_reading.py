@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from recordsilo import Silo, record_reading
-from recordsilo.catalogue import Catalogue
+from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from recordsilo.index import Index
-from recordsilo.manifest import Manifest
-from recordsilo.place import RecordPlace
-from recordsilo.rdf import RDFSilo
-from recordsilo.record_reading import _Beside, read_chunks
+from recordsilo.index import Index, record_reading
+from recordsilo.index.catalogue import Catalogue
+from recordsilo.index.record_reading import _Beside, read_chunks
+from recordsilo.rdf.records import RDFSilo
+from recordsilo.records.manifest import Manifest
+from recordsilo.records.place import RecordPlace
 
 Harvest = Callable[..., str]
 RECORDS = 24
@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that few records need a second process."""
     monkeypatch.setattr(record_reading, "BESIDE_FROM", 4)
     monkeypatch.setattr(record_reading, "_cores", lambda: 2)
-    monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+    monkeypatch.setattr("recordsilo.index.catalogue._CHUNK", 3)
     # nothing depends on which of the two is faster: this one waits and does not help
     monkeypatch.setattr(_Beside, "is_listening", lambda _self: True)
     monkeypatch.setattr(_Beside, "has_answer", lambda _self: True)
@@ -192,7 +192,7 @@ def test_second_process_ends_when_the_reading_is_broken_off(many: Silo) -> None:
 def test_second_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
-        "from recordsilo.record_reading import _Beside\n"
+        "from recordsilo.index.record_reading import _Beside\n"
         "beside = _Beside(sys.argv[1]); beside.ask(['nothing']); beside.answer()\n"
         "print(beside._process.pid, flush=True); os.kill(os.getpid(), 9)\n"
     )
@@ -240,7 +240,7 @@ def test_records_written_while_others_read_them_are_in_the_index_as_they_are(
 def test_index_replaced_while_it_is_made_is_made_anew(
     many: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+    monkeypatch.setattr("recordsilo.index.catalogue._CHUNK", 3)
     runs: list[int] = []
 
     def lose(done: int) -> None:
@@ -269,7 +269,7 @@ def test_unchanged_records_are_not_read_again(many: Silo, monkeypatch: pytest.Mo
 def test_interrupted_indexing_goes_on_where_it_was(
     many: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recordsilo.catalogue._CHUNK", 3)
+    monkeypatch.setattr("recordsilo.index.catalogue._CHUNK", 3)
     many.close()
     shutil.rmtree(f"{many.path}/.silo")
 

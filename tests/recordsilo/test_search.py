@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recordsilo import Origin, Silo, catalogue
+from recordsilo import Origin, Silo
 from recordsilo.errors import SearchError
 from recordsilo.formats import canonical_identifier
-from recordsilo.index import PageRequest, SearchFilters, columns
+from recordsilo.index import PageRequest, SearchFilters, catalogue, columns
 from recordsilo.index.columns import ValueColumn
 from recordsilo.index.query import stamps
 from recordsilo.index.query_syntax import parse_query, spaced

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from recordsilo.commands.options import selecting
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import SearchFilters
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import FACETS, FLAGS
-from recordsilo.options import selecting
 from recordsilo.selection import Selection, filters_from, selection_from, selection_table
 
 Harvest = Callable[..., str]
@@ -171,7 +171,7 @@ def test_a_list_without_identifiers_does_not_mean_all_records() -> None:
 def test_a_file_that_is_no_list_of_identifiers_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
 ) -> None:
-    monkeypatch.setattr("recordsilo.options.MAX_IDS_BYTES", 1 << 20, raising=False)
+    monkeypatch.setattr("recordsilo.commands.options.MAX_IDS_BYTES", 1 << 20, raising=False)
     file = tmp_path / "ids.txt"
     file.write_bytes(content)
     assert_refused(str(file), f"{file} {why}")

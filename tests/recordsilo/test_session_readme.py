@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import HarvestedRecord, Silo
-from recordsilo.manifest import date_text
+from recordsilo.records.manifest import date_text
 
 KEYS_OF_2010 = {
     "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",

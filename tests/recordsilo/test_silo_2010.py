@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
+from recordsilo.disk.identifier import _import_quietly
 from recordsilo.errors import DanglingLink, FormatTooNew
-from recordsilo.identifier import _import_quietly
 
 PREFIX = "oai:eprints.example.org:"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 \u4e2d^*?"

@@ -8,7 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from recordsilo import HarvestedRecord, Silo, atomic_file
+from recordsilo import HarvestedRecord, Silo
+from recordsilo.disk import atomic_file
 from recordsilo.errors import (
     FileInTheWay,
     FileNotInVersion,
@@ -16,7 +17,7 @@ from recordsilo.errors import (
     VersionExists,
     VersionNotFound,
 )
-from recordsilo.record_versions import name_after
+from recordsilo.records.record_versions import name_after
 
 versions = st.sampled_from(["1", "2", "3", "wc", "x"])
 paths = st.sampled_from(["a", "b", "d/a", "d/b", "d", "m.xml"])

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from recordsilo import Silo, place
+from recordsilo import Silo
 from recordsilo.cli import silo_command
 from recordsilo.errors import FileUnreadable
+from recordsilo.records import place
 
 Harvest = Callable[..., str]
 

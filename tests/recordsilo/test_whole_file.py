@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recordsilo.whole_file import as_text, whole_file
+from recordsilo.disk.whole_file import as_text, whole_file
 
 
 def test_file_that_was_not_finished_is_not_there(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Row, Silo
-from recordsilo.catalogue import Catalogue
 from recordsilo.index import Entry, Index, ManifestStamp, PageRequest, SearchFilters, columns, words
+from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.words import Tokenizer, Words

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import Silo
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 
 OAI_DC = (
     '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc'

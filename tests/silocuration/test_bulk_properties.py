@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from recordsilo import Silo
 from recordsilo.audit.check import Audit
 from recordsilo.audit.findings import Code
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 from silocuration.bulk import create_job, preview, run_job, undo_job
 from silocuration.errors import NoFields
 from silocuration.fields import read_fields, said

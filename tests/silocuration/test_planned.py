@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from recordsilo import Silo
-from recordsilo.locks import Locks
+from recordsilo.disk.locks import Locks
 from silocuration.bulk import create_job, job_report, preview, run_job
 from silocuration.errors import JobBusy, JobNotFound
 from silocuration.job_journal import JobJournal, remove_journal

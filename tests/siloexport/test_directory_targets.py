@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Silo
+from recordsilo.disk.names import check_path
 from recordsilo.errors import PathNameError
-from recordsilo.names import check_path
 from siloexport import BagTarget, Export, FilesTarget, Policy, Selection, Target, Versions
 from siloexport.targets.directory import directory_name
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import Silo
+from recordsilo.disk.digest import Digest
 from recordsilo.selection import filters_from
 from siloexport import (
     ActionKind,
@@ -197,7 +198,6 @@ def test_report_is_json(silo: Silo, tmp_path: Path) -> None:
 
 
 def test_sha512_is_read_once(silo: Silo, tmp_path: Path) -> None:
-    from recordsilo.manifest import Digest  # noqa: PLC0415
 
     target = flaky(tmp_path)
     Export(silo, target).run()

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recordsilo.manifest import Digest, Manifest, Origin, Version
+from recordsilo.disk.digest import Digest
+from recordsilo.records.manifest import Manifest, Origin, Version
 from siloexport.plan import (
     Action,
     Known,

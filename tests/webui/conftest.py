@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from recordsilo import Silo
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 from webui.app import create_app
 from webui.server import PageServer
 from webui.site import Settings

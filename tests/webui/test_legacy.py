@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from recordsilo import Silo
-from recordsilo.identifier import url_segment
+from recordsilo.disk.identifier import url_segment
 from webui.http.bodies import FORMS
 from webui.http.multipart import MULTIPART
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 from webui.editing.curator import expected_revision
 from webui.pages import clusters as cluster_page
 

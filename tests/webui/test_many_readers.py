@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recordsilo import Silo
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 from silocuration.rule_files import RuleSet, save_rules
 from silocuration.rules import Replace
 from webui import urls

@@ -12,8 +12,8 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner
 
-from silocuration.activity import Wanted, activity
 from recordsilo import Silo
+from silocuration.activity import Wanted, activity
 from webui import routes
 from webui.app import create_app
 from webui.cli import serve as serve_command

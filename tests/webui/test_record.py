@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 import pytest
 
-from recordsilo import Silo, place
-from recordsilo.identifier import url_segment
-from recordsilo.manifest import Origin
+from recordsilo import Silo
+from recordsilo.disk.identifier import url_segment
+from recordsilo.records import place
+from recordsilo.records.manifest import Origin
 
 PLAIN = "oai:example.org:1"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recordsilo.identifier import unclean, url_segment
+from recordsilo.disk.identifier import unclean, url_segment
 from webui import urls
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.routes import FIXED, ROUTES, find

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from recordsilo import Silo
-from recordsilo.identifier import url_segment
+from recordsilo.disk.identifier import url_segment
 from webui import routes
 from webui.http.errors import UNFORESEEN, CrossSite
 from webui.http.messages import Request

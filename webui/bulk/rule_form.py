@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from recordsilo.selection import Selection, selection_table
 from silocuration.fields import sound_text
 from silocuration.rule_files import RuleSet, from_table, to_table
 from silocuration.rules import Case
-from recordsilo.selection import Selection, selection_table
 from webui.http.errors import BadRequest
 
 MAX_CHANGES = 100

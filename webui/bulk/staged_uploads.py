@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Mapping
 
-from recordsilo.atomic_file import replace_file
+from recordsilo.disk.atomic_file import replace_file
 from webui.http.errors import NotFound
 from webui.site import Site
 

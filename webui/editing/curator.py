@@ -6,9 +6,9 @@ harvested is not changed here: a curator works in a copy.
 
 from typing import BinaryIO, TypedDict
 
-from silocuration.activity import ValueChange, changes_of, log_activity, of_file
 from recordsilo import HarvestedRecord
-from recordsilo.manifest import now_text
+from recordsilo.records.manifest import now_text
+from silocuration.activity import ValueChange, changes_of, log_activity, of_file
 from webui.http.errors import PreconditionFailed, ReadOnly
 from webui.http.messages import entity_tags, expected_revisions
 from webui.site import Call

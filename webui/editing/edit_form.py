@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from recordsilo.formats.known.dublin_core import OAI_DC
 from silocuration.fields import Field, Fields, said, sound_text, values_of, with_values
 from silocuration.merge import merge
-from recordsilo.formats.known.dublin_core import OAI_DC
 from webui.http.errors import BadRequest
 
 DUBLIN_CORE = OAI_DC.fields

@@ -6,8 +6,8 @@ Source: RFC 9110, section 15 (status codes).
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from silocuration import errors as curation
 from recordsilo import errors as store
+from silocuration import errors as curation
 from webui.words.texts import text as _
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
-from recordsilo.manifest import STATES
+from recordsilo.records.manifest import STATES
 from silocuration.bulk import Preview, create_job, preview
 from silocuration.errors import CurationError
 from silocuration.job_specs import JobSpec, rules_job

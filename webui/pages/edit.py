@@ -8,7 +8,7 @@ from recordsilo.errors import FileNotInVersion
 from recordsilo.formats import is_metadata
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import metadata_paths
-from recordsilo.manifest import STATES
+from recordsilo.records.manifest import STATES
 from silocuration.errors import NoFields
 from silocuration.fields import Fields, read_fields, write_fields
 from webui import urls

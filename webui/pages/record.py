@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from recordsilo import HarvestedRecord
+from recordsilo.disk.identifier import clean
 from recordsilo.errors import FileNotInVersion
-from recordsilo.identifier import clean
 from webui import urls
 from webui.editing.curator import WORKING_COPY, Curator
 from webui.http.messages import Response, redirect, revision_tag

@@ -22,14 +22,14 @@ import tomli_w
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from recordsilo.atomic_file import (
+from recordsilo.disk.atomic_file import (
     StrictBarrier,
     flush_directory,
     make_parents,
     replace_file,
     write_new,
 )
-from recordsilo.manifest import now_text
+from recordsilo.records.manifest import now_text
 from webui.people.roles import ROLES, Role
 
 ACCOUNTS = "curation/accounts"

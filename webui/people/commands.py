@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 
 from recordsilo.cli import example, fail, open_silo
-from recordsilo.options import as_json, directory
+from recordsilo.commands.options import as_json, directory
 from webui.people.accounts import (
     AccountRefused,
     accounts,

@@ -22,7 +22,7 @@ from oaipmhscraper.harvests_command import PastHarvest, harvests_of
 from oaipmhscraper.requests_and_pages import query_string
 from oaipmhscraper.warc.reading import Recorded, read_warc
 from recordsilo.formats.documents import new_parser
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 
 SECONDS = 5.0
 """How long responses are looked at."""

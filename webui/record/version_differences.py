@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo import HarvestedRecord
-from recordsilo.differences import FileDifference
+from recordsilo.records.differences import FileDifference
 from webui.record.field_differences import FieldDifferences, FieldValue, compare_fields, fields_of
 
 LineKind = str

@@ -12,7 +12,7 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from recordsilo.formats import Description, Value, describe_main, main_first
-from recordsilo.manifest import source_datestamp
+from recordsilo.records.manifest import source_datestamp
 from webui import urls
 from webui.http import downloads
 from webui.record import xml_view

@@ -9,7 +9,7 @@ others: beside ``acb/f``, creating ``a_b`` is refused as "an immutable resource"
 import hashlib
 import re
 
-from recordsilo.identifier import clean
+from recordsilo.disk.identifier import clean
 
 _MAX_OBJECT = 120
 _MAX_PATH = 180

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 from fuzzing.target import Target
 
 from recordsilo.audit.record_check import identifier_of
+from recordsilo.disk.identifier import check_identifier, clean, ppath, unclean, url_segment
+from recordsilo.disk.names import check_path, check_version_name, version_dirname
 from recordsilo.errors import IdentifierError, PathNameError, VersionNameError
-from recordsilo.identifier import check_identifier, clean, ppath, unclean, url_segment
-from recordsilo.names import check_path, check_version_name, version_dirname
 
 _ROOT = "/silo/pairtree_root"
 

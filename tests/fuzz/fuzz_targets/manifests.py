@@ -9,9 +9,10 @@ from fuzzing.target import Target
 
 from recordsilo.audit.agreement import disagreements
 from recordsilo.audit.statement import read_statement
+from recordsilo.disk.digest import Digest
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.manifest import Digest, Manifest, Origin, Pending, Version
-from recordsilo.manifest_json import from_json, to_json
+from recordsilo.records.manifest import Manifest, Origin, Pending, Version
+from recordsilo.records.manifest_json import from_json, to_json
 
 NAMES = (
     "item_id", "date", "currentversion", "versions", "version_dates", "files", "subdir",

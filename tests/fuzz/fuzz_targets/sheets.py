@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable
 from fuzzing.target import Target
 
 from fuzz_targets.rules import DC
-from recordsilo.manifest import Digest, Manifest, Origin, Version
+from recordsilo.disk.digest import Digest
+from recordsilo.records.manifest import Manifest, Origin, Version
 from silocuration.changes import CannotChange, ReadFile, mark_of
 from silocuration.errors import SpreadsheetRefused
 from silocuration.spreadsheet import plan_row, read_csv

@@ -14,8 +14,8 @@ from fuzz_targets.manifests import NAMES
 from fuzz_targets.rules import DC
 from recordsilo import Silo
 from recordsilo.cli import silo_command
+from recordsilo.disk.identifier import ppath
 from recordsilo.errors import RecordSiloError
-from recordsilo.identifier import ppath
 
 _MANGLED, _OTHER = "oai:x:1", "oai:x:2"
 

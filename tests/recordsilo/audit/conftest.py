@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Origin, Silo
-from recordsilo.identifier import ppath
+from recordsilo.disk.identifier import ppath
 
 DATA = Path(__file__).parents[1] / "data"
 IDENTIFIER = "oai:example.org:12"

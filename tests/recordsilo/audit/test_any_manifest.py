@@ -13,9 +13,9 @@ from recordsilo.audit.agreement import disagreements
 from recordsilo.audit.findings import Severity
 from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.statement import read_statement
+from recordsilo.disk.identifier import ppath
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.identifier import ppath
-from recordsilo.manifest_json import from_json
+from recordsilo.records.manifest_json import from_json
 
 Box = Any
 

@@ -14,7 +14,7 @@ import pytest
 from recordsilo import Origin, Silo
 from recordsilo.audit import Audit, Code
 from recordsilo.audit.repair import Mended, Repair
-from recordsilo.identifier import ppath
+from recordsilo.disk.identifier import ppath
 
 Box = Any
 Snapshot = Callable[[Path], dict[str, tuple[int, bytes]]]

@@ -15,7 +15,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 
-from recordsilo import Origin, Silo, atomic_file
+from recordsilo import Origin, Silo
+from recordsilo.disk import atomic_file
 
 Change = list[tuple[list[str], int | None]]
 Step = tuple[Change, Callable[[], object]]

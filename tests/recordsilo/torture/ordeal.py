@@ -13,10 +13,11 @@ from types import TracebackType
 
 from crash_writer import content
 
-from recordsilo import Silo, atomic_file
+from recordsilo import Silo
 from recordsilo.audit import Audit, Severity
 from recordsilo.audit.repair import Mended, Repair
-from recordsilo.walk import walk_records
+from recordsilo.disk import atomic_file
+from recordsilo.disk.walk import walk_records
 
 SCRIPT = Path(__file__).with_name("crash_writer.py")
 NAMES = ("a", "b", "c", "d")

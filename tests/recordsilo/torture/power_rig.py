@@ -19,7 +19,7 @@ import time
 from functools import cache
 from types import TracebackType
 
-from recordsilo.atomic_file import GroupBarrier
+from recordsilo.disk.atomic_file import GroupBarrier
 
 _GOINGDOWN = 0x8004587D  # FS_IOC_GOINGDOWN: _IOR('X', 125, __u32)
 _NO_LOG_FLUSH = 2

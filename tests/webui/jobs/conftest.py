@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
 from silowork.service import Jobs

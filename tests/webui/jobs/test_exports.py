@@ -12,7 +12,7 @@ import pytest
 from fedora_simulator import Simulator, serving
 
 from recordsilo import Silo
-from recordsilo.manifest import Origin
+from recordsilo.records.manifest import Origin
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.jobs import place_of
 from silowork.errors import JobRefused

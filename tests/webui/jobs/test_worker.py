@@ -17,7 +17,7 @@ import pytest
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
-from recordsilo.locks import Locks
+from recordsilo.disk.locks import Locks
 from silocuration.bulk import create_job, job_report
 from silocuration.job_journal import Doing
 from silocuration.job_specs import rules_job

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from recordsilo.atomic_file import flush_directory, flush_fd
+from recordsilo.disk.atomic_file import flush_directory, flush_fd
 
 
 @contextmanager

@@ -9,16 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
-from recordsilo.atomic_file import CHUNK
-from recordsilo.errors import (
-    DanglingLink,
-    FileNotInVersion,
-    FileUnreadable,
-    ManifestUnreadable,
-)
-from recordsilo.manifest import FORMAT, Manifest, located, with_listing
-from recordsilo.manifest_json import from_json, is_as_written
-from recordsilo.names import (
+from recordsilo.disk.atomic_file import CHUNK
+from recordsilo.disk.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
     STAGED_MANIFEST,
@@ -27,6 +19,14 @@ from recordsilo.names import (
     is_tag,
     version_dirname,
 )
+from recordsilo.errors import (
+    DanglingLink,
+    FileNotInVersion,
+    FileUnreadable,
+    ManifestUnreadable,
+)
+from recordsilo.records.manifest import FORMAT, Manifest, located, with_listing
+from recordsilo.records.manifest_json import from_json, is_as_written
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
+from recordsilo.disk.digest import Digest
 from recordsilo.errors import VersionNotFound
 
 FORMAT = 1
@@ -34,14 +35,6 @@ def altered(value: T, **changes: Any) -> T:
     if changes:
         raise TypeError(f"{type(value).__name__} has no field {next(iter(changes))!r}")
     return new
-
-
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """SHA-256 in lower-case hex, and the size in bytes."""
-
-    sha256: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True)

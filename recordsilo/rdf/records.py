@@ -12,13 +12,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recordsilo.atomic_file import Barrier
-from recordsilo.edit import RecordEdit
+from recordsilo.disk.atomic_file import Barrier
+from recordsilo.disk.names import check_path, version_dirname
 from recordsilo.errors import FileNotInVersion
-from recordsilo.manifest import Manifest, is_frozen
-from recordsilo.names import check_path, version_dirname
-from recordsilo.place import RecordPlace
-from recordsilo.rdf_aggregation import (
+from recordsilo.rdf.aggregation import (
     RDFFile,
     aggregated_in,
     content_in,
@@ -28,7 +25,7 @@ from recordsilo.rdf_aggregation import (
     note_rdf_file,
     rdf_file_of,
 )
-from recordsilo.rdf_manifest import (
+from recordsilo.rdf.manifest import (
     RDFConflict,
     RDFFormatError,
     RDFManifest,
@@ -43,7 +40,10 @@ from recordsilo.rdf_manifest import (
     read_graph,
     write_graph,
 )
-from recordsilo.record import HarvestedRecord
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.harvested_record import HarvestedRecord
+from recordsilo.records.manifest import Manifest, is_frozen
+from recordsilo.records.place import RecordPlace
 from recordsilo.silo import Silo
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from recordsilo import atomic_file
-from recordsilo.atomic_file import Staged, StrictBarrier
-from recordsilo.edit import RecordEdit
-from recordsilo.names import check_path
-from recordsilo.record_changes import Note
-from recordsilo.record_versions import VersionChanges
-from recordsilo.streams import Source, WriteableStream, chunks
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import Staged, StrictBarrier
+from recordsilo.disk.names import check_path
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.record_changes import Note
+from recordsilo.records.record_versions import VersionChanges
+from recordsilo.records.streams import Source, WriteableStream, chunks
 
 
 class HarvestedRecord(VersionChanges):

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from recordsilo import atomic_file
-from recordsilo.atomic_file import Staged
-from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import Staged
 from recordsilo.errors import MetadataConflict, RecordGone
-from recordsilo.manifest import Manifest, Pending, altered, now_text
-from recordsilo.place import RecordPlace
-from recordsilo.record_view import RecordKeeper, RecordView
+from recordsilo.records.edit import RecordEdit, new_origin
+from recordsilo.records.manifest import Manifest, Pending, altered, now_text
+from recordsilo.records.place import RecordPlace
+from recordsilo.records.record_view import RecordKeeper, RecordView
 
 T = TypeVar("T")
 _ABSENT: Any = object()

@@ -13,13 +13,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 
-from recordsilo import atomic_file
-from recordsilo.atomic_file import Barrier, Staging
-from recordsilo.edit import RecordEdit
-from recordsilo.errors import FileInTheWay, FileNotInVersion, ManifestUnreadable
-from recordsilo.manifest import Manifest, Pending, altered, is_frozen
-from recordsilo.manifest_json import to_json
-from recordsilo.names import (
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import Barrier, Staging
+from recordsilo.disk.names import (
     DELETED_MANIFEST,
     MANIFEST_NAME,
     PREVIOUS_MANIFEST,
@@ -30,7 +26,11 @@ from recordsilo.names import (
     is_staged,
     version_dirname,
 )
-from recordsilo.place import RecordPlace
+from recordsilo.errors import FileInTheWay, FileNotInVersion, ManifestUnreadable
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.manifest import Manifest, Pending, altered, is_frozen
+from recordsilo.records.manifest_json import to_json
+from recordsilo.records.place import RecordPlace
 
 
 class _Committal:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from recordsilo.disk.digest import Digest
 from recordsilo.formats.canonical import canonical_lines
-from recordsilo.manifest import Digest
 
 Change = Literal["added", "removed", "changed"]
 Form = Literal["xml", "text", "binary", "large"]

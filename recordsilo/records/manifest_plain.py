@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from recordsilo.manifest import Digest, Json, Manifest, Origin, Version
+from recordsilo.disk.digest import Digest
+from recordsilo.records.manifest import Json, Manifest, Origin, Version
 
 KNOWN_KEYS = frozenset(
     {

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from recordsilo.atomic_file import Staging
-from recordsilo.commit import sweep_absent
+from recordsilo.disk.atomic_file import Staging
+from recordsilo.disk.locks import Locks
+from recordsilo.disk.names import MANIFEST_NAME
+from recordsilo.disk.walk import walk_records
 from recordsilo.errors import RecordSiloError
 from recordsilo.index import (
     Entry,
@@ -27,13 +29,11 @@ from recordsilo.index import (
     SearchResult,
     query,
 )
+from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import LARGE_FIELDS
-from recordsilo.locks import Locks
-from recordsilo.names import MANIFEST_NAME
-from recordsilo.place import RecordPlace
-from recordsilo.record_reading import entry_of, read_chunks, read_entry
-from recordsilo.walk import walk_records
+from recordsilo.records.commit import sweep_absent
+from recordsilo.records.place import RecordPlace
 
 logger = logging.getLogger("RecordSilo")
 __all__ = ["Catalogue", "entry_of"]

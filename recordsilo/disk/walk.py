@@ -4,9 +4,9 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 
+from recordsilo.disk.identifier import unclean
+from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import IdentifierError
-from recordsilo.identifier import unclean
-from recordsilo.names import MANIFEST_NAME
 
 _DAMAGE = {errno.EACCES, errno.EIO}
 """What listing a directory says when it is the directory's fault, and not that of this process."""

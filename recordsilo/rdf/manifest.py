@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.parsers import expat
 
-from recordsilo import atomic_file
+from recordsilo.disk import atomic_file
 from recordsilo.errors import ManifestUnreadable, RecordSiloError
 
 try:

@@ -10,17 +10,17 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.granary_list import print_silos, silos_in
+from recordsilo.commands.options import as_json, directory, filtering, identifier, selecting, why
+from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable
-from recordsilo.granary_list import print_silos, silos_in
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
-from recordsilo.options import as_json, directory, filtering, identifier, selecting, why
 from recordsilo.progress import counting
-from recordsilo.record import HarvestedRecord
+from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.selection import Selection
 from recordsilo.silo import Silo
-from recordsilo.version_commands import version_as_json, version_line
 
 CHUNK = 1 << 20
 

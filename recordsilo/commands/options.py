@@ -10,7 +10,7 @@ import click
 
 from recordsilo.cli import fail
 from recordsilo.errors import SearchError
-from recordsilo.manifest import STATES
+from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, filters_from, query_from
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -21,21 +21,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from recordsilo.disk.identifier import ppath
+from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
-from recordsilo.identifier import ppath
 from recordsilo.index import Entry, ManifestStamp, project
 from recordsilo.index.rows import Prepared, prepare
-from recordsilo.manifest import Manifest
-from recordsilo.names import MANIFEST_NAME
-from recordsilo.place import RecordPlace
+from recordsilo.records.manifest import Manifest
+from recordsilo.records.place import RecordPlace
 
 PlaceOf = Callable[[str], RecordPlace]
 Problem = tuple[str, str]
 BESIDE_FROM = 1000
 """Records after which a second process is started, which takes some 0.4 s of another core."""
-_PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGES = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 _PROGRAM = (
-    "import sys; sys.path.append(sys.argv[1]); from recordsilo.record_reading import main; main()"
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from recordsilo.index.record_reading import main; main()"
 )
 _AHEAD = 2
 """Chunks that the second process has been given and not answered: one to do, one to come."""

@@ -6,10 +6,9 @@ The decisions of docs/adr/0007-rdf-in-a-room-of-its-own.md, on a `RecordEdit`.
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from recordsilo.edit import RecordEdit
-from recordsilo.manifest import Digest, Manifest, Version, is_frozen
-from recordsilo.names import check_path, version_dirname
-from recordsilo.rdf_manifest import (
+from recordsilo.disk.digest import Digest
+from recordsilo.disk.names import check_path, version_dirname
+from recordsilo.rdf.manifest import (
     NAMESPACES,
     check_format,
     keep_aggregation,
@@ -17,6 +16,8 @@ from recordsilo.rdf_manifest import (
     read_graph,
     write_graph,
 )
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.manifest import Manifest, Version, is_frozen
 
 if TYPE_CHECKING:
     from rdflib import Graph

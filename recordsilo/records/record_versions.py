@@ -4,14 +4,14 @@ import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from recordsilo import atomic_file
-from recordsilo.atomic_file import StrictBarrier
-from recordsilo.edit import RecordEdit, new_origin
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import StrictBarrier
+from recordsilo.disk.names import check_version_name
 from recordsilo.errors import LastVersion, PathNameError, VersionExists
-from recordsilo.manifest import date_text, now_text
-from recordsilo.names import check_version_name
-from recordsilo.record_changes import Note, RecordChanges
-from recordsilo.streams import plain_files
+from recordsilo.records.edit import RecordEdit, new_origin
+from recordsilo.records.manifest import date_text, now_text
+from recordsilo.records.record_changes import Note, RecordChanges
+from recordsilo.records.streams import plain_files
 
 
 class VersionChanges(RecordChanges):

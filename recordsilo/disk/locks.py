@@ -11,7 +11,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator
 
-from recordsilo import atomic_file
+from recordsilo.disk import atomic_file
 
 STRIPES = 256
 _here = threading.local()

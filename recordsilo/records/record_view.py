@@ -10,12 +10,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, BinaryIO, Protocol
 
-from recordsilo.atomic_file import Staging, digest_of
-from recordsilo.differences import Differences, compare
-from recordsilo.edit import RecordEdit
+from recordsilo.disk.atomic_file import Staging, digest_of
+from recordsilo.disk.digest import Digest
+from recordsilo.disk.names import check_path, check_version_name
 from recordsilo.errors import FileNotInVersion, RecordGone
-from recordsilo.manifest import (
-    Digest,
+from recordsilo.records.differences import Differences, compare
+from recordsilo.records.edit import RecordEdit
+from recordsilo.records.manifest import (
     Manifest,
     Origin,
     Version,
@@ -24,9 +25,8 @@ from recordsilo.manifest import (
     now_text,
     upstream_newer,
 )
-from recordsilo.manifest_json import to_2010
-from recordsilo.names import check_path, check_version_name
-from recordsilo.place import RecordPlace
+from recordsilo.records.manifest_json import to_2010
+from recordsilo.records.place import RecordPlace
 
 logger = logging.getLogger("RecordSilo")
 

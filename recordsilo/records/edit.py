@@ -11,8 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from recordsilo import atomic_file
-from recordsilo.atomic_file import Barrier, Staged, Staging
+from recordsilo.disk import atomic_file
+from recordsilo.disk.atomic_file import Barrier, Staged, Staging
+from recordsilo.disk.digest import Digest
+from recordsilo.disk.names import (
+    check_path,
+    check_version_name,
+    version_dirname,
+)
 from recordsilo.errors import (
     DirectoryNotEmpty,
     FileInTheWay,
@@ -22,10 +28,9 @@ from recordsilo.errors import (
     VersionFrozen,
     VersionStateError,
 )
-from recordsilo.manifest import (
+from recordsilo.records.manifest import (
     FORMAT,
     STATES,
-    Digest,
     Manifest,
     Origin,
     Version,
@@ -34,13 +39,8 @@ from recordsilo.manifest import (
     is_frozen,
     now_text,
 )
-from recordsilo.manifest_plain import DEEPEST, is_deep
-from recordsilo.names import (
-    check_path,
-    check_version_name,
-    version_dirname,
-)
-from recordsilo.place import RecordPlace
+from recordsilo.records.manifest_plain import DEEPEST, is_deep
+from recordsilo.records.place import RecordPlace
 
 
 class RecordEdit:

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from recordsilo.cli import ExitCode, open_silo
+from recordsilo.commands.versions import shown
 from recordsilo.errors import RecordSiloError
 from recordsilo.granary import Granary
 from recordsilo.silo import VERSION_FILE
-from recordsilo.version_commands import shown
 
 
 def silos_in(directory: str) -> list[tuple[str, str, dict[str, Any]]]:

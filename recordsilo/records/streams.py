@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
-from recordsilo import atomic_file
+from recordsilo.disk import atomic_file
+from recordsilo.disk.names import check_path
 from recordsilo.errors import SourceFailed
-from recordsilo.names import check_path
 
 Source = str | bytes | bytearray | memoryview | Any
 """Text, bytes, or an open text or binary file."""

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import cast
 
+from recordsilo.disk.digest import Digest
+from recordsilo.disk.names import MANIFEST_NAME, is_own
 from recordsilo.errors import ManifestUnreadable
-from recordsilo.manifest import Digest, Json, Manifest, Origin, OriginKind, Pending, Version
-from recordsilo.manifest_plain import (
+from recordsilo.records.manifest import Json, Manifest, Origin, OriginKind, Pending, Version
+from recordsilo.records.manifest_plain import (
     DEEPEST,
     HIGHEST,
     KINDS,
@@ -23,7 +25,6 @@ from recordsilo.manifest_plain import (
     plain_manifest,
     unknown,
 )
-from recordsilo.names import MANIFEST_NAME, is_own
 
 _text = json.encoder.encode_basestring
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

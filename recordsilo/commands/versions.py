@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from recordsilo.cli import example, open_silo
-from recordsilo.differences import Differences, FileDifference
-from recordsilo.manifest import STATES, Digest, Version
-from recordsilo.options import as_json, directory, identifier, why
+from recordsilo.commands.options import as_json, directory, identifier, why
+from recordsilo.disk.digest import Digest
+from recordsilo.records.differences import Differences, FileDifference
+from recordsilo.records.manifest import STATES, Version
 
 NO_STATE = "none"
 

@@ -1,0 +1,1 @@
+"""The commands of the store; `recordsilo.cli` is the group `silo` that loads them."""

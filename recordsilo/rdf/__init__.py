@@ -1,0 +1,5 @@
+"""RDF beside the manifest: RDFSilo, RDFRecord, RDFManifest. Loaded only where it is used."""
+
+from recordsilo.rdf.manifest import RDFManifest as RDFManifest
+from recordsilo.rdf.records import RDFRecord as RDFRecord
+from recordsilo.rdf.records import RDFSilo as RDFSilo
