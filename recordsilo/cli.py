@@ -21,7 +21,7 @@ import click
 from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
 from recordsilo.silo import Silo
 
-ENTRY_POINTS = "recordsilo.commands.records"
+ENTRY_POINTS = "recordsilo.commands"
 
 
 class ExitCode(IntEnum):
