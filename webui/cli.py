@@ -29,8 +29,8 @@ from silowork.queue import Broker
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.security import LOOPBACK_NAMES, Policy, is_loopback
+from webui.job_events import CLOSING
 from webui.multi_silo import Shelf, is_directory_of_silos
-from webui.pages.jobs import CLOSING
 from webui.people.accounts import account_names
 from webui.server import CannotListen, PageServer, PortTaken, long_lived
 from webui.site import Settings

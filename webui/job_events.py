@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from silowork.errors import JobsError
 from silowork.ledger import JobLedger
 
+CLOSING = threading.Event()
+"""Set when the server is about to end: streams end too."""
 MOST_STREAMS = 3
 SECONDS_OF_A_STREAM = 20.0
 SECONDS_BETWEEN_LOOKS = 0.4

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import Enum
 from urllib.parse import unquote
 
-from webui import legacy
 from webui.http.errors import BadRequest, MethodNotAllowed, NotFound
 from webui.http.messages import Response
 from webui.pages import (
@@ -25,6 +24,7 @@ from webui.pages import (
     facet_values,
     files,
     jobs,
+    legacy,
     openapi,
     people,
     quality,
@@ -82,6 +82,23 @@ class Route:
         return tuple(self.pattern.strip("/").split("/")) if self.pattern != "/" else ()
 
 
+def buttons(**handlers: Handler) -> Handler:
+    """A handler that goes by the button pressed (field ``do``), the first one by default.
+
+    What follows a ``-`` in the field is for the button's own handler: ``remove-2``.
+    """
+    default, known = next(iter(handlers)), ", ".join(handlers)
+
+    def press(call: Call) -> View | Response:
+        name = (call.field("do") or default).partition("-")[0]
+        if name not in handlers:
+            raise BadRequest("The button (field do) is one of {known}.", known=known)
+        return handlers[name](call)
+
+    press.__doc__ = f"Do what a button of the form says (field do): {known}."
+    return press
+
+
 ANYONE, VIEWER, CURATOR, MANAGER = Role
 _RECORD = "/records/{record}"
 _VERSION = _RECORD + "/versions/{version}"
@@ -113,7 +130,14 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/quality/duplicates",           quality.show_duplicates),
     Route("POST",   "/quality/duplicates",           quality.mark,         Body.FIELDS),
     Route("GET",    "/bulk",                         bulk.show),
-    Route("POST",   "/bulk",                         bulk.act,             Body.LIST),
+    Route("POST",   "/bulk",                         buttons(
+        preview=bulk.preview,
+        look=bulk.preview_all,
+        apply=bulk.apply,
+        keep=bulk.keep,
+        add=bulk.add,
+        remove=bulk.remove,
+    ), Body.LIST),
     Route("GET",    "/bulk/jobs",                    bulk_report.show),
     Route("GET",    "/bulk/jobs/{job}",              bulk_report.show_one),
     Route("POST",   "/bulk/jobs/{job}/resume",       bulk_report.resume,   Body.FIELDS),
@@ -125,10 +149,17 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/bulk/attach",                  sheets.ask_attach),
     Route("POST",   "/bulk/attach",                  sheets.send_attachment, Body.FILE),
     Route("GET",    "/bulk/staged/{token}",          sheets.show_staged),
-    Route("POST",   "/bulk/staged/{token}",          sheets.apply_staged,  Body.FIELDS),
+    Route("POST",   "/bulk/staged/{token}",          buttons(
+        apply=sheets.apply_staged,
+        look=sheets.preview_all_staged,
+    ), Body.FIELDS),
     Route("GET",    "/rules",                        rules.show),
     Route("GET",    "/rules/{name}",                 rules.show_one),
-    Route("POST",   "/rules/{name}",                 rules.act,            Body.FIELDS),
+    Route("POST",   "/rules/{name}",                 buttons(
+        test=rules.preview,
+        look=rules.preview_all,
+        apply=rules.apply,
+    ), Body.FIELDS),
     Route("POST",   "/rules/{name}/delete",          rules.delete,         Body.FIELDS),
 
     Route("GET",    "/jobs",                         jobs.show),
@@ -187,7 +218,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/robots.txt",                   static.robots,        Body.NONE,   ANYONE),
 
     # The interface of 2010: /<percent-encoded identifier>/<version>/<path>.
-    Route("POST",   "/",                             legacy.create_record, Body.FIELDS),
+    Route("POST",   "/",                             records.create,       Body.FIELDS),
     Route("GET",    "/{record}",                     legacy.show_record),
     Route("POST",   "/{record}",                     legacy.make_version,  Body.FIELDS),
     Route("DELETE", "/{record}",                     record.delete,        Body.FIELDS, MANAGER),

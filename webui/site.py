@@ -213,6 +213,14 @@ class Site:
         return self.silo.resolve(segment)
 
 
+def set_choices(site: Site) -> list[tuple[str, str, int]]:
+    """(spec, name, number of records) of every set, by name."""
+    names = site.set_names
+    counts = site.set_counts().items()
+    counted = ((spec, name_of_set(names, spec), count) for spec, count in counts)
+    return sorted(counted, key=lambda choice: (choice[1].casefold(), choice[0]))
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One request on its way to a handler.

@@ -22,13 +22,15 @@ from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
 from webui.bulk.rule_form import KINDS
+from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
-from webui.pages import bulk_report, clusters, edit, jobs, record, records, upstream
+from webui.pages import bulk_report, clusters, jobs, record, records, upstream
 from webui.people.roles import Role
 from webui.record.view import FIELDS
-from webui.search_request import FACET_LABELS, SORT_LABELS
+from webui.search.request import FACET_LABELS, SORT_LABELS
+from webui.words.field_labels import FIELD_LABELS
 
 ROOM = Path(__file__).parent
 _TEXT = r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
@@ -69,17 +71,18 @@ def _note(found: dict[Message, list[str]], message: Message, place: str) -> None
 
 def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "navigation.py", (entry.label for entry in NAVIGATION)
-    yield "search_request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
+    yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
-    yield "recordsilo/records/manifest.py", STATES
-    yield "record_view.py", (label for label, _name in FIELDS)
-    yield "rule_form.py", _words_of_changes()
-    yield "roles.py", (role.label for role in Role)
-    yield "errors.py", (UNFORESEEN, UNREADABLE)
-    yield "machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
-    yield "errors.py", _phrases()
-    yield "pages/edit.py", (edit.STALE, *edit.FIELD_LABELS.values())
+    yield "recordsilo/manifest.py", STATES
+    yield "record/view.py", (label for label, _name in FIELDS)
+    yield "bulk/rule_form.py", _words_of_changes()
+    yield "people/roles.py", (role.label for role in Role)
+    yield "http/errors.py", (UNFORESEEN, UNREADABLE)
+    yield "http/machine_errors.py", (DISK_FULL, NOT_WRITABLE, FILE_UNREADABLE, BUSY)
+    yield "http/errors.py", _phrases()
+    yield "editing/edited_file.py", (STALE,)
+    yield "words/field_labels.py", FIELD_LABELS.values()
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "pages/jobs.py", (*jobs.STATES.values(), *jobs.ACTIONS.values())
@@ -87,7 +90,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
     yield "pages/record.py", record.DONE.values()
     yield "pages/records.py", records.DONE.values()
-    yield "recordsilo/records/differences.py", get_args(Change)
+    yield "recordsilo/differences.py", get_args(Change)
 
 
 def _words_of_changes() -> Iterator[str]:

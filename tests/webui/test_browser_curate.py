@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from webui.pages import bulk
+from webui.bulk import previews
 
 pytestmark = pytest.mark.browser
 
@@ -255,7 +255,7 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert curated == PLAIN
-    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    monkeypatch.setattr(previews, "LOOKED_AT", 10)
     page = open_page("/rules/types", viewport={"width": 320, "height": 800})
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Look at all of them").click()

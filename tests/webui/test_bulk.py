@@ -15,7 +15,8 @@ from silocuration.errors import JobBusy
 from silocuration.job_specs import rules_job
 from silocuration.rule_files import RuleSet, load_rules
 from silocuration.rules import Add
-from webui.pages import bulk, bulk_report
+from webui.bulk import previews
+from webui.pages import bulk_report
 
 PLAIN = "oai:example.org:1"
 HTML = "text/html"
@@ -65,7 +66,7 @@ def test_preview_counts_and_writes_nothing(client: Any, silo: Silo) -> None:
 def test_a_preview_of_very_many_looks_at_some_and_says_so(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    monkeypatch.setattr(previews, "LOOKED_AT", 10)
     found = client.post("/bulk", RULE | {"do": "preview"}).json["preview"]
     assert (found["complete"], found["records"]) == (False, 10)
     page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
@@ -196,6 +197,14 @@ def test_a_catastrophic_pattern_times_out(client: Any, silo: Silo) -> None:
 def test_a_form_of_somebody_elses_making_is_a_sentence(client: Any, fields: dict[str, str]) -> None:
     answer = client.post("/bulk", fields)
     assert (answer.status, answer.error["code"]) == (400, "bad_request")
+
+
+def test_an_unknown_button_is_refused_with_the_known_ones(client: Any) -> None:
+    client.post("/bulk", RULE | {"do": "keep", "name": "items"})
+    for url, known in (("/rules/items", "test, look, apply"), ("/bulk", "preview, look, apply")):
+        answer = client.post(url, RULE | {"do": "aply"})
+        assert (answer.status, answer.error["code"]) == (400, "bad_request")
+        assert known in answer.error["message"]
 
 
 def test_a_rule_is_kept_looked_at_tested_applied_and_deleted(client: Any, silo: Silo) -> None:
@@ -370,7 +379,7 @@ def looked_at(client: Any, answer: Any) -> str:
 def test_all_of_very_many_are_previewed_as_a_job_and_then_changed(
     client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    monkeypatch.setattr(previews, "LOOKED_AT", 10)
     page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
     assert 'name="do" value="look">Look at all of them</button>' in page
     begun = client.post("/bulk", RULE | {"do": "look"})
@@ -426,7 +435,7 @@ def test_a_preview_that_finds_nothing_offers_nothing_to_do(client: Any) -> None:
 def test_kept_rules_and_sent_files_are_previewed_as_a_whole_too(
     client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "LOOKED_AT", 10)
+    monkeypatch.setattr(previews, "LOOKED_AT", 10)
     assert client.post("/bulk", RULE | {"do": "keep", "name": "items"}).status == 201
     page = client.post("/rules/items", {"do": "test"}, accept=HTML).text
     assert "Look at all of them" in page

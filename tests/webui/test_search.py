@@ -11,10 +11,10 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
-from webui import search_request
 from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
-from webui.search_request import SearchRequest
+from webui.search import request as search_request
+from webui.search.request import SearchRequest
 
 PLAIN = "oai:example.org:1"
 DELETED = "oai:example.org:2"

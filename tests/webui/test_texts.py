@@ -14,11 +14,10 @@ from mako.lexer import Lexer
 from mako.parsetree import Expression, Tag, Text
 
 from webui.http import errors
-from webui.text_catalogue import _refusals, messages, pot
+from webui.text_catalogue import ROOM, _refusals, messages, pot
 from webui.words import texts
 
-TEMPLATES = sorted((Path(texts.__file__).parent / "templates").glob("*.mako"))
-ROOM = Path(texts.__file__).parent
+TEMPLATES = sorted((ROOM / "templates").glob("*.mako"))
 
 
 def test_the_template_for_translators_names_every_text_once() -> None:

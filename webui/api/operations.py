@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsilo.index.search_values import FACETS, FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
-from webui import legacy
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
     activity,
@@ -16,6 +15,7 @@ from webui.pages import (
     facet_values,
     files,
     jobs,
+    legacy,
     record,
     records,
     results,
@@ -26,7 +26,7 @@ from webui.pages import (
     source,
     versions,
 )
-from webui.search_request import MAX_SIZE
+from webui.search.request import MAX_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,6 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     ),
     legacy.show_record: Operation("Manifest", leads=_TO_PAGE),
     legacy.show_version: Operation("RecordVersion", leads=_TO_PAGE),
-    legacy.create_record: _CREATED,
     legacy.make_version: Operation(
         "Record",
         fields={"version": "Its name.", "old_version": "The version to copy.", **_MESSAGE},

@@ -1,9 +1,14 @@
 """Where the page hands over a bulk change to be done, or undone, beside its requests."""
 
+from silocuration.bulk import create_job
 from silocuration.job_journal import JobJournal
+from silocuration.job_specs import JobSpec
 from silocuration.jobs import PREVIEW, begin_change, begin_undo
 from silowork.values import Job
+from webui import urls
 from webui.activity import note_job
+from webui.http.messages import Response, redirect
+from webui.rendering import json_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -37,3 +42,28 @@ def _title(call: Call, job_id: str) -> str:
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         about = journal.about()
     return str(about.get("title") or _("Changes of many records"))
+
+
+def apply(call: Call, spec: JobSpec) -> Response:
+    """Make a job of a change, start it, and lead to where it is watched."""
+    job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
+    return begun(call, job_id, start_bulk_job(call, job_id))
+
+
+def look_at_all(call: Call, spec: JobSpec) -> Response:
+    """Plan a change, and look at all that it would do as a job; nothing is written to records."""
+    job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
+    job = start_preview(call, job_id)
+    location = urls.job(job.job_id)
+    if call.wants_json:
+        told = {"job": job_id, "url": urls.bulk_job(job_id), "preview_job": job.job_id}
+        return json_answer(told, 202, {"Location": location})
+    return redirect(location)
+
+
+def begun(call: Call, job_id: str, job: Job) -> Response:
+    """Lead a person to where a change or its undoing is watched, and a program to its report."""
+    if call.wants_json:
+        location = urls.bulk_job(job_id)
+        return json_answer({"job": job_id, "url": location}, 202, {"Location": location})
+    return redirect(urls.job(job.job_id))

@@ -212,3 +212,14 @@ def _as_texts(change: Mapping[str, Any]) -> dict[str, str]:
         else:
             texts[name] = str(value)
     return texts
+
+
+def rule_name(name: str) -> str:
+    """A name of a rule in this Silo; never a path.
+
+    Raises:
+        BadRequest: It is a path.
+    """
+    if "/" in name or name.endswith(".toml"):
+        raise BadRequest("A rule is named as it is in the list of rules.")
+    return name

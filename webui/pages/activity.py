@@ -1,17 +1,15 @@
 """Who changed what: the activity log, to be searched and taken away."""
 
-import csv
-import io
 import itertools
 import json
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 
 from silocuration.activity import Activity, Wanted, activity, is_place
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
-from webui.pages.results import CSV, JSON_LINES, csv_cell
+from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
 from webui.rendering import View
 from webui.site import Call
 
@@ -62,24 +60,13 @@ def _lines(call: Call) -> Iterator[Activity]:
 
 def _streamed(_call: Call, kind: str, suffix: str, texts: Iterator[str]) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="activity.{suffix}"'}
-    return Response(200, _encoded(texts), kind, headers)
-
-
-def _encoded(texts: Iterable[str]) -> Generator[bytes, None, None]:
-    for text in texts:
-        yield text.encode("utf-8", "replace")
+    return Response(200, encoded(texts), kind, headers)
 
 
 def _csv(lines: Iterable[Activity]) -> Iterator[str]:
-    yield "\ufeff" + _row(COLUMNS)
+    yield "\ufeff" + csv_line(COLUMNS)
     for one in lines:
-        yield _row(csv_cell(getattr(one, name) or "") for name in COLUMNS)
-
-
-def _row(cells: Iterable[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerow(cells)
-    return out.getvalue()
+        yield csv_line(csv_cell(getattr(one, name) or "") for name in COLUMNS)
 
 
 def _wanted(call: Call) -> Wanted:

@@ -7,10 +7,9 @@ from silocuration.job_journal import Doing, JobJournal, job_ids
 from silocuration.planned import discard, is_discardable, is_untouched, noted_preview
 from webui import urls
 from webui.activity import note
-from webui.bulk.jobs import start_bulk_job, start_bulk_undo
+from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
 from webui.http.errors import Conflict
 from webui.http.messages import Response, redirect
-from webui.pages.bulk import begun
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.words.texts import text as _

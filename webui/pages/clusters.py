@@ -7,13 +7,13 @@ from silocuration.clusters import Cluster, Method, clusters
 from silocuration.look_commands import CLUSTERED, value_counts
 from webui import urls
 from webui.bulk.rule_form import RuleForm
+from webui.bulk.rule_view import rule_view
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
-from webui.pages import bulk
-from webui.pages.edit import field_label
 from webui.rendering import View
 from webui.site import Call
 from webui.timed_cache import TimedCache
+from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 PAGE = 40
@@ -70,7 +70,7 @@ def merge(call: Call) -> View | Response:
         "table": "\n".join(f"{old}\t{new}" for old, new in table.items()),
     }
     title = _("{field}: written in one way", field=field_label(field))
-    return bulk.view(call, RuleForm(title=title, changes=(change,)))
+    return rule_view(call, RuleForm(title=title, changes=(change,)))
 
 
 def _pairs(call: Call) -> Iterator[tuple[str, str]]:

@@ -1,61 +1,28 @@
 """The description of a curated version as a form, and the working copy it is edited in."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from recordsilo import HarvestedRecord
-from recordsilo.errors import FileNotInVersion
-from recordsilo.formats import is_metadata
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.projection import metadata_paths
 from recordsilo.records.manifest import STATES
 from silocuration.errors import NoFields
 from silocuration.fields import Fields, read_fields, write_fields
 from webui import urls
+from webui.editing.changes import changed
 from webui.editing.curator import WORKING_COPY, Curator, require_curated
 from webui.editing.edit_form import SAVE, EditForm
+from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
 from webui.http.errors import Conflict, PreconditionFailed
 from webui.http.messages import Response, redirect, revision_tag
-from webui.pages.record import changed
 from webui.rendering import View
 from webui.site import Call, Site
-from webui.words.texts import text as _
+from webui.words.field_labels import field_label
 
-LARGEST = 1 << 20
-"""Bytes of a metadata file that is edited here; larger ones are downloaded and put back."""
 HINTED = ("creator", "subject", "type", "publisher", "language")
 """Fields the index has the values of."""
 HINTS = 100
-STALE = (
-    "Somebody changed this file after you opened it, and nothing was written; "
-    "get it again, and make the change to what is there now."
-)
 CHECKED = 40
 """Values of a form that are looked up among other records'."""
-
-FIELD_LABELS: Mapping[str, str] = {
-    "title": "Title",
-    "creator": "Creator",
-    "subject": "Subject",
-    "description": "Description",
-    "publisher": "Publisher",
-    "contributor": "Contributor",
-    "date": "Date",
-    "type": "Type",
-    "format": "Format",
-    "identifier": "Identifier",
-    "source": "Source",
-    "language": "Language",
-    "relation": "Relation",
-    "coverage": "Coverage",
-    "rights": "Rights",
-}
-"""English texts of the catalogue."""
-
-
-def field_label(name: str) -> str:
-    """A field as people call it."""
-    return _(FIELD_LABELS[name]) if name in FIELD_LABELS else name
 
 
 # --------------------------------------------------------------------------- the copy
@@ -116,47 +83,6 @@ def save(call: Call) -> View | Response:
     content = write_fields(read_small(record, call.version, path), form.wanted)
     curator.write(call.version, path, content, chosen_state(call), record.revision)
     return changed(call, curator.record, urls.version(record.item_id, call.version, done="edited"))
-
-
-def chosen_state(call: Call) -> str | None:
-    """The state that a form gives the version; what it has where the form says none."""
-    if "state" not in call.form.fields:
-        return call.record.state.version(call.version).state
-    return call.field("state") or None
-
-
-def edited_path(call: Call, record: HarvestedRecord) -> str:
-    """The metadata file that is edited: the field ``path``, else the main one.
-
-    Raises:
-        FileNotInVersion: There is no such file.
-        Conflict: The version has no metadata file, or one too large.
-    """
-    wanted = call.field("path") or call.request.query.get("path", "")
-    marked = metadata_paths(record.state.version(call.version))
-    path = wanted or next(filter(is_metadata, marked), "")
-    if not path:
-        raise Conflict(
-            "Version {name} has no metadata file to be edited; add one first.", name=call.version
-        )
-    if path not in record.paths(call.version):
-        raise FileNotInVersion(record.item_id, call.version, path)
-    return path
-
-
-def read_small(record: HarvestedRecord, version: str, path: str) -> bytes:
-    """A file that is small enough to be edited in a form.
-
-    Raises:
-        Conflict: It is not.
-    """
-    with record.get_stream(path, version) as stream:
-        content = bytes(stream.read(LARGEST + 1))
-    if len(content) > LARGEST:
-        raise Conflict(
-            "{path} is too large to be edited here; download it, and put it back.", path=path
-        )
-    return content
 
 
 def _fields(record: HarvestedRecord, version: str, path: str) -> Fields:

@@ -6,13 +6,13 @@ from typing import Any
 
 from recordsilo import HarvestedRecord
 from webui import urls
+from webui.editing.changes import changed
 from webui.editing.curator import Curator, require_curated
 from webui.editing.edit_form import SAVE
+from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
 from webui.editing.xml_check import Message, check_xml
 from webui.http.errors import Conflict, PreconditionFailed
 from webui.http.messages import Response, revision_tag
-from webui.pages.edit import STALE, chosen_state, edited_path, read_small
-from webui.pages.record import changed
 from webui.rendering import View
 from webui.site import Call
 

@@ -8,9 +8,9 @@ from recordsilo.index import FacetValue
 from recordsilo.index.search_values import FACETS
 from webui import urls
 from webui.http.errors import BadRequest
-from webui.pages.search import choices
 from webui.rendering import View
-from webui.search_request import FACET_LABELS, SearchRequest
+from webui.search.facets import choices
+from webui.search.request import FACET_LABELS, SearchRequest
 from webui.site import Call
 from webui.words.texts import text as _
 

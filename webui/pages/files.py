@@ -1,47 +1,22 @@
 """The files of a version: sent, added, replaced, renamed, deleted."""
 
-import io
 import os
-import re
-from collections.abc import Iterator
 from typing import BinaryIO
 
 from recordsilo import HarvestedRecord
 from recordsilo.errors import FileNotInVersion, PathNameError
 from webui import urls
+from webui.editing.changes import changed, path_of, put_upload, uploaded
 from webui.editing.curator import Curator, require_curated
 from webui.http import downloads
 from webui.http.bodies import human_size, open_body
 from webui.http.errors import BadRequest, Conflict, NotFound, PreconditionFailed
 from webui.http.messages import Response, is_known
-from webui.http.multipart import UploadedFile
-from webui.pages.record import changed
+from webui.http.streams import FileBody
 from webui.questions import Field, Question, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
 from webui.words.texts import text as _
-
-BLOCK = 256 * 1024
-
-
-class FileBody:
-    """An open file, sent block by block; whoever sends it closes it."""
-
-    def __init__(self, beginning: bytes, file: BinaryIO) -> None:
-        self._beginning, self._file = beginning, file
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        block, self._beginning = self._beginning or self._file.read(BLOCK), b""
-        if not block:
-            raise StopIteration
-        return block
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 def download(call: Call) -> Response:
@@ -128,35 +103,6 @@ def add(call: Call) -> Response:
         )
     metadata = True if call.field("metadata") else None
     return put_upload(call, upload, path, metadata=metadata)
-
-
-def uploaded(call: Call) -> UploadedFile:
-    """The file of the form's field ``part``; where that is a text, the text in UTF-8."""
-    if (text := call.form.fields.get("part")) is not None:
-        return UploadedFile("", io.BytesIO(text.encode()))
-    upload = call.form.files.get("part")
-    # A form sent without a choice of file has an empty part without a name.
-    if upload is None or (not upload.filename and not upload.content.read(1)):
-        raise BadRequest("Choose a file first (field part).")
-    return upload
-
-
-def path_of(call: Call, upload: UploadedFile) -> str:
-    """Where the file goes: the field ``path``, else the name it was sent under."""
-    path = call.field("path") or re.split(r"[/\\]", upload.filename)[-1]
-    if not path:
-        raise BadRequest("The file needs a name (field path).")
-    return path
-
-
-def put_upload(
-    call: Call, upload: UploadedFile, path: str, *, metadata: bool | None = None
-) -> Response:
-    """Store an uploaded file."""
-    curator = Curator(call)
-    curator.put(call.version, path, upload.content, metadata=metadata)
-    location = _done(call, curator.record, "file-added")
-    return changed(call, curator.record, location, 201)
 
 
 def put(call: Call) -> Response:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -20,9 +19,8 @@ from webui import urls
 from webui.activity import note_job
 from webui.http.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
 from webui.http.messages import Response, redirect
-from webui.job_events import JobEvents, TooManyStreams
-from webui.pages.files import FileBody
-from webui.pages.results import CSV, JSON_LINES
+from webui.http.streams import CSV, JSON_LINES, FileBody
+from webui.job_events import CLOSING, JobEvents, TooManyStreams
 from webui.people.roles import Role
 from webui.rendering import View, json_answer
 from webui.site import Call
@@ -33,8 +31,6 @@ PAGE = 50
 PROBLEMS = 200
 """Of one job, on one page."""
 _TYPES = {"csv": CSV, "jsonl": JSON_LINES}
-CLOSING = threading.Event()
-"""Set when the server is about to end: streams end too."""
 
 STATES = {
     State.QUEUED: "waiting",

@@ -91,18 +91,6 @@ def _free_name(view: RecordView) -> str:
     return name
 
 
-def changed(call: Call, record: HarvestedRecord, location: str, status: int = 200) -> Response:
-    """The answer to a change: back to a page, or the record as it is now."""
-    if not call.wants_json:
-        return redirect(location)
-    now = call.site.silo[record.item_id]
-    view = record_view(call.site, now)
-    headers = {"ETag": revision_tag(view.revision)}
-    if status == 201:
-        headers["Location"] = location.partition("?")[0]
-    return json_answer(as_json(now, view), status, headers)
-
-
 def ask_delete(call: Call) -> View:
     """Whether the record is to be deleted."""
     record = call.record

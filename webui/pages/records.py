@@ -8,12 +8,12 @@ from typing import Any
 from recordsilo.errors import RecordNotFound
 from silocuration.activity import log_one
 from webui import urls
+from webui.editing.changes import changed
 from webui.http.errors import BadRequest, Conflict
 from webui.http.messages import Response, redirect
-from webui.pages.record import changed
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
-from webui.site import Call, Site, name_of_set
+from webui.site import Call, Site, set_choices
 from webui.words.texts import text as _
 
 PAGE_SIZES = (25, 50, 100, 200)
@@ -161,14 +161,6 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
         after=rows[-1].identifier if rows and page.has_next else "",
         not_found=not_found,
     )
-
-
-def set_choices(site: Site) -> list[tuple[str, str, int]]:
-    """(spec, name, number of records) of every set, by name."""
-    names = site.set_names
-    counts = site.set_counts().items()
-    counted = ((spec, name_of_set(names, spec), count) for spec, count in counts)
-    return sorted(counted, key=lambda choice: (choice[1].casefold(), choice[0]))
 
 
 def _as_json(site: Site, found: ListView) -> dict[str, Any]:

@@ -1,21 +1,16 @@
 """All that a search finds, as CSV or as JSON lines, sent while it is being read."""
 
-import csv
-import io
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from recordsilo import Row, Silo
-from recordsilo.cells import guarded, joined
-from webui import urls
 from webui.http.messages import Response
+from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
 from webui.record.rows import rows_json
-from webui.search_request import MAX_SIZE, SearchRequest
+from webui.search.request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 
-CSV = "text/csv; charset=utf-8; header=present"
-JSON_LINES = "application/jsonl; charset=utf-8"
 COLUMNS = (
     "identifier",
     "title",
@@ -47,7 +42,7 @@ def _streamed(
     pages = found_pages(call.site.silo, request)
     first = next(pages)  # a search that means nothing is refused before anything is sent
     headers = {"Content-Disposition": f'attachment; filename="records.{suffix}"'}
-    body = _encoded(written(call.site, _rows(first, pages)))
+    body = encoded(written(call.site, _rows(first, pages)))
     return Response(200, body, kind, headers)
 
 
@@ -68,46 +63,12 @@ def _rows(first: Iterable[Row], pages: Iterator[tuple[Row, ...]]) -> Iterator[Ro
         yield from rows
 
 
-def _encoded(lines: Iterator[str]) -> Generator[bytes, None, None]:
-    """Lines in blocks that are worth sending."""
-    block, size = [], 0
-    for line in lines:
-        block.append(line)
-        size += len(line)
-        if size >= 64 * 1024:
-            yield "".join(block).encode("utf-8", "replace")
-            block, size = [], 0
-    yield "".join(block).encode("utf-8", "replace")
-
-
 def _csv(_site: Site, rows: Iterable[Row]) -> Iterator[str]:
-    yield "\ufeff" + _csv_line(COLUMNS)  # Excel takes a file without the mark for another coding
+    yield "\ufeff" + csv_line(COLUMNS)  # Excel takes a file without the mark for another coding
     for row in rows:
-        yield _csv_line(csv_cell(getattr(row, name)) for name in COLUMNS)
-
-
-def _csv_line(cells: Iterable[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerow(cells)
-    return out.getvalue()
-
-
-def csv_cell(value: object) -> str:
-    """A value as a cell that no spreadsheet takes for a formula."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return guarded(joined(value) if isinstance(value, tuple) else str(value))
+        yield csv_line(csv_cell(getattr(row, name)) for name in COLUMNS)
 
 
 def _json_lines(site: Site, rows: Iterable[Row]) -> Iterator[str]:
     for line in rows_json(site, rows):
         yield json.dumps(line, ensure_ascii=False) + "\n"
-
-
-def download_links(request: SearchRequest) -> dict[str, str]:
-    """Where all that a search finds is to be had."""
-    pairs = (*request.asked, *((("sort", request.sort),) if request.sort else ()))
-    return {
-        "CSV": urls.search(pairs, "results.csv"),
-        "JSON lines": urls.search(pairs, "results.jsonl"),
-    }

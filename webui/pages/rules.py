@@ -6,12 +6,14 @@ import tomli_w
 
 from silocuration.bulk import Preview
 from silocuration.errors import CurationError
-from silocuration.job_specs import rules_job
+from silocuration.job_specs import JobSpec, rules_job
 from silocuration.rule_files import delete_rules, load_rules, rule_names, rules_text, to_table
 from webui import urls
 from webui.activity import note
+from webui.bulk import jobs
+from webui.bulk.previews import look, preview_json
+from webui.bulk.rule_form import rule_name
 from webui.http.messages import Response, redirect
-from webui.pages.bulk import apply, look, look_at_all, preview_json, rule_name
 from webui.rendering import View, json_answer
 from webui.site import Call
 
@@ -38,15 +40,24 @@ def show_one(call: Call) -> View:
     return _view(call)
 
 
-def act(call: Call) -> View | Response:
-    """Test a rule (``do=test``; ``do=look``: on all records, as a job), or ``do=apply`` it."""
+def preview(call: Call) -> View:
+    """Show what a rule would do to the first records."""
+    return _view(call, look(call, _spec(call)))
+
+
+def preview_all(call: Call) -> Response:
+    """Begin a job that looks at all that a rule would do."""
+    return jobs.look_at_all(call, _spec(call))
+
+
+def apply(call: Call) -> Response:
+    """Begin a job that applies a rule."""
+    return jobs.apply(call, _spec(call))
+
+
+def _spec(call: Call) -> JobSpec:
     name = rule_name(call.params["name"])
-    spec = rules_job(load_rules(call.site.silo.path, name), name)
-    if call.field("do") == "apply":
-        return apply(call, spec)
-    if call.field("do") == "look":
-        return look_at_all(call, spec)
-    return _view(call, look(call, spec))
+    return rules_job(load_rules(call.site.silo.path, name), name)
 
 
 def delete(call: Call) -> Response:

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsilo.formats.quality import CODES
 from recordsilo.index import FacetValue, SearchResult
-from recordsilo.index.search_values import FLAGS, LARGE_FIELDS
+from recordsilo.index.search_values import LARGE_FIELDS
 from webui import urls
-from webui.pages.results import download_links
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
-from webui.search_request import (
+from webui.search.facets import Choice, choices, value_label
+from webui.search.request import (
     FACET_LABELS,
     PAGE_SIZES,
     SHOWN_VALUES,
@@ -23,17 +22,6 @@ from webui.words.texts import text as _
 
 OPEN_AT_FIRST = frozenset({"set", "year", "type", "subject", "creator"})
 """Facets that are unfolded without being asked; those filtered by always are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value of a facet: choosing it leads to `url`, and so does taking it off again."""
-
-    value: str
-    label: str
-    count: int
-    url: str
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,32 +109,6 @@ def _facets(
         )
 
 
-def choices(
-    site: Site, request: SearchRequest, name: str, values: tuple[FacetValue, ...]
-) -> Iterator[Choice]:
-    """The values of a facet as links."""
-    toggled = request.toggling()
-    for found in values:
-        yield Choice(
-            found.value,
-            value_label(site, name, found.value),
-            found.count,
-            toggled(name, found.value),
-            (name, found.value) in request.chosen,
-        )
-
-
-def value_label(site: Site, name: str, value: str) -> str:
-    """A value as people read it: a set by its name, a finding in words, a truth as yes or no."""
-    if name == "set":
-        return site.set_name(value)
-    if name == "finding":
-        return _(CODES.get(value, value)).capitalize()
-    if name in FLAGS:
-        return _("Yes") if value == "true" else _("No")
-    return value
-
-
 def _chosen(site: Site, request: SearchRequest) -> Iterator[Choice]:
     """The filters and bounds that are set, each with the search without it."""
     for name, value in request.chosen:
@@ -173,4 +135,13 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         "after": result.next_page,
         "next": urls.twin(view.next_url) if view.next_url else None,
         "previous": urls.twin(view.previous_url) if view.previous_url else None,
+    }
+
+
+def download_links(request: SearchRequest) -> dict[str, str]:
+    """Where all that a search finds is to be had."""
+    pairs = (*request.asked, *((("sort", request.sort),) if request.sort else ()))
+    return {
+        "CSV": urls.search(pairs, "results.csv"),
+        "JSON lines": urls.search(pairs, "results.jsonl"),
     }

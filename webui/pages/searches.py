@@ -27,7 +27,7 @@ from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
-from webui.search_request import SearchRequest, page_size
+from webui.search.request import SearchRequest, page_size
 from webui.site import Call, Site
 from webui.words.texts import text as _
 

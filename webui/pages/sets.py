@@ -1,9 +1,8 @@
 """The sets of the Silo, by name, with the number of their records."""
 
 from webui import urls
-from webui.pages.records import set_choices
 from webui.rendering import View
-from webui.site import Call
+from webui.site import Call, set_choices
 
 
 def show(call: Call) -> View:

@@ -2,6 +2,7 @@
 
 import io
 import tempfile
+from collections.abc import Callable
 from typing import BinaryIO
 
 from silocuration.attach import MAX_BYTES as ATTACHED_BYTES
@@ -9,14 +10,15 @@ from silocuration.attach import PREMIS, Attachment
 from silocuration.job_specs import JobSpec, attach_job, sheet_job
 from silocuration.spreadsheet import MAX_BYTES, read_csv, write_csv
 from webui import urls
-from webui.bulk import staged_uploads
+from webui.bulk import jobs, staged_uploads
+from webui.bulk.previews import look, preview_json
+from webui.editing.changes import path_of, uploaded
 from webui.http.bodies import human_size
 from webui.http.errors import BadRequest, TooLarge
 from webui.http.messages import Response, redirect
-from webui.pages.bulk import apply, look, look_at_all, preview_json
-from webui.pages.files import FileBody, path_of, uploaded
-from webui.pages.selecting import from_address, selected
+from webui.http.streams import FileBody
 from webui.rendering import View, json_answer
+from webui.search.chosen_records import from_address, selected
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -117,9 +119,18 @@ def show_staged(call: Call) -> View:
 
 
 def apply_staged(call: Call) -> Response:
-    """Do what was previewed; or (``do=look``) preview all of it, as a job."""
+    """Begin a job that does what was previewed."""
+    return _begun(call, jobs.apply)
+
+
+def preview_all_staged(call: Call) -> Response:
+    """Begin a job that looks at all that the file would change."""
+    return _begun(call, jobs.look_at_all)
+
+
+def _begun(call: Call, begin: Callable[[Call, JobSpec], Response]) -> Response:
     spec, _back = _spec(call)
-    answer = look_at_all(call, spec) if call.field("do") == "look" else apply(call, spec)
+    answer = begin(call, spec)
     staged_uploads.forget(call.site, call.params["token"])
     return answer
 

@@ -24,9 +24,9 @@ from webui.activity import note_job
 from webui.editing.curator import expected_revision
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect, revision_tag
-from webui.pages.edit import field_label
 from webui.rendering import View, json_answer
 from webui.site import Call
+from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 PAGE = 100

@@ -2,10 +2,10 @@
 
 from recordsilo import HarvestedRecord
 from webui import urls
+from webui.editing.changes import changed, make_version
 from webui.editing.curator import Curator, require_curated
 from webui.http.errors import BadRequest
 from webui.http.messages import Response
-from webui.pages.record import changed
 from webui.questions import Field, Question, message_field, question_view
 from webui.rendering import View
 from webui.site import Call
@@ -35,21 +35,7 @@ def ask_create(call: Call) -> View:
 
 def create(call: Call) -> Response:
     """Make a version: a copy where ``clone_of`` names one, else an empty one."""
-    return make(call, call.field("name"), call.field("clone_of"))
-
-
-def make(call: Call, name: str, original: str = "") -> Response:
-    """Make a version by name; the answer leads to it."""
-    if not name:
-        raise BadRequest("A version needs a name (field name).")
-    curator = Curator(call)
-    if original:
-        curator.clone(original, name)
-    else:
-        curator.make_version(name)
-    identifier = curator.record.item_id
-    done = "cloned" if original else "made"
-    return changed(call, curator.record, urls.version(identifier, name, done=done), 201)
+    return make_version(call, call.field("name"), call.field("clone_of"))
 
 
 def ask_rename(call: Call) -> View:

@@ -15,7 +15,7 @@ from recordsilo import Silo
 from recordsilo.errors import SearchError
 from recordsilo.index import PageRequest
 from webui.http.errors import BadRequest
-from webui.search_request import SearchRequest
+from webui.search.request import SearchRequest
 
 _CURSOR = re.compile(rb"(?<=after=)[^&]*")
 _NAMES = ("newest", "oldest", "identifier", "title", "relevance", "oai:x:1", "\ud800", "\0")

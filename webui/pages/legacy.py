@@ -2,15 +2,14 @@
 
 What SiloServer answered in 2010, on the rules of today: harvested versions are not
 changed, If-Match is honoured, errors have the one shape. Files are sent by
-`webui.pages.files`, deletions by the pages that own them.
+`webui.pages.files`, records are made and deleted by the pages that own them.
 """
 
 from http import HTTPStatus
 
 from webui import urls
+from webui.editing import changes
 from webui.http.messages import Response, redirect, revision_tag
-from webui.pages import files, versions
-from webui.pages.records import create
 from webui.record.view import record_view, version_as_json
 from webui.rendering import json_answer
 from webui.site import Call
@@ -34,17 +33,12 @@ def show_version(call: Call) -> Response:
     return json_answer(version_as_json(record, view), headers=headers)
 
 
-def create_record(call: Call) -> Response:
-    """POST ``/`` with ``id``: a new record."""
-    return create(call)
-
-
 def make_version(call: Call) -> Response:
     """POST ``/<id>``: a clone (``old_version`` and ``version``), or a version (``version``)."""
-    return versions.make(call, call.field("version"), call.field("old_version"))
+    return changes.make_version(call, call.field("version"), call.field("old_version"))
 
 
 def upload(call: Call) -> Response:
     """POST ``/<id>/<version>``: the file, or text, ``part`` under ``path``; replaces."""
-    uploaded = files.uploaded(call)
-    return files.put_upload(call, uploaded, files.path_of(call, uploaded))
+    sent = changes.uploaded(call)
+    return changes.put_upload(call, sent, changes.path_of(call, sent))

@@ -8,7 +8,7 @@ from recordsilo.selection import Selection
 from silocuration.searches import load_search
 from webui import urls
 from webui.http.messages import parse_pairs
-from webui.search_request import Pair, SearchRequest
+from webui.search.request import Pair, SearchRequest
 from webui.site import Call, Site
 from webui.words.texts import counted
 from webui.words.texts import text as _

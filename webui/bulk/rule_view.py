@@ -1,0 +1,47 @@
+"""The page of a rule that is made, with its preview or with what is wrong with it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recordsilo.records.manifest import STATES
+from silocuration.bulk import Preview
+from webui import urls
+from webui.bulk.previews import preview_json
+from webui.bulk.rule_form import BY_NAME, CASES, KINDS, RuleForm
+from webui.editing.edit_form import DUBLIN_CORE
+from webui.rendering import View
+from webui.search.chosen_records import Chosen, selected
+from webui.site import Call
+from webui.words.field_labels import field_label
+
+
+def rule_view(
+    call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
+) -> View:
+    """The form of a rule, with its preview or with what is wrong with it."""
+    chosen = selected(call.site, form.search, form.named)
+    data: Mapping[str, Any] = {
+        "form": form,
+        "chosen": chosen,
+        "kinds": KINDS,
+        "by_name": BY_NAME,
+        "cases": CASES,
+        "states": STATES,
+        "fields": DUBLIN_CORE,
+        "field_label": field_label,
+        "found": found,
+        "fault": fault,
+        "message": call.field("message"),
+    }
+    twin = _as_json(chosen, form, found)
+    return View("bulk.mako", data, twin, urls.bulk(form.search), status)
+
+
+def _as_json(chosen: Chosen, form: RuleForm, found: Preview | None) -> dict[str, Any]:
+    return {
+        "search": form.search,
+        "records": chosen.count,
+        "changes": [dict(change) for change in form.changes],
+        "kinds": {kind.do: [one.name for one in kind.inputs] for kind in KINDS},
+        "preview": None if found is None else preview_json(found),
+    }

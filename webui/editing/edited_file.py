@@ -1,0 +1,56 @@
+"""The metadata file that a form edits."""
+
+from recordsilo import HarvestedRecord
+from recordsilo.errors import FileNotInVersion
+from recordsilo.formats import is_metadata
+from recordsilo.index.projection import metadata_paths
+from webui.http.errors import Conflict
+from webui.site import Call
+
+LARGEST = 1 << 20
+"""Bytes of a metadata file that is edited here; larger ones are downloaded and put back."""
+STALE = (
+    "Somebody changed this file after you opened it, and nothing was written; "
+    "get it again, and make the change to what is there now."
+)
+
+
+def chosen_state(call: Call) -> str | None:
+    """The state that a form gives the version; what it has where the form says none."""
+    if "state" not in call.form.fields:
+        return call.record.state.version(call.version).state
+    return call.field("state") or None
+
+
+def edited_path(call: Call, record: HarvestedRecord) -> str:
+    """The metadata file that is edited: the field ``path``, else the main one.
+
+    Raises:
+        FileNotInVersion: There is no such file.
+        Conflict: The version has no metadata file, or one too large.
+    """
+    wanted = call.field("path") or call.request.query.get("path", "")
+    marked = metadata_paths(record.state.version(call.version))
+    path = wanted or next(filter(is_metadata, marked), "")
+    if not path:
+        raise Conflict(
+            "Version {name} has no metadata file to be edited; add one first.", name=call.version
+        )
+    if path not in record.paths(call.version):
+        raise FileNotInVersion(record.item_id, call.version, path)
+    return path
+
+
+def read_small(record: HarvestedRecord, version: str, path: str) -> bytes:
+    """A file that is small enough to be edited in a form.
+
+    Raises:
+        Conflict: It is not.
+    """
+    with record.get_stream(path, version) as stream:
+        content = bytes(stream.read(LARGEST + 1))
+    if len(content) > LARGEST:
+        raise Conflict(
+            "{path} is too large to be edited here; download it, and put it back.", path=path
+        )
+    return content

@@ -1,0 +1,1 @@
+"""Which records: searches and their addresses, facets, and what a bulk change is for."""
