@@ -73,7 +73,3 @@ class LedgerUnreadable(ExportError):
 
 class LedgerInUse(ExportError):
     """Another run to the same target is at work."""
-
-
-class NothingSelected(ExportError):
-    """The selection is of no record."""

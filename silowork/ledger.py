@@ -101,11 +101,6 @@ class JobLedger:
         found = self._rows("WHERE state IN (?, ?) ORDER BY id", ACTIVE)
         return [job for job in found if job.state in ACTIVE]
 
-    def unsent(self) -> list[Job]:
-        """Jobs that wait and of which the queue knows nothing, the oldest first."""
-        found = self._rows("WHERE state = ? AND sent = 0 ORDER BY id", (State.QUEUED,))
-        return [job for job in found if job.state is State.QUEUED]
-
     def problems(self, job_id: str, limit: int = 200, after: int = 0) -> list[tuple[int, Problem]]:
         """What a job did not do, numbered from 1."""
         with self._read() as connection:

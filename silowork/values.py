@@ -170,8 +170,3 @@ class Job:
             "report": dict(self.report),
             "actions": [action.value for action in self.actions],
         }
-
-
-def state_after(wish: Wish) -> State:
-    """The state of a job that was interrupted; without a wish its worker is ending."""
-    return {Wish.PAUSE: State.PAUSED, Wish.STOP: State.STOPPED}.get(wish, State.QUEUED)

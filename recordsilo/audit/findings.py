@@ -46,11 +46,6 @@ class Code(Enum):
     def __init__(self, number: str, severity: Severity, meaning: str, advice: str) -> None:
         self.number, self.severity, self.meaning, self.advice = number, severity, meaning, advice
 
-    @property
-    def slug(self) -> str:
-        """Number and name in one word: ``S030-manifest-missing``."""
-        return f"{self.number}-{self.name.lower().replace('_', '-')}"
-
     # fmt: off
     # -- the Silo's own files -------------------------------------------------------------
     NO_VERSION_FILE = (

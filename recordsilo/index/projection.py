@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -112,10 +112,6 @@ class Entry:
     seconds: int
     facets: Mapping[str, tuple[str, ...]]
     has_file: bool
-
-    def at_revision(self, revision: int) -> "Entry":
-        """The entry once the manifest was written."""
-        return replace(self, row=replace(self.row, revision=revision))
 
 
 def project(manifest: Manifest, read: Read) -> Entry:

@@ -228,7 +228,7 @@ def test_a_queue_that_cannot_be_reached_lets_the_job_wait_and_says_so(silo_path:
         problem = jobs.problem()
     assert problem.startswith("Jobs wait: the queue redis://127.0.0.1:")
     assert "secret" not in problem
-    assert [one.job_id for one in jobs.ledger.unsent()] == [job.job_id]
+    assert [(one.job_id, one.sent) for one in jobs.ledger.active()] == [(job.job_id, False)]
 
 
 def test_the_records_passed_over_are_tried_again(silo_path: str, jobs: Jobs, change: str) -> None:
