@@ -1,118 +1,15 @@
 """`silo harvests`: the harvests of a Silo, those that ended and those that can be gone on with."""
 
-import json
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import click
 
 from oaipmhscraper.command_reports import print_json, sentences
-from oaipmhscraper.job import RECEIPTS
-from oaipmhscraper.journal import Journal, journal_path
-from oaipmhscraper.journal_rows import Job
-from oaipmhscraper.list_books import journalled
-from oaipmhscraper.receipt import ListReceipt, total
-from oaipmhscraper.warc.files import warc_names
+from oaipmhscraper.journal import Journal
+from oaipmhscraper.past_harvests import PastHarvest, harvests_of
+from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
-
-_RECEIPT = "-receipt.json"
-
-
-@dataclass(frozen=True, slots=True)
-class PastHarvest:
-    """One harvest, as its receipt and the journal tell of it.
-
-    Attributes:
-        id: When it began, UTC.
-        receipt: As JSON; empty where a killed process left none.
-        state: ``whole``, ``losses``, ``open`` (the same command goes on).
-        said: Why it was stopped, in a sentence.
-        files: WARC files with its responses.
-        so_far: The lists of an open one, as far as its journal has them now; a receipt
-            may be of a run before the last.
-    """
-
-    id: str
-    receipt: dict[str, Any]
-    state: str
-    said: str
-    files: tuple[str, ...]
-    so_far: tuple[ListReceipt, ...] = ()
-
-    @property
-    def counts(self) -> Mapping[str, int | None]:
-        """The numbers of records by name, of all its lists together."""
-        if self.so_far:
-            return total(one.counts for one in self.so_far).to_json()
-        counts: Mapping[str, int | None] = self.receipt.get("counts", {})
-        return counts
-
-    @property
-    def what(self) -> str:
-        """Its formats and its set, as far as they are known."""
-        if self.so_far:
-            return ", ".join(one.name for one in self.so_far)
-        named = ", ".join(self.receipt.get("metadata_prefix", [])) or "?"
-        return named + (f", set {self.receipt['set']}" if self.receipt.get("set") else "")
-
-    def to_json(self) -> dict[str, Any]:
-        """As ``silo harvests --json`` shows it."""
-        return {
-            "id": self.id,
-            "state": self.state,
-            "said": self.said or None,
-            "files": list(self.files),
-            "receipt": self.receipt or None,
-            "so_far": [_with_windows(one) for one in self.so_far] or None,
-        }
-
-
-def harvests_of(silo_path: str) -> Iterator[PastHarvest]:
-    """The harvests of a Silo, the oldest first.
-
-    Raises:
-        JournalUnreadable: The journal of open harvests is damaged.
-    """
-    directory = os.path.join(silo_path, RECEIPTS)
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    receipts = {name.removesuffix(_RECEIPT): name for name in names if name.endswith(_RECEIPT)}
-    still_open = _open_jobs(silo_path)
-    for number in sorted(receipts.keys() | still_open.keys()):
-        receipt = _receipt(os.path.join(directory, receipts[number])) if number in receipts else {}
-        files = tuple(map(str, warc_names(directory, number))) if names else ()
-        state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
-        said, so_far = still_open.get(number, ("", ()))
-        yield PastHarvest(number, receipt, state, said, files, so_far)
-
-
-def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]:
-    """Of each open harvest why it was stopped, and how far its lists are."""
-    if not os.path.exists(journal_path(silo_path)):
-        return {}
-    with Journal(silo_path) as journal:
-        return {job.id: _how_far(journal, job) for job in journal.jobs()}
-
-
-def _how_far(journal: Journal, job: Job) -> tuple[str, tuple[ListReceipt, ...]]:
-    lists = tuple(journalled(journal, row) for row in journal.lists(job))
-    return job.said or "killed, or still running", lists
-
-
-def _with_windows(one: ListReceipt) -> dict[str, Any]:
-    return {**one.to_json(), "windows": [window.to_json() for window in one.windows]}
-
-
-def _receipt(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8", errors="surrogatepass") as file:
-            found = json.load(file)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 @click.command(epilog=example("silo harvests myrepo", "silo harvests myrepo --forget ID"))

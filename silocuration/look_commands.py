@@ -12,10 +12,10 @@ from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, directory
 from recordsilo.formats.quality import CODES
-from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.progress import counting
 from silocuration.clusters import Method, clusters
 from silocuration.command_errors import sentences
+from silocuration.counts import CLUSTERED, finding_counts, value_counts
 from silocuration.duplicates import duplicates, mark_distinct, mark_duplicate
 from silocuration.fields import Fields
 from silocuration.merge import Conflict
@@ -32,11 +32,6 @@ from silocuration.upstream import (
     review,
     reviews,
 )
-
-CLUSTERED = {"subject": "subject", "creator": "creator", "type": "type", "publisher": "publisher",
-             "language": "language"}  # fmt: skip
-"""Facet → the Dublin Core element a rule changes."""
-_ALL_VALUES = 10_000_000
 
 agent_option = click.option("--agent", default="", help="Who decides (default: the user).")
 
@@ -94,14 +89,6 @@ def _print_findings(silo: Silo, *, by_set: bool, as_json: bool) -> None:
             click.echo(f"{count:>9,}  {code}  {CODES[code]}")
         if not table:
             click.echo("nothing to look at")
-
-
-def finding_counts(silo: Silo, set_spec: str | None = None) -> dict[str, int]:
-    """Code → how many records have the finding, in the whole Silo or in a set."""
-    filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})
-    page = PageRequest(limit=1, facet_limit=len(CODES))
-    found = silo.search("", filters, ["finding"], page).facets["finding"]
-    return {one.value: one.count for one in sorted(found, key=lambda one: one.value)}
 
 
 def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
@@ -169,12 +156,6 @@ def show_clusters(
             click.echo(f"{count:>9,}  {value}")
         click.echo("")
     click.echo(f"{len(found):,} clusters")
-
-
-def value_counts(silo: Silo, field: str) -> dict[str, int]:
-    """Value of a field → how many records have it."""
-    page = PageRequest(limit=1, facet_limit=_ALL_VALUES)
-    return {one.value: one.count for one in silo.search("", None, [field], page).facets[field]}
 
 
 # -- upstream ---------------------------------------------------------------------------
@@ -258,7 +239,7 @@ def _chosen(conflict: Conflict | None, value: str) -> tuple[tuple[str, str], ...
 
 def _print_reviews(silo: Silo, *, as_json: bool) -> None:
     if as_json:
-        _print_json([review_as_json(one) for one in reviews(silo)])
+        _print_json([one.to_json() for one in reviews(silo)])
         return
     number = 0
     for number, one in enumerate(reviews(silo), 1):  # noqa: B007 (counted past the loop)
@@ -279,33 +260,6 @@ def _said(one: Review) -> str:
         Kind.DELETED: "deleted at the source: keep or follow",
         Kind.UNREADABLE: f"version {one.theirs} cannot be merged: {one.reason}",
     }[one.kind]
-
-
-def review_as_json(one: Review) -> dict[str, Any]:
-    """A review as JSON values; fields as [text, language] lists."""
-
-    def values(side: Fields) -> list[list[str]]:
-        return [[value.folded, value.lang] for value in side]
-
-    return {
-        "identifier": one.identifier,
-        "kind": one.kind.value,
-        "ours": one.ours,
-        "base": one.base,
-        "theirs": one.theirs,
-        "proposal": one.proposal,
-        "reason": one.reason,
-        "from_ours": list(one.merged.from_ours) if one.merged else [],
-        "conflicts": [
-            {
-                "field": conflict.name,
-                "base": values(conflict.base),
-                "ours": values(conflict.ours),
-                "theirs": values(conflict.theirs),
-            }
-            for conflict in one.conflicts
-        ],
-    }
 
 
 def _print_json(value: Any) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
+from typing import Any
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.errors import RecordNotFound, RecordSiloError
@@ -77,6 +78,32 @@ class Review:
     def conflicts(self) -> tuple[Conflict, ...]:
         """The fields a person has to decide about."""
         return self.merged.conflicts if self.merged is not None else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values; fields as [text, language] lists."""
+
+        def values(side: Fields) -> list[list[str]]:
+            return [[value.folded, value.lang] for value in side]
+
+        return {
+            "identifier": self.identifier,
+            "kind": self.kind.value,
+            "ours": self.ours,
+            "base": self.base,
+            "theirs": self.theirs,
+            "proposal": self.proposal,
+            "reason": self.reason,
+            "from_ours": list(self.merged.from_ours) if self.merged else [],
+            "conflicts": [
+                {
+                    "field": conflict.name,
+                    "base": values(conflict.base),
+                    "ours": values(conflict.ours),
+                    "theirs": values(conflict.theirs),
+                }
+                for conflict in self.conflicts
+            ],
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
-    yield "recordsilo/manifest.py", STATES
+    yield "recordsilo/records/manifest.py", STATES
     yield "record/view.py", (label for label, _name in FIELDS)
     yield "bulk/rule_form.py", _words_of_changes()
     yield "people/roles.py", (role.label for role in Role)
@@ -90,7 +90,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
     yield "pages/record.py", record.DONE.values()
     yield "pages/records.py", records.DONE.values()
-    yield "recordsilo/differences.py", get_args(Change)
+    yield "recordsilo/records/differences.py", get_args(Change)
 
 
 def _words_of_changes() -> Iterator[str]:

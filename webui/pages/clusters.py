@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from silocuration.clusters import Cluster, Method, clusters
-from silocuration.look_commands import CLUSTERED, value_counts
+from silocuration.counts import CLUSTERED, value_counts
 from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view

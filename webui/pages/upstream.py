@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from recordsilo import HarvestedRecord, Silo
 from silocuration.errors import UpstreamRefused
 from silocuration.fields import Fields
-from silocuration.look_commands import review_as_json
 from silocuration.merge import Conflict
 from silocuration.proposal_jobs import PROPOSE
 from silocuration.upstream import (
@@ -73,7 +72,7 @@ def show(call: Call) -> View:
         "done": _said(call),
     }
     twin = {
-        "records": [review_as_json(one) for one in found],
+        "records": [one.to_json() for one in found],
         "complete": not (after or following),
         "next": urls.twin(following) if following else None,
     }
@@ -124,7 +123,7 @@ def show_one(call: Call) -> View:
     }
     url = urls.upstream(record.item_id)
     tag = {"ETag": revision_tag(record.revision)}
-    return View("upstream_record.mako", data, review_as_json(found), url, 200, tag)
+    return View("upstream_record.mako", data, found.to_json(), url, 200, tag)
 
 
 def _review(call: Call, record: HarvestedRecord) -> Review:

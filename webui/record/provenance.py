@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.harvests_command import PastHarvest, harvests_of
+from oaipmhscraper.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.requests_and_pages import query_string
 from oaipmhscraper.warc.reading import Recorded, read_warc
 from recordsilo.formats.documents import new_parser
