@@ -1,4 +1,4 @@
-"""The sessions in docs/tutorial.md and README.md, executed: their output has to be what they say.
+"""The sessions in the README and the documents, executed: their output has to be what they say.
 
 A ```python block is a session at the prompt, a ```console block one at the shell; all
 blocks of a page share one directory and one Python process. `...` in the expected
@@ -42,7 +42,9 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/export.md", "README.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tutorial.md", "docs/shell.md", "docs/export.md"]
+)
 def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8").replace(ADDRESS, repository)
     blocks = BLOCK.findall(text)
@@ -83,10 +85,10 @@ def run_console(block: str) -> None:
             pytest.fail(f"$ {command}\nexpected:\n{expected}\nfound:\n{found}")
 
 
-def test_every_command_of_silo_is_in_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_command_of_silo_is_in_the_tour() -> None:
+    tour = (ROOT / "docs" / "shell.md").read_text(encoding="utf-8")
     names = silo_command.list_commands(
         silo_command.make_context("silo", [], resilient_parsing=True)
     )
-    missing = [name for name in names if f"silo {name}" not in readme]
+    missing = [name for name in names if f"silo {name}" not in tour]
     assert not missing
