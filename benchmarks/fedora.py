@@ -96,7 +96,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as directory,
         Silo(f"{directory}/silo", "http://example.org/oai") as silo,
-        FedoraClient((user, password)) as client,
+        FedoraClient(root, (user, password)) as client,
     ):
         identifiers = fill(silo, given.records)
         size = given.records // given.turns

@@ -58,7 +58,7 @@ def _opened(silo_dir: str, given: dict[str, Any]) -> Iterator[tuple[Silo, "Fedor
     with open_silo(silo_dir) as silo, options.told():
         url, mapping = given["url"], given["crosswalk"]
         crosswalk = Crosswalk.read(mapping) if mapping else None
-        with FedoraClient(credentials(url, given["credentials"], os.environ)) as client:
+        with FedoraClient(url, credentials(url, given["credentials"], os.environ)) as client:
             yield silo, FedoraTarget(url, client, crosswalk)
 
 

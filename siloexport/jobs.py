@@ -98,7 +98,7 @@ def _fedora(work: Work) -> Iterator[Target]:
 
     place = fedora_place(work.silo_path, str(work.arguments["place"]))
     crosswalk = Crosswalk.read(place.crosswalk) if place.crosswalk else None
-    with FedoraClient(credentials(place.url, place.credentials, os.environ)) as client:
+    with FedoraClient(place.url, credentials(place.url, place.credentials, os.environ)) as client:
         yield FedoraTarget(place.url, client, crosswalk)
 
 

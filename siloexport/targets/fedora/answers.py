@@ -95,6 +95,18 @@ class NotFedora(Busy):
     """
 
 
+class Elsewhere(FedoraError):
+    """Fedora named an address of another server; nothing was sent there."""
+
+    def __init__(self, url: str) -> None:
+        reason = (
+            "this address is on another server than the export's, so nothing was sent to it; "
+            "set up Fedora, or the proxy before it (X-Forwarded-Host, X-Forwarded-Proto), "
+            "to name its public address"
+        )
+        super().__init__(0, url, reason)
+
+
 _BY_STATUS: dict[int, type[FedoraError]] = {
     401: Denied, 403: Denied, 404: NotThere, 412: ChangedMeanwhile,
     428: MatchWanted, 507: NoRoom,

@@ -10,8 +10,10 @@ from urllib.parse import quote, unquote, urlsplit
 
 import requests
 from requests.auth import HTTPBasicAuth
+from urllib3.exceptions import LocationParseError
+from urllib3.util import parse_url
 
-from siloexport.targets.fedora.answers import Busy, Departed, NotThere, check
+from siloexport.targets.fedora.answers import Busy, Departed, Elsewhere, NotThere, check
 
 NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
@@ -19,6 +21,7 @@ ARCHIVAL_GROUP = "http://fedora.info/definitions/v4/repository#ArchivalGroup"
 BINARY = "http://www.w3.org/ns/ldp#NonRDFSource"
 _TIMEOUT = (10, 300)
 """Seconds to connect, and between two bytes of an answer: a commit writes every file of it."""
+_PORTS = {"http": 80, "https": 443}
 _SAFE = ":+=,@~"
 ADDRESS = f"/{_SAFE}"
 """What is not percent-encoded in an address."""
@@ -29,13 +32,16 @@ Body = bytes | Iterable[bytes] | None
 class FedoraClient:
     """Requests to the server, by any number of threads; each has a connection of its own.
 
-    Redirections are not followed, so credentials go where they were meant to.
+    Credentials go to one server only: redirections are not followed, and addresses of
+    other servers, whoever names them, are refused.
 
     Args:
+        url: Any address of the server; its scheme, host and port are those of all requests.
         auth: User and password; None leaves it to the user's netrc.
     """
 
-    def __init__(self, auth: Auth | None = None) -> None:
+    def __init__(self, url: str, auth: Auth | None = None) -> None:
+        self._origin = _origin(url)
         self._auth = auth
         self._own = threading.local()
         self._sessions: list[requests.Session] = []
@@ -85,8 +91,10 @@ class FedoraClient:
 
         Raises:
             FedoraError: The subclass for the answer's cause; `Busy` for no answer,
-                `NotFedora` for one that is not Fedora's.
+                `NotFedora` for one that is not Fedora's, `Elsewhere` for an address of
+                another server.
         """
+        self.check_address(url)
         try:
             answer = self._session().request(
                 method,
@@ -101,6 +109,15 @@ class FedoraClient:
         check(method, url, answer.status_code, answer.headers, lambda: answer.text)
         return answer
 
+    def check_address(self, url: str) -> None:
+        """Refuse an address of another server; called before every request.
+
+        Raises:
+            Elsewhere: Scheme, host or port differ.
+        """
+        if self._origin is None or _origin(url) != self._origin:
+            raise Elsewhere(url)
+
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> requests.Response | None:
@@ -109,6 +126,17 @@ class FedoraClient:
             return self.send(method, url, headers)
         except (NotThere, Departed):
             return None
+
+
+def _origin(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port as urllib3 will use them; None for no address of HTTP."""
+    try:
+        parts = parse_url(url)
+    except LocationParseError:
+        return None
+    if parts.scheme not in _PORTS or not parts.host:
+        return None
+    return parts.scheme, parts.host, parts.port or _PORTS[parts.scheme]
 
 
 def _why(error: Exception) -> str:

@@ -20,6 +20,7 @@ from siloexport.targets.fedora.answers import (
     ChecksumRefused,
     Denied,
     Departed,
+    Elsewhere,
     FedoraError,
     Locked,
     NoRoom,
@@ -60,6 +61,8 @@ def told(identifier: str) -> Iterator[None]:
             reason = f"the user may not do this with the record's object: {error}"
             raise DepositFailed(identifier, reason) from error
         raise CredentialsRefused(f"the credentials are refused: {error}") from error
+    except Elsewhere as error:
+        raise TargetUnusable(str(error)) from error
     except NoRoom as error:
         raise TargetFull(f"the server's disk is full: {error}") from error
     except Busy as error:

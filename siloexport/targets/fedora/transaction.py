@@ -44,11 +44,13 @@ class Transaction:
 
         Raises:
             NotFedora: The answer names no transaction.
+            Elsewhere: It names one on another server.
         """
         answer = client.send("POST", f"{root}/fcr:tx")
         uri = answer.headers.get("Location", "")
         if "/fcr:tx/" not in uri:
             raise NotFedora(answer.status_code, f"{root}/fcr:tx", "names no transaction")
+        client.check_address(uri)
         return cls(client, uri, _life_in(answer.headers))
 
     def send(

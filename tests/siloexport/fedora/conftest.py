@@ -39,7 +39,7 @@ def real_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def real(real_root: str) -> Iterator[Fedora]:
     user = os.environ.get("FEDORA_USER", USER).encode()
     password = os.environ.get("FEDORA_PASSWORD", USER).encode()
-    with FedoraClient((user, password)) as client:
+    with FedoraClient(real_root, (user, password)) as client:
         yield Fedora(real_root, None, client)
 
 
@@ -58,7 +58,7 @@ def simulated(request: pytest.FixtureRequest) -> Iterator[Fedora]:
 
 def _simulated(version: str) -> Iterator[Fedora]:
     simulator = Simulator(version)
-    with serving(simulator) as root, FedoraClient(ADMIN) as client:
+    with serving(simulator) as root, FedoraClient(root, ADMIN) as client:
         yield Fedora(root, simulator, client)
 
 

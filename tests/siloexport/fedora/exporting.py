@@ -14,7 +14,7 @@ POLICY = Policy(versions=Versions.ALL, deletions=Deletions.STATUS)
 
 
 def main() -> None:
-    with Silo(sys.argv[1], create=False) as silo, FedoraClient(ADMIN) as client:
+    with Silo(sys.argv[1], create=False) as silo, FedoraClient(sys.argv[2], ADMIN) as client:
         report = Export(silo, FedoraTarget(sys.argv[2], client), POLICY, QUICK).run()
     sys.exit(0 if report.whole else 1)
 

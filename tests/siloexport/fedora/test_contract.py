@@ -575,7 +575,7 @@ def test_wrong_credentials_stop_before_anything_is_done(
     fedora: Fedora, export: Export, put: Harvest
 ) -> None:
     put(export.silo, ID)
-    with FedoraClient((ADMIN[0], b"wrong")) as client:
+    with FedoraClient(fedora.root, (ADMIN[0], b"wrong")) as client:
         refused = replace(export, target=FedoraTarget(target_of(export).shown, client))
         with pytest.raises(CredentialsRefused):
             refused.run()
@@ -639,7 +639,7 @@ def test_a_user_with_no_more_than_the_rights_in_the_guide_can_export(
         real.client.send("PUT", f"{place.rstrip('/')}/fcr:acl", headers, body.encode())
     put(empty, ID, files={"a": b"a"})
     put(empty, "oai:example.org:2")
-    with FedoraClient((user.encode(), user.encode())) as client:
+    with FedoraClient(container, (user.encode(), user.encode())) as client:
         export = Export(empty, FedoraTarget(container, client), Policy(Versions.ALL), QUICK)
         report = export.run()
         assert report.whole, report.problems

@@ -32,7 +32,7 @@ REQUESTS = 22
 @pytest.fixture
 def served() -> Iterator[tuple[Simulator, FedoraClient, str]]:
     simulator = Simulator("6.0.0")
-    with serving(simulator) as root, FedoraClient(ADMIN) as client:
+    with serving(simulator) as root, FedoraClient(root, ADMIN) as client:
         yield simulator, client, f"{root}/exports"
 
 
@@ -172,8 +172,8 @@ class Killed(BaseException):
 class Mortal(FedoraClient):
     """Kills its process at a request, before it is sent or once it was answered."""
 
-    def __init__(self, number: int, *, after: bool) -> None:
-        super().__init__(ADMIN)
+    def __init__(self, url: str, number: int, *, after: bool) -> None:
+        super().__init__(url, ADMIN)
         self.left, self.after = number, after
 
     def send(
@@ -224,7 +224,7 @@ def bytes_of_each_memento(export: Export, client: FedoraClient, records: int) ->
 
 def undisturbed(container: str, silo: Silo, put: Harvest, records: int = 1) -> Bytes:
     put_versions(silo, put, records)
-    with FedoraClient(ADMIN) as client:
+    with FedoraClient(container, ADMIN) as client:
         export = Export(silo, FedoraTarget(container, client), POLICY, QUICK)
         assert export.run().whole
         found = bytes_of_each_memento(export, client, records)
@@ -237,14 +237,14 @@ def is_as_undisturbed(
 ) -> bool:
     """Kill an export three times at requests it reaches; False where it ends before."""
     for again in range(3):
-        with Mortal(number + 5 * again, after=after) as client:
+        with Mortal(container, number + 5 * again, after=after) as client:
             try:
                 Export(silo, FedoraTarget(container, client), POLICY, QUICK).run()
             except Killed:
                 continue
             if not again:
                 return False
-    with FedoraClient(ADMIN) as client:
+    with FedoraClient(container, ADMIN) as client:
         export = Export(silo, FedoraTarget(container, client), POLICY, QUICK)
         report = export.run()
         assert report.whole, report.problems

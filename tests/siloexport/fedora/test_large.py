@@ -45,7 +45,7 @@ def test_a_file_of_200_mb_goes_in_flat_memory(empty: Silo, tmp_path: Path) -> No
         file.truncate(BIG)
     small = empty.get_item("oai:example.org:small")
     small.put_stream("data", b"small")
-    with serving(Simulator("6.0.0"), str(tmp_path)) as root, FedoraClient(ADMIN) as client:
+    with serving(Simulator("6.0.0"), str(tmp_path)) as root, FedoraClient(root, ADMIN) as client:
         before = peak(empty.path, f"{root}/exports")
         with open(big, "rb") as source:
             empty.get_item("oai:example.org:big").put_stream("data", source)

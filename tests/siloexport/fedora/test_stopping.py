@@ -60,7 +60,7 @@ def test_a_server_killed_in_the_middle_costs_nothing_that_was_done(
             killed.set()
             os.kill(server.pid, 9)
 
-    with FedoraClient(ADMIN) as client:
+    with FedoraClient(server.root, ADMIN) as client:
         target = FedoraTarget(f"{server.root}/exports", client)
         export = Export(empty, target, Policy(versions=Versions.ALL), QUICK)
         assert not export.run(jobs=2, watch=Watch(progress=kill)).whole

@@ -1,8 +1,13 @@
 """The traps of servers that a real one cannot be made to show at will: simulated."""
 
 import itertools
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from fedora_simulator import Answer, Request
@@ -14,8 +19,9 @@ from siloexport.engine import Export
 from siloexport.errors import TargetUnusable
 from siloexport.exits import exit_of_run
 from siloexport.plan import Policy, Versions
-from siloexport.targets.fedora import FedoraTarget
-from siloexport.values import ActionKind
+from siloexport.targets.fedora import FedoraClient, FedoraTarget
+from siloexport.targets.fedora.answers import Elsewhere
+from siloexport.values import ActionKind, OnConflict
 
 ID = "oai:example.org:1"
 
@@ -314,3 +320,98 @@ def test_the_documents_of_their_own_can_be_left_out(
     again = replace(export, policy=Policy(versions=Versions.ALL))
     assert again.run().actions == {ActionKind.DESCRIBE: 1}
     assert again.verify().differences == 0
+
+
+@contextmanager
+def recording() -> Iterator[tuple[str, list[Message]]]:
+    """A server of somebody else: its address, and the headers of all that is sent to it."""
+    seen: list[Message] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def handle_one_request(self) -> None:
+            super().handle_one_request()
+            if hasattr(self, "headers"):
+                seen.append(self.headers)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/rest", seen
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+LDP = '<http://www.w3.org/ns/ldp#Resource>;rel="type"'
+
+
+def _elsewhere(kind: str, url: str) -> Answer:
+    """An answer that leads to somebody else's server."""
+    memento = f"{url}/exports/fcr:versions/20240501000000"
+    return {
+        "fcr:tx": Answer(201, {"Location": f"{url}/fcr:tx/1"}),
+        "fcr:versions": Answer(200, {"Link": LDP}, f'<{memento}>; rel="memento"'.encode()),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["fcr:tx", "fcr:versions"])
+def test_nothing_is_sent_to_another_server_that_an_answer_names(
+    simulated: Fedora, export: Export, put: Harvest, kind: str
+) -> None:
+    """Credentials would go with it."""
+    simulator = simulated.simulator
+    assert simulator
+    assert export.run().whole
+    put(export.silo, ID, "2", "Two")
+    methods = {"POST"} if kind == "fcr:tx" else {"GET"}
+    with recording() as (url, seen):
+        simulator.interfere = lambda request: (
+            _elsewhere(kind, url)
+            if request.method in methods and request.path.endswith(kind)
+            else None
+        )
+        if kind == "fcr:versions":
+            with pytest.raises(TargetUnusable) as raised:
+                export.reconcile()
+            reason = str(raised.value)
+        else:
+            report = export.run(on_conflict=OnConflict.OVERWRITE)
+            assert not report.whole
+            reason = report.stopped
+        assert "on another server than the export's" in reason
+        assert seen == []
+    simulator.interfere = lambda _request: None
+    assert export.run().whole
+    assert deposits(export) == 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1:8080/rest",
+        "http://127.0.0.1/rest",
+        "http://127.0.0.1:80800/rest",
+        "http://localhost:8080/rest",
+        "http://127.0.0.1:8080@example.org/rest",
+        "http://example.org\\@127.0.0.1:8080/rest",
+        "//127.0.0.1:8080/rest",
+        "/rest",
+        "file:///etc/passwd",
+        "",
+    ],
+)
+def test_another_address_is_refused_before_a_connection_is_made(url: str) -> None:
+    with FedoraClient("http://127.0.0.1:8080/rest") as client, pytest.raises(Elsewhere):
+        client.send("GET", url)
+
+
+@pytest.mark.parametrize(
+    ("of", "url"),
+    [
+        ("http://Example.org/rest", "http://example.ORG:80/fcrepo"),
+        ("https://example.org:443", "HTTPS://example.org/rest/a"),
+    ],
+)
+def test_one_server_is_one_however_its_address_is_written(of: str, url: str) -> None:
+    FedoraClient(of).check_address(url)
