@@ -190,7 +190,8 @@ def show_verification(
 def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
     for difference in report.first[:_SHOWN]:
         click.echo(
-            f"{difference.identifier} {difference.version}: {difference.what}: {difference.detail}"
+            f"{difference.identifier} {difference.version}".rstrip()
+            + f": {difference.what}: {difference.detail}"
         )
     for identifier, why in list(report.unreadable.items())[:_SHOWN]:
         click.echo(f"silo: {identifier} was not compared: {why}", err=True)

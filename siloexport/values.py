@@ -224,6 +224,12 @@ class Deposit:
         """The version, or the last of them: the one the target is to show as current."""
         return self.versions[-1]
 
+    def differs(self, what: str, where: str, detail: str, version: str = "") -> "Difference":
+        """A difference in one of its versions; in all where it has no version of that name."""
+        names = [one.name for one in self.versions]
+        named = version if version in names else names[0] if len(names) == 1 else ""
+        return Difference(self.identifier, named, what, where, detail)
+
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
@@ -297,6 +303,8 @@ class Difference:
     """One thing in which the target is not as exported.
 
     Attributes:
+        version: The version it is in; ``""`` where it is in no single one, as with the
+            tag files of a bag of several.
         what: ``missing``, ``file``, ``description``, ``versions``, ``status``, ``extra``,
             ``unreadable``.
         where: A path, a URI or a predicate.

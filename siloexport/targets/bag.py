@@ -35,7 +35,7 @@ from siloexport.errors import DepositFailed
 from siloexport.plan import digest_of
 from siloexport.targets.bag_settings import SENDER, BagSettings
 from siloexport.targets.directory import DAY, SETTINGS, DirectoryTarget, directory_name, marked
-from siloexport.values import Deposit, ExportedFile, ExportedVersion
+from siloexport.values import Deposit, Difference, ExportedFile, ExportedVersion
 
 _BAGIT = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 _VARIANT = "bag 2"
@@ -116,14 +116,14 @@ class _Bags:
     def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - the digests of the bag's own files come from reading all
         return None
 
-    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
         with tempfile.TemporaryDirectory(prefix="silo-bag-") as below:
             try:
                 bag = _unpacked(path, below)
             except (tarfile.TarError, OSError) as error:
-                yield "unreadable", path, f"it cannot be unpacked: {error}"
+                yield deposit.differs("unreadable", path, f"it cannot be unpacked: {error}")
                 return
-            yield from _faults_of(bag, path)
+            yield from _faults_of(bag, path, deposit)
             yield from _other_payload(bag, path, deposit)
 
 
@@ -359,7 +359,7 @@ def _unpacked(path: str, below: str) -> str:
     return os.path.join(below, names[0])
 
 
-def _faults_of(bag: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _faults_of(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
     """What the Library of Congress's own reader says of it."""
     import bagit  # noqa: PLC0415 - slow to load, and needed only here
 
@@ -368,9 +368,10 @@ def _faults_of(bag: str, path: str) -> Iterator[tuple[str, str, str]]:
             bagit.Bag(bag).validate()
         except bagit.BagValidationError as error:
             for detail in error.details or [error]:
-                yield "file", path, str(detail)
+                name = getattr(detail, "path", "")
+                yield deposit.differs("file", path, str(detail), _version_of(name, deposit))
         except (bagit.BagError, OSError, ValueError) as error:
-            yield "unreadable", path, str(error)
+            yield deposit.differs("unreadable", path, str(error))
 
 
 @contextlib.contextmanager
@@ -384,7 +385,14 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
         logger.disabled = before
 
 
-def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+def _version_of(name: str, deposit: Deposit) -> str:
+    """The version that a payload file belongs to; ``""`` for a tag file."""
+    below = "/".join(name.split("/")[:2])
+    found = (one.name for one in deposit.versions if _in_bag(one.name, "") == f"{below}/")
+    return next(found, "")
+
+
+def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
     """A bag may be sound, and of something else."""
     expected = {
         _in_bag(version.name, file.path): file.sha256
@@ -398,11 +406,14 @@ def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[tuple[str,
     }
     for name in sorted(expected.keys() | found):
         if name not in found:
-            yield "file", path, f"{name} is missing"
+            yield deposit.differs("file", path, f"{name} is missing", _version_of(name, deposit))
         elif name not in expected:
-            yield "extra", path, f"{name} was not exported"
+            yield deposit.differs(
+                "extra", path, f"{name} was not exported", _version_of(name, deposit)
+            )
         else:
             with open(os.path.join(bag, name), "rb") as file:
                 is_same = hashlib.file_digest(file, "sha256").hexdigest() == expected[name]
             if not is_same:
-                yield "file", path, f"{name} has other bytes than the Silo"
+                why = f"{name} has other bytes than the Silo"
+                yield deposit.differs("file", path, why, _version_of(name, deposit))

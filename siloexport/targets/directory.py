@@ -99,8 +99,8 @@ class Form(Protocol):
     def expected(self, deposit: Deposit) -> str | None:
         """The digest it would have; None where that is not known before it is written."""
 
-    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
-        """In what it is not as deposited: (what, where, sentence), see `Difference`."""
+    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
+        """In what it is not as deposited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,19 +320,18 @@ class DirectoryTarget:
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
         """See `Target`; beside the Silo, what is there is held against the ledger's digest."""
-        identifier, version = deposit.identifier, deposit.version.name
+        identifier = deposit.identifier
         place = self._place(identifier)
         if not os.path.lexists(place):
             why = f"{self._name(identifier)} is not in {self.shown}"
-            yield Difference(identifier, version, "missing", place, why)
+            yield deposit.differs("missing", place, why)
             return
         with self._failing_as(identifier):
             found = list(self._form.differences(place, deposit))
             if not found and is_head and self._form.digest(place) != held.token:
                 why = f"{self._name(identifier)} is not the one exported: its digest is another"
-                found.append(("file", place, why))
-        for what, where, why in found:
-            yield Difference(identifier, version, what, where, why)
+                found.append(deposit.differs("file", place, why))
+        yield from found
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> str:  # noqa: ARG002 - nothing is left here anyway
         """See `Target`."""

@@ -18,7 +18,7 @@ from siloexport.content import checked_chunks
 from siloexport.plan import Versions
 from siloexport.plan import digest_of as digest_of_json
 from siloexport.targets.directory import DirectoryTarget, directory_name
-from siloexport.values import Deposit, ExportedFile, ExportedVersion
+from siloexport.values import Deposit, Difference, ExportedFile, ExportedVersion
 
 __all__ = ["FilesTarget", "directory_name"]
 
@@ -75,16 +75,20 @@ class _Files:
     def expected(self, deposit: Deposit) -> str | None:
         return _tree_digest(self._digests(deposit))
 
-    def differences(self, path: str, deposit: Deposit) -> Iterator[tuple[str, str, str]]:
+    def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
         expected, found = self._digests(deposit), _read_tree(path)
         for name in sorted(expected.keys() | found.keys()):
             where = f"{path}/{name}"
             if name not in found:
-                yield "file", where, f"{name} is missing"
+                yield deposit.differs("file", where, f"{name} is missing", self._version(name))
             elif name not in expected:
-                yield "extra", where, f"{name} was not exported"
+                why = f"{name} was not exported"
+                yield deposit.differs("extra", where, why, self._version(name))
             elif expected[name] != found[name]:
-                yield "file", where, f"{name} has other bytes"
+                yield deposit.differs("file", where, f"{name} has other bytes", self._version(name))
+
+    def _version(self, name: str) -> str:
+        return name.partition("/")[0] if self.by_version else ""
 
     def _listed(self, deposit: Deposit) -> Iterator[tuple[str, ExportedVersion, ExportedFile]]:
         for version in deposit.versions:

@@ -126,6 +126,24 @@ class TestFilesOfAllVersions(TargetContract):
     def rig(self, tmp_path: Path) -> FilesRig:
         return FilesRig(tmp_path / "out", Versions.ALL)
 
+    @pytest.mark.parametrize(
+        ("name", "version"),
+        [
+            ("1/oai_dc", "1"),
+            ("1/extra", "1"),
+            ("workingcopy/oai_dc", "workingcopy"),
+            ("extra", ""),
+        ],
+    )
+    def test_difference_names_the_version_it_is_in(
+        self, silo: Silo, rig: FilesRig, name: str, version: str
+    ) -> None:
+        identifier = "oai:example.org:2"
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        (rig.directory / directory_name(identifier) / name).write_bytes(b"spoiled")
+        (found,) = Export(silo, rig.target(), Policy(Versions.ALL)).verify().first
+        assert (found.identifier, found.version) == (identifier, version)
+
 
 class TestBags(TargetContract):
     @pytest.fixture
@@ -221,6 +239,30 @@ class TestBags(TargetContract):
             tar.add(below, below.name)
         report = Export(silo, rig.target(), Policy(Versions.ALL)).verify()
         assert {one.identifier for one in report.first} == {identifier}
+
+    @pytest.mark.parametrize(
+        ("name", "version"),
+        [
+            ("data/1/oai_dc", "1"),
+            ("data/50^25/a.txt", "50%"),
+            ("data/workingcopy/oai_dc", "workingcopy"),
+            ("bag-info.txt", ""),
+        ],
+    )
+    def test_difference_names_the_version_it_is_in(
+        self, silo: Silo, rig: BagRig, name: str, version: str
+    ) -> None:
+        identifier = "oai:example.org:2"
+        silo[identifier].create_new_version("50%")
+        silo[identifier].put_stream("a.txt", "x")
+        Export(silo, rig.target(), Policy(Versions.ALL)).run()
+        below = Path(rig.bag(identifier).path)
+        content = (below / name).read_bytes()
+        (below / name).write_bytes(bytes(octet ^ 1 for octet in content))
+        with tarfile.open(rig.path(identifier), "w") as tar:
+            tar.add(below, below.name)
+        report = Export(silo, rig.target(), Policy(Versions.ALL)).verify()
+        assert {one.version for one in report.first} == {version}
 
     def test_text_that_no_file_can_hold_is_told_in_a_sentence(
         self, silo: Silo, rig: BagRig
