@@ -96,9 +96,10 @@ def _iterated(records: Callable[[], Iterable[Any]]) -> Harvested:
 
 
 def ours(url: str, set_spec: str | None) -> Harvested:
-    from oaipmhscraper.errors import HarvestStopped, ScraperError  # noqa: PLC0415
+    from oaipmhscraper.errors import ScraperError  # noqa: PLC0415
+    from oaipmhscraper.receipt import HarvestStopped  # noqa: PLC0415
     from oaipmhscraper.scraper import OAIPMHScraper  # noqa: PLC0415
-    from oaipmhscraper.transport.http_settings import HttpSettings  # noqa: PLC0415
+    from politeweb.settings import HttpSettings  # noqa: PLC0415
 
     settings = HttpSettings(first_pause=0.01, read_timeout=SILENCE, longest_pause=5.0)
     with tempfile.TemporaryDirectory() as directory:

@@ -8,19 +8,20 @@
 """
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import (
-    EndpointError,
+from oaipmhscraper.errors import PageUnreadable, ScraperError, TokenLoopError
+from oaipmhscraper.receipt import (
+    Counts,
     HarvestInterrupted,
     HarvestStopped,
-    PageUnreadable,
-    RetryLater,
-    ScraperError,
-    TokenLoopError,
+    ListReceipt,
+    Outcome,
+    Receipt,
 )
-from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_rules import Answer
-from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.transport.http_transport import HttpTransport, Transport
+from politeweb.answers import Answer
+from politeweb.errors import EndpointError, RetryLater
+from politeweb.settings import HttpSettings
 
 __all__ = [
     "Answer",

@@ -7,15 +7,17 @@ from typing import Any
 
 from oaipmhprotocol import Identify
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import RetryLater
 from oaipmhscraper.fetchers import Lane, Lent
 from oaipmhscraper.identified import granularity_in
 from oaipmhscraper.identifying import ask_identify
 from oaipmhscraper.job import Source
 from oaipmhscraper.journal import Journal, journal_path
-from oaipmhscraper.transport.http_rules import Answer, BaseURL
-from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
-from oaipmhscraper.transport.pace import Pace
+from oaipmhscraper.transport.http_rules import BaseURL
+from oaipmhscraper.transport.http_transport import HttpTransport, Transport
+from politeweb.answers import Answer
+from politeweb.errors import RetryLater
+from politeweb.pace import Pace
+from politeweb.settings import HttpSettings
 
 
 class Access:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from oaipmhprotocol import BadArgument, Granularity, Header, OAIError, Record, Verb
 from oaipmhscraper.completeness import Counted, Length, ended_alike
-from oaipmhscraper.errors import EndpointError, RetryLater
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
@@ -28,7 +27,6 @@ from oaipmhscraper.requests_and_pages import (
     identify_request,
     list_request,
 )
-from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.walk.endpoint_checks import check_alive
 from oaipmhscraper.walk.listed_pages import HEADERS, RECORDS, ListedPage
 from oaipmhscraper.walk.page_facts import (
@@ -40,6 +38,8 @@ from oaipmhscraper.walk.page_facts import (
 from oaipmhscraper.walk.values import GiveUp, Position, SingleList, WalkPage, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
 from oaipmhscraper.windows import Window, around, cut_at
+from politeweb.answers import Answer
+from politeweb.errors import EndpointError, RetryLater
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client

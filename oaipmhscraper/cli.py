@@ -14,18 +14,18 @@ import click
 from oaipmhprotocol import BadArgument, NoSetHierarchy, OAIError
 from oaipmhscraper.client import Client
 from oaipmhscraper.command_reports import Report, print_json, sentences
-from oaipmhscraper.errors import HarvestStopped, ScraperError
+from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.fresh_silo import undone_if_refused
 from oaipmhscraper.harvest_options import harvest_options
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.progress import display
-from oaipmhscraper.receipt import Receipt
+from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.options import http_options
 from oaipmhscraper.walk.endpoint_checks import refuse_unknown_set
 from oaipmhscraper.warc.replay import replay
+from politeweb.settings import HttpSettings
 from recordsilo.cli import example
 
 ALL = "all"

@@ -23,13 +23,7 @@ from oaipmhprotocol import (
 )
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.by_identifier import pages_by_identifier
-from oaipmhscraper.errors import (
-    EndpointError,
-    PageUnreadable,
-    RequestRefused,
-    TokenLoopError,
-    without_frames,
-)
+from oaipmhscraper.errors import PageUnreadable, TokenLoopError
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.repair import read_mended
@@ -47,12 +41,14 @@ from oaipmhscraper.requests_and_pages import (
     read_sets,
     resume_request,
 )
-from oaipmhscraper.transport.http_rules import Answer, Traffic
-from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport, Transport
+from oaipmhscraper.transport.http_transport import HttpTransport, Transport
 from oaipmhscraper.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
 from oaipmhscraper.walk.values import WindowBroken
 from oaipmhscraper.whole_lists import OneByOne, whole_list
 from oaipmhscraper.windows import Window
+from politeweb.answers import Answer, Traffic
+from politeweb.errors import EndpointError, RequestRefused, without_frames
+from politeweb.settings import HttpSettings
 
 logger = logging.getLogger("OAIPMH Harvester")
 

@@ -15,19 +15,14 @@ import click
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError
 from oaipmhscraper.errors import (
     BaseURLConflict,
-    EndpointError,
-    HarvestInterrupted,
     HarvestRunning,
-    HarvestStopped,
     NoBaseURL,
     NothingToUpdate,
-    RequestRefused,
-    RetryLater,
     ScraperError,
-    WarcUnreadable,
 )
-from oaipmhscraper.receipt import Receipt
+from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
 from oaipmhscraper.walk.listed_pages import ListBarren
+from politeweb.errors import EndpointError, RequestRefused, RetryLater, WarcUnreadable
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable
 

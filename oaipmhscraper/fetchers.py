@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.transport.http_rules import Answer, Exchange, Traffic
-from oaipmhscraper.transport.http_rules import Outcome as Answered
 from oaipmhscraper.transport.http_transport import Transport
 from oaipmhscraper.walk.values import WalkPage
+from politeweb.answers import Answer, Exchange, Traffic
+from politeweb.answers import Outcome as Answered
 
 Walk = Callable[[Client], Iterator[WalkPage]]
 """Walks a window with the client given."""

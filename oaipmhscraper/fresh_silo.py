@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat
-from oaipmhscraper.errors import HarvestStopped, RequestRefused
+from oaipmhscraper.receipt import HarvestStopped
+from politeweb.errors import RequestRefused
 from recordsilo import Silo
 from recordsilo.silo import may_become_a_silo
 

@@ -13,7 +13,7 @@ from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.by_identifier import Counting, pages_again, pages_by_identifier, settle
 from oaipmhscraper.completeness import reason_to_count
-from oaipmhscraper.errors import RequestRefused, ScraperError
+from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, WindowRow
@@ -32,6 +32,7 @@ from oaipmhscraper.walk.page_facts import DateSample, headers_of
 from oaipmhscraper.walk.values import GiveUp, WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.windows import Sight
+from politeweb.errors import RequestRefused
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
 """How many windows of a list may break: so many, and again for each page that brought something."""

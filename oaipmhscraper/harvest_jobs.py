@@ -5,10 +5,11 @@ from contextlib import suppress
 from typing import Any
 
 from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import HarvestInterrupted, HarvestStopped, RequestRefused, ScraperError
-from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.errors import ScraperError
+from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.transport.http_rules import BaseURL
+from politeweb.errors import RequestRefused
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work

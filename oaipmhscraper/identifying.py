@@ -4,10 +4,11 @@ import logging
 
 from oaipmhprotocol import Identify, OAIError
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import HTTPStatusError, PageUnreadable
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.repair import read_mended
 from oaipmhscraper.requests_and_pages import identify_request, read_identify
-from oaipmhscraper.transport.http_rules import Answer
+from politeweb.answers import Answer
+from politeweb.errors import HTTPStatusError
 
 logger = logging.getLogger("OAIPMH Harvester")
 

@@ -17,7 +17,7 @@ from oaipmhprotocol import (
     NoSetHierarchy,
 )
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import EndpointUnreachable, HarvestRunning, RetryLater
+from oaipmhscraper.errors import HarvestRunning
 from oaipmhscraper.fetchers import Fetchers, Lane
 from oaipmhscraper.harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
 from oaipmhscraper.journal import Journal
@@ -33,12 +33,13 @@ from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.sweep import sweep
 from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.tempo import Tempo
-from oaipmhscraper.transport.http_rules import Traffic
 from oaipmhscraper.transport.http_transport import Transport
 from oaipmhscraper.warc.light_pages import read_lightly
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.window_changes import Place
 from oaipmhscraper.windows import span
+from politeweb.answers import Traffic
+from politeweb.errors import EndpointUnreachable, RetryLater
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import replace_file
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Generic, NoReturn
 
 from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.errors import EndpointError, RetryLater
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Companions, Quirks
@@ -33,7 +32,6 @@ from oaipmhscraper.requests_and_pages import (
     Request,
     list_request,
 )
-from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.walk.endpoint_checks import check_alive, check_format, set_has_vanished
 from oaipmhscraper.walk.listed_pages import (
     Item,
@@ -64,6 +62,8 @@ from oaipmhscraper.walk.values import (
 )
 from oaipmhscraper.walk.wire_windows import as_sent, other_granularity
 from oaipmhscraper.windows import Window
+from politeweb.answers import Answer
+from politeweb.errors import EndpointError, RetryLater
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client

@@ -14,6 +14,7 @@ from lxml import etree
 
 from oaipmhprotocol import Header, MetadataFormat, Record, ResumptionToken, Set
 from oaipmhscraper.xml_pages import Serialiser, text_of
+from politeweb.answers import number_of
 
 
 class Unusable(Exception):
@@ -172,12 +173,3 @@ def token_of(listed: etree._Element | None, kinds: Kinds) -> ResumptionToken | N
         number_of(found.get("cursor")),
         found.get("expirationdate", found.get("expires")),
     )
-
-
-def number_of(text: str | None) -> int | None:
-    """A count as servers write it, or None; pycsw 2.6.2 sends ``-1`` on an empty page.
-
-    Python's `int` refuses what `str.isdigit` allows: ``²``, or 5,000 digits.
-    """
-    text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -11,7 +11,7 @@ from oaipmhscraper.journal import Journal, journal_path
 from oaipmhscraper.journal_rows import Job
 from oaipmhscraper.list_books import journalled
 from oaipmhscraper.receipt import ListReceipt, total
-from oaipmhscraper.warc.files import warc_names
+from politeweb.warc_files import warc_names
 
 _RECEIPT = "-receipt.json"
 

@@ -15,9 +15,11 @@ from typing import Any
 
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
+from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.sweep_rules import SweepReceipt
-from oaipmhscraper.transport.http_rules import Traffic
+from politeweb.answers import Traffic
+from politeweb.errors import shortened
 
 
 class Outcome(StrEnum):
@@ -393,3 +395,32 @@ def _common(values: Iterable[str | None]) -> str | None:
 
 def _text(moment: datetime | None) -> str | None:
     return None if moment is None else format_datestamp(moment, Granularity.SECOND)
+
+
+class HarvestStopped(ScraperError):
+    """A list ended before its end. Every page stored before stays.
+
+    Attributes:
+        request: The request that failed, as a URL's query.
+        receipt: What was got until then.
+        cause: The failure itself.
+    """
+
+    def __init__(self, request: str, cause: Exception, receipt: Receipt) -> None:
+        self.request = request
+        self.cause = cause
+        self.receipt = receipt
+        at = "" if request in str(cause) else f" at {shortened(request, 300)}"
+        super().__init__(f"the harvest stopped{at}: {cause}")
+
+
+class HarvestInterrupted(KeyboardInterrupt):
+    """Ctrl-C, taken between two pages. A KeyboardInterrupt, so nothing swallows it.
+
+    Attributes:
+        receipt: What was got until then.
+    """
+
+    def __init__(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+        super().__init__("interrupted between two pages; everything stored before stays")

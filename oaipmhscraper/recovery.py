@@ -22,9 +22,9 @@ from oaipmhprotocol import (
     NoRecordsMatch,
 )
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.errors import EndpointError, HTTPStatusError, PageUnreadable
+from oaipmhprotocol.queries import Verbatim, query_string
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.quirks import Companions, Quirks, Spelling
-from oaipmhscraper.requests_and_pages import Verbatim, query_string
 from oaipmhscraper.walk.values import (
     ByIdentifier,
     GiveUp,
@@ -35,6 +35,7 @@ from oaipmhscraper.walk.values import (
     Split,
 )
 from oaipmhscraper.windows import Window, is_granule
+from politeweb.errors import EndpointError, HTTPStatusError
 
 
 class Failure(StrEnum):

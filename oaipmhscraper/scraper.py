@@ -23,14 +23,7 @@ from oaipmhprotocol import (
 )
 from oaipmhscraper.access import Access
 from oaipmhscraper.client import Client, Moment
-from oaipmhscraper.errors import (
-    BaseURLConflict,
-    HarvestInterrupted,
-    HarvestStopped,
-    NoBaseURL,
-    NothingToUpdate,
-    RequestRefused,
-)
+from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate
 from oaipmhscraper.fresh_silo import holds_something
 from oaipmhscraper.harvest import ListEnd, Progress
 from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
@@ -59,7 +52,7 @@ from oaipmhscraper.marks import (
 )
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.quarantine import Quarantine, quarantine_of
-from oaipmhscraper.receipt import ListReceipt, Receipt
+from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.requests_and_pages import (
     checked_prefix,
     identify_request,
@@ -68,10 +61,12 @@ from oaipmhscraper.requests_and_pages import (
 from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.transport.http_rules import BaseURL
-from oaipmhscraper.transport.http_transport import HttpSettings, Transport
+from oaipmhscraper.transport.http_transport import Transport
 from oaipmhscraper.walk.endpoint_checks import refuse_unknown_formats
 from oaipmhscraper.warc.pages_only import PageCounter
 from oaipmhscraper.warc.responses import ResponseRecorder
+from politeweb.errors import RequestRefused
+from politeweb.settings import HttpSettings
 from recordsilo import PersistentState, Silo
 from recordsilo.disk.locks import Locks
 from recordsilo.records.manifest import now_text

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from oaipmhprotocol import Granularity, Header, OAIError, Record
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhscraper.by_identifier import listed_headers
-from oaipmhscraper.errors import EndpointError, RetryLater
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
@@ -33,6 +32,7 @@ from oaipmhscraper.sweep_rules import (
 )
 from oaipmhscraper.walk.values import WindowBroken
 from oaipmhscraper.windows import Window
+from politeweb.errors import EndpointError, RetryLater
 from recordsilo import PersistentState, Silo
 
 if TYPE_CHECKING:

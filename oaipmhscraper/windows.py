@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from oaipmhprotocol import DatestampError, Granularity
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
-from oaipmhscraper.errors import RequestRefused
+from politeweb.errors import RequestRefused
 
 LARGE = 10_000
 """A window that promises more records is cut."""

@@ -26,7 +26,7 @@ from oaipmhprovider.provider import respond
 from oaipmhprovider.sample import sample_repository
 from oaipmhscraper import OAIPMHScraper
 from oaipmhscraper.job import HarvestOptions
-from oaipmhscraper.transport.http_rules import Answer
+from politeweb.answers import Answer
 from recordsilo import Granary, HarvestedRecord
 from recordsilo.audit.check import Audit
 from recordsilo.disk import atomic_file

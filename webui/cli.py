@@ -19,8 +19,9 @@ from types import FrameType
 import click
 
 from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import HarvestInterrupted, NoBaseURL, ScraperError
+from oaipmhscraper.errors import NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
+from oaipmhscraper.receipt import HarvestInterrupted
 from recordsilo import Granary, Silo
 from recordsilo.cli import ExitCode, example, fail
 from silowork.commands import broker_option

@@ -9,12 +9,12 @@ import json
 import click
 
 from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
-from oaipmhscraper.documents.file_transport import FileRules, FileTransport
 from oaipmhscraper.documents.files_receipt import FilesReceipt
 from oaipmhscraper.documents.link_rules import LinkRule
-from oaipmhscraper.errors import RequestRefused
-from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.options import http_options, read_size
+from politeweb.errors import RequestRefused
+from politeweb.files import FileRules, FileTransport
+from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.progress import counting

@@ -17,7 +17,13 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from oaipmhscraper.documents.file_notes import Failed, Fetched, Notes, Task, tasks_left
-from oaipmhscraper.documents.file_transport import (
+from oaipmhscraper.documents.file_types import SNIFFED, file_name, objection, sniff
+from oaipmhscraper.documents.files_receipt import FileFailure, FilesReceipt
+from oaipmhscraper.documents.journal import FetchJournal
+from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types
+from oaipmhscraper.interrupts import interrupt_deferred
+from politeweb.errors import RetryLater
+from politeweb.files import (
     FileHead,
     FileRefused,
     FileUnavailable,
@@ -26,12 +32,6 @@ from oaipmhscraper.documents.file_transport import (
     Store,
     T,
 )
-from oaipmhscraper.documents.file_types import SNIFFED, file_name, objection, sniff
-from oaipmhscraper.documents.files_receipt import FileFailure, FilesReceipt
-from oaipmhscraper.documents.journal import FetchJournal
-from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types
-from oaipmhscraper.errors import RetryLater
-from oaipmhscraper.interrupts import interrupt_deferred
 from recordsilo import Row, Silo
 from recordsilo.disk.atomic_file import Staged, StrictBarrier, write_new
 from recordsilo.errors import RecordNotFound

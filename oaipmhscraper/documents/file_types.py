@@ -83,11 +83,6 @@ def sniff(beginning: bytes) -> str:
     return "text/html" if _HTML.match(beginning) else ""
 
 
-def media_type(header: str) -> str:
-    """A Content-Type header without its parameters, in lower case."""
-    return header.partition(";")[0].strip().lower()
-
-
 def objection(expected: Iterable[str], served: str, sniffed: str) -> str:
     """Why a file is not what was asked for, in words after "it"; ``""`` where it is.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import unquote, urlsplit
 
-from oaipmhscraper.errors import RequestRefused
+from politeweb.errors import RequestRefused
 from recordsilo.formats import Link
 
 TYPE_OF_EXTENSION = {

@@ -12,14 +12,16 @@ from datetime import UTC, date, datetime, timedelta
 
 from oaipmhprotocol import DatestampError, Granularity, Header, Verb
 from oaipmhprotocol.datestamps import format_datestamp, parse_datestamp
+from oaipmhprotocol.queries import Verbatim, query_string
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.errors import EndpointError, HTTPStatusError, PageUnreadable, RetryLater
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.probe.list_checks import header_of
 from oaipmhscraper.probe.reading import read_asked
 from oaipmhscraper.probe.values import Asked, Evidence
-from oaipmhscraper.requests_and_pages import Verbatim, query_string
-from oaipmhscraper.transport.http_rules import Exchange, begins_as_oai, with_query
+from oaipmhscraper.transport.http_rules import begins_as_oai, with_query
 from oaipmhscraper.transport.http_transport import Transport
+from politeweb.answers import Exchange
+from politeweb.errors import EndpointError, HTTPStatusError, RetryLater
 
 _MOST_PAGES = 4
 MOST_REQUESTS = 28

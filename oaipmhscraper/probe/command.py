@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 import click
 from rich.console import Console
 
-from oaipmhscraper.errors import EndpointError, RequestRefused
 from oaipmhscraper.probe.asking import Probe
 from oaipmhscraper.probe.report import Report
-from oaipmhscraper.transport.http_rules import Exchange
-from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.http_transport import HttpTransport
 from oaipmhscraper.transport.options import http_options
-from oaipmhscraper.transport.pace import Pace
+from politeweb.answers import Exchange
+from politeweb.errors import EndpointError, RequestRefused
+from politeweb.pace import Pace
+from politeweb.settings import HttpSettings
 from recordsilo.cli import ExitCode, example, fail
 from recordsilo.commands.options import Number
 

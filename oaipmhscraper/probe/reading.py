@@ -25,8 +25,8 @@ from oaipmhscraper.requests_and_pages import (
     read_metadata_formats,
     read_sets,
 )
-from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.xml_pages import elements_of, parse_page, text_of
+from politeweb.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)

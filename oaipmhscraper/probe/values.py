@@ -10,7 +10,7 @@ from lxml import etree
 
 from oaipmhprotocol import Identify, OAIError
 from oaipmhscraper.requests_and_pages import ListPage
-from oaipmhscraper.transport.http_rules import Answer
+from politeweb.answers import Answer
 
 
 class Severity(StrEnum):

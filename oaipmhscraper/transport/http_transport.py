@@ -13,12 +13,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import responses as status_phrases
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 import requests
 
-from oaipmhscraper.errors import (
+from oaipmhprotocol.queries import query_string
+from oaipmhscraper.transport.http_rules import BaseURL, Verdict, begins_as_oai, judge, unpack_page
+from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic, backoff, retry_after
+from politeweb.codings import CodingBroken
+from politeweb.connections import BoundedAdapter
+from politeweb.errors import (
     EndpointError,
     EndpointUnreachable,
     HTTPStatusError,
@@ -28,29 +33,11 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
-from oaipmhscraper.requests_and_pages import query_string
-from oaipmhscraper.transport.http_connection import BoundedAdapter
-from oaipmhscraper.transport.http_failures import BROKEN, is_final, is_timeout, reason_of
-from oaipmhscraper.transport.http_rules import (
-    BUSY,
-    Answer,
-    BaseURL,
-    CodingBroken,
-    Exchange,
-    Outcome,
-    Traffic,
-    Verdict,
-    backoff,
-    begins_as_oai,
-    judge,
-    retry_after,
-    unpack,
-)
-from oaipmhscraper.transport.http_settings import HttpSettings
-from oaipmhscraper.transport.pace import Pace
-from oaipmhscraper.transport.public_hosts import PrivateAddress, guarded, is_public
-
-__all__ = ["HttpSettings", "HttpTransport", "Transport"]
+from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
+from politeweb.pace import Pace
+from politeweb.public_hosts import PrivateAddress, guarded, is_public
+from politeweb.sessions import Auth, PlainSession, keep_header
+from politeweb.settings import HttpSettings
 
 logger = logging.getLogger("OAIPMH Harvester")
 
@@ -77,39 +64,6 @@ class _Transient(Exception):
         self.answer = answer
         self.slow = slow
         super().__init__(reason)
-
-
-class PlainSession(requests.Session):
-    """A session that sends a query as given, and never looks at redirects.
-
-    Each request to a host is sent with the same ``proxies``, ``verify`` and ``cert``.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._environment: dict[tuple[str, str], Any] = {}
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        """None.
-
-        Even where it is not to follow them, requests would read a redirect's whole
-        body, however large, and stumble over a malformed address.
-        """
-        del resp
-
-    def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
-        """Requests would undo percent-encodings that mean the same to most servers, not to all."""
-        prepared = super().prepare_request(request)
-        _, mark, query = str(request.url).partition("?")
-        prepared.url = str(prepared.url).partition("?")[0] + mark + query
-        return prepared
-
-    def merge_environment_settings(self, url: Any, *settings: Any) -> Any:
-        """Looked up once for each host: requests goes twice through the whole environment."""
-        place = urlsplit(str(url))[:2]
-        if place not in self._environment:
-            self._environment[place] = super().merge_environment_settings(url, *settings)
-        return dict(self._environment[place])
 
 
 class HttpTransport:
@@ -337,12 +291,12 @@ class HttpTransport:
         headers = dict(self._headers)
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        auth: tuple[str, str] | Callable[[_Prepared], _Prepared] | None = None
+        auth: Auth = None
         if self._base.shares_credentials_with(url):
             headers |= dict(settings.secret_headers)
             auth = self._base.auth or settings.auth
         if any(name.lower() == "authorization" for name in headers):
-            auth = _as_it_is
+            auth = keep_header
         return self._session.request(
             "GET" if form is None else "POST",
             url,
@@ -361,7 +315,7 @@ class HttpTransport:
         headers = {name.lower(): value for name, value in response.headers.items()}
         limit = self._settings.max_response
         try:
-            body = unpack(raw, headers.get("content-encoding", ""), limit, url)
+            body = unpack_page(raw, headers.get("content-encoding", ""), limit, url)
         except CodingBroken as error:
             body, cut = error.got, cut or str(error)
         packed = None if body is raw else raw
@@ -396,14 +350,6 @@ class HttpTransport:
         if is_final(error, has_answered=self._has_answered):
             return failure
         return _Transient(failure, reason, slow=is_timeout(error))
-
-
-_Prepared = requests.PreparedRequest
-
-
-def _as_it_is(request: _Prepared) -> _Prepared:
-    """Keep the header that is there: requests would put one from ``~/.netrc`` in its place."""
-    return request
 
 
 def _location(response: requests.Response) -> str | None:

@@ -7,16 +7,15 @@ machine and kept in histories. They come from files and from the environment.
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
-from urllib.parse import unquote
 
 import click
 import urllib3
 
-from oaipmhscraper.errors import RequestRefused
-from oaipmhscraper.transport.http_settings import HttpSettings
+from politeweb.errors import RequestRefused
+from politeweb.settings import HttpSettings, settings_from
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands.options import Number
 
@@ -129,54 +128,6 @@ def http_options(command: F) -> F:
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]  # click types a decorated command as Any
-
-
-def settings_from(
-    environment: Mapping[str, str],
-    *,
-    timeout: float | None = None,
-    header_file: str | None = None,
-    **options: Any,
-) -> HttpSettings:
-    """The settings of options and environment; an option that is None keeps its default.
-
-    Args:
-        environment: ``SILO_AUTH`` is ``user:password``; a ``%`` code stands for its character.
-        timeout: Longest silence; an answer as a whole may take five times as long.
-        header_file: Headers, one a line; empty lines and lines with ``#`` are left out.
-        options: Fields of `HttpSettings`.
-
-    Raises:
-        RequestRefused: Something that cannot be sent. Secrets are not repeated.
-    """
-    given = {name: value for name, value in options.items() if value is not None}
-    if timeout is not None:
-        given |= {"read_timeout": timeout, "total_timeout": max(5 * timeout, 60.0)}
-        given["connect_timeout"] = min(timeout, HttpSettings().connect_timeout)
-    if header_file is not None:
-        given["secret_headers"] = tuple(_headers_in(header_file))
-    if environment.get("SILO_AUTH"):
-        given["auth"] = _credentials(environment["SILO_AUTH"])
-    return HttpSettings(**given)
-
-
-def _headers_in(path: str) -> Iterator[tuple[str, str]]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise RequestRefused(f"{path} cannot be read as a text") from None
-    for line in lines:
-        if line.strip() and not line.lstrip().startswith("#"):
-            name, _, value = line.partition(":")
-            yield name.strip(), value.strip()
-
-
-def _credentials(text: str) -> tuple[str, str]:
-    user, colon, password = text.partition(":")
-    if not colon:
-        raise RequestRefused("the environment's SILO_AUTH is not user:password")
-    return unquote(user), unquote(password)
 
 
 def _warn_of_insecurity(settings: HttpSettings) -> None:

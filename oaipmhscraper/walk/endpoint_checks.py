@@ -10,13 +10,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError, Verb
-from oaipmhscraper.errors import EndpointError, RequestRefused, TokenLoopError
+from oaipmhscraper.errors import TokenLoopError
 from oaipmhscraper.requests_and_pages import (
     identify_request,
     list_request,
     read_headers,
     read_identify,
 )
+from politeweb.errors import EndpointError, RequestRefused
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client

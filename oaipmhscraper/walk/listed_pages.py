@@ -8,8 +8,8 @@ from oaipmhprotocol import Header, Record, Verb
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.repair import read_headers_mended, read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage, Request
-from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.walk.values import Position
+from politeweb.answers import Answer
 
 Item = TypeVar("Item", bound=Record | Header)
 

@@ -10,13 +10,13 @@ Source: datacite#941 and dataverse#8306, one poisoned record in a list of many t
 from typing import TYPE_CHECKING
 
 from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import EndpointError
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.recovery import Failure
 from oaipmhscraper.repair import read_headers_mended
 from oaipmhscraper.requests_and_pages import Request
 from oaipmhscraper.walk.page_facts import parting_date
 from oaipmhscraper.walk.values import ByIdentifier, Split
+from politeweb.errors import EndpointError
 
 if TYPE_CHECKING:
     from oaipmhscraper.client import Client

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from oaipmhprotocol import Record
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside
-from oaipmhscraper.transport.http_rules import Answer
+from politeweb.answers import Answer
 
 
 class Bounds(Protocol):

@@ -12,9 +12,9 @@ from html import unescape
 
 from oaipmhprotocol import DatestampError, Header, Record, ResumptionToken
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.page_elements import number_of
 from oaipmhscraper.repair import read_records_mended
 from oaipmhscraper.requests_and_pages import ListPage
+from politeweb.answers import number_of
 
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml\s[^<>]*?\?>)?\s*+(?:<\?xml-stylesheet\s[^<>]*\?>)?\s*+"

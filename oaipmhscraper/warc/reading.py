@@ -20,12 +20,13 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
-from oaipmhscraper.errors import ResponseTooLarge, WarcUnreadable
-from oaipmhscraper.page_elements import number_of
-from oaipmhscraper.transport.http_rules import Answer, CodingBroken, unpack
-from oaipmhscraper.transport.http_settings import MAX_RESPONSE
-from oaipmhscraper.warc.files import whole_length
+from oaipmhscraper.transport.http_rules import unpack_page
 from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
+from politeweb.answers import Answer, number_of
+from politeweb.codings import CodingBroken
+from politeweb.errors import ResponseTooLarge, WarcUnreadable
+from politeweb.settings import MAX_RESPONSE
+from politeweb.warc_files import whole_length
 
 _HARVEST_ID = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 
@@ -206,7 +207,7 @@ def _answer(record: Any, raw: bytes, limit: int) -> Answer:
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     url, cut = said("WARC-Target-URI") or "", said(CUT) or ""
     try:
-        body = unpack(raw, headers.get("content-encoding", ""), limit, url)
+        body = unpack_page(raw, headers.get("content-encoding", ""), limit, url)
     except CodingBroken as broken:
         body, cut = broken.got, cut or str(broken)
     packed = None if body is raw else raw

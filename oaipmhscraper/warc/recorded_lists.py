@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from oaipmhprotocol import Verb
+from oaipmhprotocol.queries import query_string
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.requests_and_pages import query_string
 from oaipmhscraper.warc.light_pages import read_lightly
 from oaipmhscraper.warc.reading import Recorded
 

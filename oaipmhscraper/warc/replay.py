@@ -14,7 +14,8 @@ from itertools import chain
 from typing import Any
 
 from oaipmhprotocol import Identify, OAIError, Record, Verb
-from oaipmhscraper.errors import HarvestInterrupted, PageUnreadable, RequestRefused, WarcUnreadable
+from oaipmhprotocol.queries import query_string
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.identified import identifier_prefix, state_of
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.job import RECEIPTS, keep_receipt
@@ -22,30 +23,25 @@ from oaipmhscraper.ledger import Ledger
 from oaipmhscraper.marks import HARVESTED, ListJob, with_begun, with_receipt
 from oaipmhscraper.mending.undated import dated
 from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
-from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt
+from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outcome, Receipt
 from oaipmhscraper.repair import (
     read_headers_mended,
     read_mended,
     read_record_mended,
     read_records_mended,
 )
-from oaipmhscraper.requests_and_pages import (
-    ListPage,
-    SetAside,
-    checked_prefix,
-    query_string,
-    read_identify,
-)
+from oaipmhscraper.requests_and_pages import ListPage, SetAside, checked_prefix, read_identify
 from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.transport.http_rules import without_credentials
-from oaipmhscraper.transport.http_settings import MAX_RESPONSE
 from oaipmhscraper.walk.page_facts import are_outside, headers_of, share_one_identifier
 from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
 from oaipmhscraper.warc.recorded_lists import Asked, ListName, RecordedList, RecordedLists
 from oaipmhscraper.warc.recorded_singles import Batch, Singles
 from oaipmhscraper.windows import Window
+from politeweb.addresses import without_credentials
+from politeweb.errors import RequestRefused, WarcUnreadable
+from politeweb.settings import MAX_RESPONSE
 from recordsilo import PersistentState, Silo
 
 REPLAYING = "replaying"

@@ -25,10 +25,12 @@ from uuid import uuid4
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from oaipmhscraper.requests_and_pages import query_string
-from oaipmhscraper.transport.http_rules import Answer, without_credentials
-from oaipmhscraper.transport.http_transport import HttpSettings, Transport
-from oaipmhscraper.warc.files import GzipMember, WarcName, warc_names, whole_length
+from oaipmhprotocol.queries import query_string
+from oaipmhscraper.transport.http_transport import Transport
+from politeweb.addresses import without_credentials
+from politeweb.answers import Answer
+from politeweb.settings import HttpSettings
+from politeweb.warc_files import GzipMember, WarcName, warc_names, whole_length
 
 HARVEST = "Silo-Harvest"
 """Record field: the harvest's id."""

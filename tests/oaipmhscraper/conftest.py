@@ -8,7 +8,7 @@ import pytest
 
 from oaipmhscraper.client import Client
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_rules import Answer
+from politeweb.answers import Answer
 from recordsilo import Silo
 
 ENVELOPE = (

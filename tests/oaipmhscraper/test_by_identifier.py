@@ -18,13 +18,13 @@ from oaipmhscraper.completeness import (
     reason_to_count,
     settled,
 )
-from oaipmhscraper.errors import HTTPStatusError
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.walk.listed_pages import RECORDS
 from oaipmhscraper.walk.values import GiveUp, WindowBroken
 from oaipmhscraper.whole_lists import whole_list
 from oaipmhscraper.windows import Window
+from politeweb.errors import HTTPStatusError
 
 ALL = ListJob("oai_dc")
 EVERYTHING = [identifier(number) for number in range(1, 56)]

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from oaipmhprovider.server import SampleServer
-from oaipmhscraper.transport.http_transport import HttpSettings
+from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 

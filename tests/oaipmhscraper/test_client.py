@@ -7,8 +7,9 @@ import pytest
 
 from oaipmhprotocol import BadResumptionToken, IdDoesNotExist, NoRecordsMatch, NoSetHierarchy
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import PageUnreadable, RequestRefused, TokenLoopError
+from oaipmhscraper.errors import PageUnreadable, TokenLoopError
 from oaipmhscraper.walk.listed_pages import ListCutShort
+from politeweb.errors import RequestRefused
 
 
 def fill(repository, count):

@@ -27,11 +27,11 @@ from misbehaving.faults import POISONED, no_list_size
 from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import NOW, changed, many_items
 
-from oaipmhscraper.errors import HarvestStopped, RetryLater
 from oaipmhscraper.job import HarvestOptions
-from oaipmhscraper.receipt import Receipt
+from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_settings import HttpSettings
+from politeweb.errors import RetryLater
+from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import silo_command
 

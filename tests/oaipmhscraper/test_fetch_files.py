@@ -15,12 +15,12 @@ from oaipmhprotocol import Header, Record
 from oaipmhscraper.documents.command import fetch_files_command
 from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
 from oaipmhscraper.documents.file_notes import FAILED, FETCHED, Failed, Fetched, Notes
-from oaipmhscraper.documents.file_transport import FileRules, FileTransport
 from oaipmhscraper.documents.link_rules import LinkRule
 from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.transport.http_settings import HttpSettings
+from politeweb.files import FileRules, FileTransport
+from politeweb.settings import HttpSettings
 from recordsilo import Silo
 
 DC = (
@@ -248,7 +248,7 @@ def test_a_large_file_is_never_held_in_memory(tmp_path, server):
 import resource
 from recordsilo import Silo
 from oaipmhscraper.documents.fetch_files import fetch_files
-from oaipmhscraper.documents.file_transport import FileTransport, FileRules
+from politeweb.files import FileTransport, FileRules
 with Silo({str(tmp_path / "myrepo")!r}) as silo, FileTransport({server.url!r}) as transport:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(fetch_files(silo, transport).received)

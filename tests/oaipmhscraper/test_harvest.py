@@ -7,17 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oaipmhscraper.errors import (
-    EndpointUnreachable,
-    HarvestInterrupted,
-    HarvestStopped,
-    NothingToUpdate,
-    PageUnreadable,
-    RequestRefused,
-)
+from oaipmhscraper.errors import NothingToUpdate, PageUnreadable
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
+from politeweb.errors import EndpointUnreachable, RequestRefused
 
 
 def fill(repository, count, **more):

@@ -11,9 +11,11 @@ from misbehaving import MisbehavingServer, Repository
 from misbehaving.faults_of_hostile_servers import BOMBS, answering_with
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import PageOverfull, PageUnreadable, ResponseTooLarge
+from oaipmhscraper.errors import PageOverfull, PageUnreadable
 from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.transport.http_rules import Answer, unpack
+from oaipmhscraper.transport.http_rules import unpack_page
+from politeweb.answers import Answer
+from politeweb.errors import ResponseTooLarge
 from recordsilo.formats.documents import MEMORY_FACTOR
 
 MOST = 600 << 20
@@ -40,9 +42,9 @@ RECORD = b"<record><header><identifier>x</identifier></header><metadata><m/></me
 def test_an_answer_of_much_markup_is_refused_before_it_is_parsed(dense):
     limit = 1 << 20
     with pytest.raises(ResponseTooLarge, match="bytes of memory") as refusal:
-        unpack(gzip.compress(dense * (limit // 8)), "", limit, "http://r.example")
+        unpack_page(gzip.compress(dense * (limit // 8)), "", limit, "http://r.example")
     assert refusal.value.memory > MEMORY_FACTOR * limit
-    assert len(unpack(b"x" * limit, "", limit, "http://r.example")) == limit
+    assert len(unpack_page(b"x" * limit, "", limit, "http://r.example")) == limit
 
 
 @pytest.mark.parametrize("mends", [b"", b"&"])

@@ -7,18 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oaipmhscraper.errors import RequestRefused, ResponseTooLarge
-from oaipmhscraper.transport.http_rules import (
-    Answer,
-    BaseURL,
-    CodingBroken,
-    Verdict,
-    backoff,
-    judge,
-    retry_after,
-    unpack,
-    without_credentials,
-)
+from oaipmhscraper.transport.http_rules import BaseURL, Verdict, judge, unpack_page
+from politeweb.addresses import without_credentials
+from politeweb.answers import Answer, backoff, retry_after
+from politeweb.codings import CodingBroken
+from politeweb.errors import RequestRefused, ResponseTooLarge
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 OAI = b'<OAI-PMH xmlns="x"><error/></OAI-PMH>'
@@ -153,7 +146,7 @@ def raw_deflate(data: bytes) -> bytes:
     ],
 )
 def test_content_codings_are_undone_also_where_the_header_lies(raw, coding):
-    assert unpack(raw, coding, 1000, "http://h") == OAI
+    assert unpack_page(raw, coding, 1000, "http://h") == OAI
 
 
 @pytest.mark.parametrize(
@@ -167,16 +160,16 @@ def test_content_codings_are_undone_also_where_the_header_lies(raw, coding):
 )
 def test_broken_codings_are_named(raw, coding, words):
     with pytest.raises(CodingBroken, match=words):
-        unpack(raw, coding, 1000, "http://h")
+        unpack_page(raw, coding, 1000, "http://h")
 
 
 def test_a_decompression_bomb_stops_at_the_limit():
     bomb = gzip.compress(bytes(50_000_000))
     tracemalloc.start()
     with pytest.raises(ResponseTooLarge, match="1,000,000 bytes"):
-        unpack(bomb, "gzip", 1_000_000, "http://h")
+        unpack_page(bomb, "gzip", 1_000_000, "http://h")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
     with pytest.raises(ResponseTooLarge):
-        unpack(gzip.compress(bomb, mtime=0), "gzip, gzip", 1_000_000, "http://h")
+        unpack_page(gzip.compress(bomb, mtime=0), "gzip, gzip", 1_000_000, "http://h")

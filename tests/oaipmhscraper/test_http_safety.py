@@ -16,11 +16,11 @@ import pytest
 import urllib3
 from click.testing import CliRunner
 
-from oaipmhscraper.errors import EndpointUnreachable, RedirectRefused, RequestRefused
 from oaipmhscraper.transport import http_transport
-from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.transport.http_transport import HttpTransport
-from oaipmhscraper.transport.options import http_options, settings_from
+from oaipmhscraper.transport.options import http_options
+from politeweb.errors import EndpointUnreachable, RedirectRefused, RequestRefused
+from politeweb.settings import HttpSettings, settings_from
 
 OAI = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><Identify/></OAI-PMH>'
 IDENTIFY = {"verb": "Identify"}

@@ -13,7 +13,10 @@ from time import monotonic
 
 import pytest
 
-from oaipmhscraper.errors import (
+from oaipmhprotocol.queries import Verbatim
+from oaipmhscraper.transport.http_transport import HttpTransport
+from politeweb.answers import Exchange
+from politeweb.errors import (
     EndpointUnreachable,
     HTTPStatusError,
     RedirectRefused,
@@ -22,10 +25,8 @@ from oaipmhscraper.errors import (
     ResponseTooSlow,
     RetryLater,
 )
-from oaipmhscraper.requests_and_pages import Verbatim
-from oaipmhscraper.transport.http_rules import Exchange
-from oaipmhscraper.transport.http_transport import HttpSettings, HttpTransport
-from oaipmhscraper.transport.pace import Pace
+from politeweb.pace import Pace
+from politeweb.settings import HttpSettings
 
 OAI = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><Identify/></OAI-PMH>'
 IDENTIFY = {"verb": "Identify"}

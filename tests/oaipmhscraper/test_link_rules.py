@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oaipmhscraper.documents.file_types import SNIFFED, file_name, media_type, objection, sniff
+from oaipmhscraper.documents.file_types import SNIFFED, file_name, objection, sniff
 from oaipmhscraper.documents.link_rules import LinkRule, chosen, expected_types, looks_like_file
-from oaipmhscraper.errors import RequestRefused
+from politeweb.answers import media_type
+from politeweb.errors import RequestRefused
 from recordsilo.disk.names import check_path
 from recordsilo.formats import Link
 

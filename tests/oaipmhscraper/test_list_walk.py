@@ -10,7 +10,7 @@ from misbehaving.repository import Condition, Instead, changed, html
 
 from oaipmhprotocol import BadResumptionToken, CannotDisseminateFormat, Granularity
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import HTTPStatusError, RequestRefused, TokenLoopError
+from oaipmhscraper.errors import TokenLoopError
 from oaipmhscraper.list_walk import walk_list, walk_window
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Companions, Quirks, Spelling
@@ -25,6 +25,7 @@ from oaipmhscraper.walk.values import (
     WindowBroken,
 )
 from oaipmhscraper.windows import Window
+from politeweb.errors import HTTPStatusError, RequestRefused
 
 OPEN = Window()
 ALL = ListJob("oai_dc")

@@ -21,7 +21,7 @@ from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import DELETED, SIZE, sample_items
 
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import RetryLater
+from politeweb.errors import RetryLater
 
 
 @pytest.fixture

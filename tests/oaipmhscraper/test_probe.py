@@ -21,8 +21,8 @@ from oaipmhscraper.probe.checks import CHECKS
 from oaipmhscraper.probe.command import is_loopback, polite_settings
 from oaipmhscraper.probe.report import Report
 from oaipmhscraper.probe.values import TOPICS, Asked, Evidence
-from oaipmhscraper.transport.http_settings import HttpSettings
 from oaipmhscraper.xml_pages import parse_page
+from politeweb.settings import HttpSettings
 from recordsilo.cli import silo_command
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "probe.md"

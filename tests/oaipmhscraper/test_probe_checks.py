@@ -14,21 +14,16 @@ from types import SimpleNamespace
 import pytest
 
 from oaipmhprotocol import Granularity
+from oaipmhprotocol.queries import Verbatim
 from oaipmhprovider import Settings, respond, sample_repository
 from oaipmhprovider.sample import SampleRepository
-from oaipmhscraper.errors import (
-    EndpointError,
-    EndpointUnreachable,
-    HTTPStatusError,
-    PageUnreadable,
-    RetryLater,
-)
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.probe.asking import MOST_REQUESTS, Probe
 from oaipmhscraper.probe.checks import CHECKS
 from oaipmhscraper.probe.report import Report
 from oaipmhscraper.probe.values import Evidence, Severity
-from oaipmhscraper.requests_and_pages import Verbatim
-from oaipmhscraper.transport.http_rules import Answer, Exchange, Outcome
+from politeweb.answers import Answer, Exchange, Outcome
+from politeweb.errors import EndpointError, EndpointUnreachable, HTTPStatusError, RetryLater
 
 URL = "http://repo.example/oai"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

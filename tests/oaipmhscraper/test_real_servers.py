@@ -11,7 +11,7 @@ from lxml import etree
 from real_servers.running import QUERIES, TITLES, NotInstalled, running
 
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_settings import HttpSettings
+from politeweb.settings import HttpSettings
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oaipmhprotocol import BadArgument, BadResumptionToken, Granularity, NoRecordsMatch, OAIError
-from oaipmhscraper.errors import EndpointUnreachable, HTTPStatusError, PageUnreadable
+from oaipmhprotocol.queries import query_string
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.quirks import Companions, Quirks, Spelling
 from oaipmhscraper.recovery import (
     ENDS,
@@ -22,9 +23,9 @@ from oaipmhscraper.recovery import (
     remedy_for,
     spell,
 )
-from oaipmhscraper.requests_and_pages import query_string
 from oaipmhscraper.walk.values import GiveUp, Position, RestartFrom, Split
 from oaipmhscraper.windows import Window
+from politeweb.errors import EndpointUnreachable, HTTPStatusError
 
 YEAR = Window("2010-01-01", "2010-12-31")
 DAY = Window("2010-05-05", "2010-05-05")

@@ -9,15 +9,15 @@ from click.testing import CliRunner
 from misbehaving import FunctionTransport, repository_with
 
 from oaipmhscraper.cli import harvest as harvest_command
-from oaipmhscraper.errors import HarvestInterrupted, RequestRefused, WarcUnreadable
 from oaipmhscraper.job import HarvestOptions
-from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.receipt import HarvestInterrupted, Outcome
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.warc.reading import Recorded, read_warc
 from oaipmhscraper.warc.recorded_lists import ListName, RecordedLists
 from oaipmhscraper.warc.replay import REPLAYING, replay
 from oaipmhscraper.warc.responses import ResponseRecorder
+from politeweb.answers import Answer
+from politeweb.errors import RequestRefused, WarcUnreadable
 from recordsilo import Silo
 
 URL = "http://repo.example/oai"

@@ -24,7 +24,7 @@ from oaipmhprotocol import (
     Verb,
 )
 from oaipmhprotocol.words import DeletedRecord
-from oaipmhscraper.errors import PageUnreadable, RequestRefused
+from oaipmhscraper.errors import PageUnreadable
 from oaipmhscraper.requests_and_pages import (
     get_record_request,
     identify_request,
@@ -39,6 +39,7 @@ from oaipmhscraper.requests_and_pages import (
     read_sets,
     resume_request,
 )
+from politeweb.errors import RequestRefused
 
 RECORD = (
     "<record><header><identifier>oai:x:1</identifier><datestamp>2010-01-02</datestamp>"

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from oaipmhscraper.transport.http_rules import Answer
-from oaipmhscraper.transport.http_transport import HttpSettings
-from oaipmhscraper.warc import files
-from oaipmhscraper.warc.files import GzipMember, WarcName, warc_names, whole_length
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
+from politeweb import warc_files as files
+from politeweb.answers import Answer
+from politeweb.settings import HttpSettings
+from politeweb.warc_files import GzipMember, WarcName, warc_names, whole_length
 
 HARVEST = "20261121T211331.123456Z"
 PARAMS = {"verb": "ListRecords", "resumptionToken": "a+b c|d"}

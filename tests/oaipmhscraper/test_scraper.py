@@ -5,14 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from oaipmhscraper.errors import (
-    BaseURLConflict,
-    EndpointUnreachable,
-    NoBaseURL,
-    PageUnreadable,
-    RequestRefused,
-)
+from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, PageUnreadable
 from oaipmhscraper.scraper import OAIPMHScraper
+from politeweb.errors import EndpointUnreachable, RequestRefused
 from recordsilo import Silo
 from recordsilo.errors import NotASilo, SiloNotFound
 

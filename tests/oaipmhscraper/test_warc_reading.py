@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from oaipmhscraper.errors import WarcUnreadable
-from oaipmhscraper.transport.http_rules import Answer
 from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
 from oaipmhscraper.warc.responses import ResponseRecorder
+from politeweb.answers import Answer
+from politeweb.errors import WarcUnreadable
 
 HARVEST = "20261121T211331.123456Z"
 URL = "https://repo.example/oai"

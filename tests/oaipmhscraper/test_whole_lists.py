@@ -8,7 +8,7 @@ from misbehaving.repository import Condition, Instead, changed, html
 
 from oaipmhprotocol import BadArgument
 from oaipmhscraper.client import Client
-from oaipmhscraper.errors import HTTPStatusError, RequestRefused
+from politeweb.errors import HTTPStatusError, RequestRefused
 
 EVERYTHING = [identifier(number) for number in range(1, 56)]
 BREAKING = [

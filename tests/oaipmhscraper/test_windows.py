@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oaipmhprotocol import Granularity
-from oaipmhscraper.errors import RequestRefused
 from oaipmhscraper.windows import (
     COMFORTABLE,
     DAWN,
@@ -29,6 +28,7 @@ from oaipmhscraper.windows import (
     span,
     text_of_number,
 )
+from politeweb.errors import RequestRefused
 
 DAY, SECOND = Granularity.DAY, Granularity.SECOND
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)

@@ -17,9 +17,9 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from oaipmhprotocol.queries import query_string
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.past_harvests import PastHarvest, harvests_of
-from oaipmhscraper.requests_and_pages import query_string
 from oaipmhscraper.warc.reading import Recorded, read_warc
 from recordsilo.formats.documents import new_parser
 from recordsilo.records.manifest import Origin

@@ -7,18 +7,11 @@ from zlib import compress as deflate
 
 from fuzzing.target import Target
 
-from oaipmhscraper.errors import RequestRefused, ResponseTooLarge
-from oaipmhscraper.transport.http_rules import (
-    Answer,
-    BaseURL,
-    CodingBroken,
-    Verdict,
-    judge,
-    retry_after,
-    unpack,
-    with_query,
-    without_credentials,
-)
+from oaipmhscraper.transport.http_rules import BaseURL, Verdict, judge, unpack_page, with_query
+from politeweb.addresses import without_credentials
+from politeweb.answers import Answer, retry_after
+from politeweb.codings import CodingBroken
+from politeweb.errors import RequestRefused, ResponseTooLarge
 
 _NOW = datetime(2026, 11, 22, tzinfo=UTC)
 _LIMIT = 100_000
@@ -68,7 +61,7 @@ class Answers(Target):
 
 def _unpacked(raw: bytes, coding: str, url: str) -> tuple[bytes, str]:
     try:
-        body = unpack(raw, coding, _LIMIT, url)
+        body = unpack_page(raw, coding, _LIMIT, url)
     except ResponseTooLarge:
         return b"", "too large"
     except CodingBroken as broken:

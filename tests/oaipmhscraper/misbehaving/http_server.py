@@ -9,16 +9,11 @@ from datetime import UTC, datetime, timedelta
 from http.client import responses
 
 from misbehaving.repository import Reply, Repository
-from oaipmhscraper.errors import EndpointError, EndpointUnreachable, HTTPStatusError, RetryLater
-from oaipmhscraper.requests_and_pages import query_string
-from oaipmhscraper.transport.http_rules import (
-    Answer,
-    CodingBroken,
-    Verdict,
-    judge,
-    retry_after,
-    unpack,
-)
+from oaipmhprotocol.queries import query_string
+from oaipmhscraper.transport.http_rules import Verdict, judge, unpack_page
+from politeweb.answers import Answer, retry_after
+from politeweb.codings import CodingBroken
+from politeweb.errors import EndpointError, EndpointUnreachable, HTTPStatusError, RetryLater
 
 
 class MisbehavingServer(socketserver.ThreadingTCPServer):
@@ -199,7 +194,7 @@ class FunctionTransport:
         headers = {name.lower(): value for name, value in reply.headers}
         body = reply.body if reply.sent is None else reply.body[: reply.sent]
         try:
-            body = unpack(body, headers.get("content-encoding", ""), 1 << 28, self.base_url)
+            body = unpack_page(body, headers.get("content-encoding", ""), 1 << 28, self.base_url)
         except CodingBroken as error:
             raise EndpointUnreachable(self.base_url, str(error)) from error
         return Answer(body, self.base_url, reply.status, headers, received=datetime.now(UTC))

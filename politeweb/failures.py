@@ -3,7 +3,7 @@
 import requests
 import urllib3
 
-from oaipmhscraper.transport.http_settings import HttpSettings
+from politeweb.settings import HttpSettings
 
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 """What requests, urllib3 and the sockets under them raise for an exchange that fails."""

@@ -4,12 +4,14 @@ Source: RFC 9110, sections 10.1.2 (From), 10.1.5 (User-Agent) and 11.6.2 (Author
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from oaipmhscraper.errors import RequestRefused
+from politeweb.errors import RequestRefused
 
 MAX_RESPONSE = 64 << 20
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
@@ -134,3 +136,51 @@ def _check_proxy(proxy: str) -> None:
         sound = False
     if not sound:
         raise RequestRefused("the proxy is not given as an http or https URL")
+
+
+def settings_from(
+    environment: Mapping[str, str],
+    *,
+    timeout: float | None = None,
+    header_file: str | None = None,
+    **options: Any,
+) -> HttpSettings:
+    """The settings of options and environment; an option that is None keeps its default.
+
+    Args:
+        environment: ``SILO_AUTH`` is ``user:password``; a ``%`` code stands for its character.
+        timeout: Longest silence; an answer as a whole may take five times as long.
+        header_file: Headers, one a line; empty lines and lines with ``#`` are left out.
+        options: Fields of `HttpSettings`.
+
+    Raises:
+        RequestRefused: Something that cannot be sent. Secrets are not repeated.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if timeout is not None:
+        given |= {"read_timeout": timeout, "total_timeout": max(5 * timeout, 60.0)}
+        given["connect_timeout"] = min(timeout, HttpSettings().connect_timeout)
+    if header_file is not None:
+        given["secret_headers"] = tuple(_headers_in(header_file))
+    if environment.get("SILO_AUTH"):
+        given["auth"] = _credentials(environment["SILO_AUTH"])
+    return HttpSettings(**given)
+
+
+def _headers_in(path: str) -> Iterator[tuple[str, str]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise RequestRefused(f"{path} cannot be read as a text") from None
+    for line in lines:
+        if line.strip() and not line.lstrip().startswith("#"):
+            name, _, value = line.partition(":")
+            yield name.strip(), value.strip()
+
+
+def _credentials(text: str) -> tuple[str, str]:
+    user, colon, password = text.partition(":")
+    if not colon:
+        raise RequestRefused("the environment's SILO_AUTH is not user:password")
+    return unquote(user), unquote(password)

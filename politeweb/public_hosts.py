@@ -14,8 +14,8 @@ import requests
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.transport.http_connection import BoundedAdapter
+from politeweb.connections import BoundedAdapter
+from politeweb.errors import FetchError
 
 IsAllowed = Callable[[str, int, str], bool]
 """(host as in the URL, port, address connected to) → whether to go on."""
@@ -32,7 +32,7 @@ _NEVER_PUBLIC = tuple(
 )
 
 
-class PrivateAddress(ScraperError):
+class PrivateAddress(FetchError):
     """A host is at an address that is not public.
 
     Attributes:

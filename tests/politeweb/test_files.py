@@ -9,7 +9,8 @@ from files_server import PDF, FilesServer, Reply, files_server
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oaipmhscraper.documents.file_transport import (
+from politeweb.errors import RetryLater
+from politeweb.files import (
     FileHead,
     FileRefused,
     FileRules,
@@ -18,10 +19,9 @@ from oaipmhscraper.documents.file_transport import (
     Known,
     NotChanged,
 )
-from oaipmhscraper.documents.robots import LONGEST_DELAY, Robots
-from oaipmhscraper.errors import RetryLater
-from oaipmhscraper.transport.http_settings import HttpSettings
-from oaipmhscraper.transport.public_hosts import is_public
+from politeweb.public_hosts import is_public
+from politeweb.robots import LONGEST_DELAY, Robots
+from politeweb.settings import HttpSettings
 
 
 @pytest.fixture

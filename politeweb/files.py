@@ -15,16 +15,15 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import requests
 
-from oaipmhscraper.documents.file_types import media_type
-from oaipmhscraper.documents.robots import Robots
-from oaipmhscraper.errors import RetryLater, ScraperError
-from oaipmhscraper.page_elements import number_of
-from oaipmhscraper.transport.http_failures import BROKEN, is_final, reason_of
-from oaipmhscraper.transport.http_rules import BaseURL, backoff, retry_after, without_credentials
-from oaipmhscraper.transport.http_settings import HttpSettings
-from oaipmhscraper.transport.http_transport import PlainSession
-from oaipmhscraper.transport.pace import Pace
-from oaipmhscraper.transport.public_hosts import PrivateAddress, guarded, is_public
+from politeweb.addresses import Address, without_credentials
+from politeweb.answers import backoff, media_type, number_of, retry_after
+from politeweb.errors import FetchError, RetryLater
+from politeweb.failures import BROKEN, is_final, reason_of
+from politeweb.pace import Pace
+from politeweb.public_hosts import PrivateAddress, guarded, is_public
+from politeweb.robots import Robots
+from politeweb.sessions import Auth, PlainSession, keep_header
+from politeweb.settings import HttpSettings
 
 T = TypeVar("T")
 _PIECE = 65536
@@ -32,7 +31,7 @@ _LARGEST_ROBOTS = 512_000
 _SECONDS_FOR_A_FILE = 4 * 3600.0
 
 
-class FileRefused(ScraperError):
+class FileRefused(FetchError):
     """A file cannot be had, however often it is asked for.
 
     Attributes:
@@ -165,7 +164,7 @@ class FileTransport:
         sleep: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._base = BaseURL.parse(repository_url) if repository_url else None
+        self._base = Address.parse(repository_url) if repository_url else None
         self._settings = settings or HttpSettings()
         self._rules = rules or FileRules()
         self._sleep = sleep
@@ -235,11 +234,11 @@ class FileTransport:
         self._sleep(self._hosts.pace(url, self._robots.delay(url) if order.robots else 0).reserve())
         headers = {**settings.headers, "Accept": "*/*", "Accept-Encoding": "identity"}
         headers |= order.conditions
-        auth: tuple[str, str] | Callable[[_Prepared], _Prepared] | None = _as_it_is
+        auth: Auth = keep_header
         if self._base is not None and self._base.shares_credentials_with(url):
             headers |= dict(settings.secret_headers)
             told = any(name.lower() == "authorization" for name in headers)
-            auth = _as_it_is if told else self._base.auth or settings.auth
+            auth = keep_header if told else self._base.auth or settings.auth
         try:
             return self._session.request(
                 "GET",
@@ -291,7 +290,7 @@ class FileTransport:
             return FileUnavailable(url, f"cannot be fetched: {reason}")
         return _Passing(reason)
 
-    def _given_up(self, url: str, failure: _Passing) -> ScraperError:
+    def _given_up(self, url: str, failure: _Passing) -> FetchError:
         if failure.wait is not None:
             return self._later(url, failure)
         tried = self._settings.attempts
@@ -325,14 +324,6 @@ class FileTransport:
             return None
         except FileRefused:
             return ""
-
-
-_Prepared = requests.PreparedRequest
-
-
-def _as_it_is(request: _Prepared) -> _Prepared:
-    """No credentials: requests would look for some of the link's host in ``~/.netrc``."""
-    return request
 
 
 def _text(head: FileHead, content: Iterator[bytes]) -> str:

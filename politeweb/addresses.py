@@ -1,0 +1,70 @@
+"""Addresses as people and servers write them, and the credentials in them (pure)."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from politeweb.errors import RequestRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An http or https URL, and the credentials that stood in it.
+
+    Attributes:
+        url: Scheme, host, path and query.
+        auth: User and password that stood in it; never shown, logged or stored.
+    """
+
+    url: str
+    auth: tuple[str, str] | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what a person pasted.
+
+        Fragments and surrounding blanks are dropped.
+
+        Raises:
+            RequestRefused: Not an http or https URL with a host.
+        """
+        parts = _split(text.strip())
+        userinfo, at, host = parts.netloc.rpartition("@")
+        user, _, password = userinfo.partition(":")
+        url = urlunsplit((parts.scheme.lower(), host, parts.path, cls.kept_query(parts.query), ""))
+        return cls(url, (unquote(user), unquote(password)) if at else None)
+
+    @staticmethod
+    def kept_query(query: str) -> str:
+        """What of a pasted query belongs to the address: all of it."""
+        return query
+
+    def shares_credentials_with(self, url: str) -> bool:
+        """Whether a redirect's target may be told user and password: same host, not less safe."""
+        here, there = urlsplit(self.url), urlsplit(url)
+        if here.hostname != there.hostname:
+            return False
+        return (here.scheme, here.port) == (there.scheme, there.port) or (
+            here.scheme == "http" and there.scheme == "https"
+        )
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        text.encode()  # half of a surrogate pair is a ValueError, too
+        parts = urlsplit(text)
+        port_is_sound = parts.port is None or parts.port >= 0
+    except ValueError:
+        port_is_sound = False
+    if not port_is_sound or parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
+        raise RequestRefused(f"{without_credentials(text)!r} is not an http or https URL")
+    return parts
+
+
+_USERINFO = re.compile(r"(?<=//)[^/?#\s]*@")
+
+
+def without_credentials(text: str) -> str:
+    """Any text with ``user:password@`` taken out of the URLs in it."""
+    return _USERINFO.sub("", text)

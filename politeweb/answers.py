@@ -1,0 +1,123 @@
+"""What comes back for a request, and when to ask again (pure).
+
+Source: RFC 9110, sections 10.2.3 (Retry-After) and 15.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one request, unpacked.
+
+    Attributes:
+        body: The body without its content coding.
+        url: Where the answer came from in the end, without credentials.
+        status: The HTTP status.
+        headers: Names are in lower case.
+        raw: The body as sent, in its content coding; None where that is not known,
+            or where it is the body itself.
+        received: When the last byte came, aware UTC; None where that is not known.
+        cut: Why the body is less than was announced, in words; empty where it is not.
+    """
+
+    body: bytes
+    url: str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = field(default=None, repr=False)
+    received: datetime | None = None
+    cut: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What was sent and received so far.
+
+    Attributes:
+        sent: Requests, retries and redirects included.
+        retried: How many of them repeated one that failed.
+        received: Bytes of bodies, as sent by the server.
+    """
+
+    sent: int = 0
+    retried: int = 0
+    received: int = 0
+
+
+class Outcome(Enum):
+    """What an attempt tells of the server's load."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    """429 or 503: too many requests."""
+    TIMED_OUT = "timed out"
+    FAILED = "failed"
+    """Another HTTP error, a connection that broke, an answer cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One attempt to be answered, as one who sets the tempo wants to know it.
+
+    Attributes:
+        outcome: How it ended.
+        seconds: From sending to the last byte, without any wait before.
+        received: Bytes of the body, as sent; 0 where none came.
+        status: The HTTP status; None where none came.
+    """
+
+    outcome: Outcome
+    seconds: float
+    received: int = 0
+    status: int | None = None
+
+
+BUSY = frozenset({429, 503})
+
+
+def retry_after(value: str | None, now: datetime) -> float | None:
+    """Seconds to wait by a ``Retry-After`` header: a number, or an HTTP date; None if neither.
+
+    A deadline that has passed is 0.
+    """
+    text = (value or "").strip()
+    if text.isascii() and text.isdigit() and len(text) < 12:
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def backoff(attempt: int, base: float, cap: float, random: Callable[[], float]) -> float:
+    """Seconds before the next attempt: doubling from ``base``, half of it left to chance.
+
+    Args:
+        attempt: How many attempts have failed, from 1.
+        base: Seconds after the first.
+        cap: The longest pause.
+        random: Gives numbers in [0, 1).
+    """
+    full = min(cap, base * 2.0 ** min(attempt - 1, 32))
+    return full * (0.5 + random() / 2)
+
+
+def number_of(text: str | None) -> int | None:
+    """A count as servers write it, or None; pycsw 2.6.2 sends ``-1`` on an empty page.
+
+    Python's `int` refuses what `str.isdigit` allows: ``²``, or 5,000 digits.
+    """
+    text = (text or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def media_type(header: str) -> str:
+    """A Content-Type header without its parameters, in lower case."""
+    return header.partition(";")[0].strip().lower()

@@ -1,0 +1,80 @@
+"""Content codings undone, within bounds (RFC 9110, section 8.4)."""
+
+import zlib
+from contextlib import suppress
+
+from politeweb.errors import ResponseTooLarge
+
+
+class CodingBroken(Exception):
+    """A packed body does not unpack: cut short, damaged, or packed in an unknown way.
+
+    Attributes:
+        got: What could be unpacked before that.
+    """
+
+    def __init__(self, reason: str, got: bytes = b"") -> None:
+        self.got = got
+        super().__init__(reason)
+
+
+def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
+    """Undo content codings, never beyond ``limit`` bytes.
+
+    Gzip is recognised by its first bytes as well: some servers send it without
+    saying so, others say so and do not.
+
+    Raises:
+        ResponseTooLarge: More than ``limit`` bytes would come out.
+        CodingBroken: The packed bytes end early, are damaged or unknown.
+    """
+    codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
+    if len(codings) > 3:
+        raise CodingBroken(f"{len(codings)} content codings")
+    for coding in reversed(codings):
+        raw = _undo(coding, raw, limit, url)
+    if raw.startswith(b"\x1f\x8b"):
+        raw = _inflate(raw, 31, limit, url)
+    if len(raw) > limit:
+        raise ResponseTooLarge(url, limit)
+    return raw
+
+
+def _undo(coding: str, raw: bytes, limit: int, url: str) -> bytes:
+    if coding in {"gzip", "x-gzip"}:
+        return _inflate(raw, 31, limit, url) if raw.startswith(b"\x1f\x8b") else raw
+    if coding == "deflate":
+        is_zlib = len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0
+        return _inflate(raw, 15 if is_zlib else -15, limit, url)
+    if coding == "identity":
+        return raw
+    raise CodingBroken(f"the content coding {coding}, which was not asked for")
+
+
+def _inflate(raw: bytes, window: int, limit: int, url: str) -> bytes:
+    out = bytearray()
+    while raw:
+        stream = zlib.decompressobj(window)
+        try:
+            out += stream.decompress(raw, limit + 1 - len(out))
+        except zlib.error as error:
+            out += _before_damage(raw, window, limit + 1 - len(out))
+            raise CodingBroken(f"a packed answer that is damaged ({error})", bytes(out)) from None
+        if len(out) > limit:
+            raise ResponseTooLarge(url, limit)
+        if not stream.eof:
+            raise CodingBroken("a packed answer that was cut short", bytes(out))
+        raw = stream.unused_data if stream.unused_data.startswith(b"\x1f\x8b") else b""
+    return bytes(out)
+
+
+def _before_damage(raw: bytes, window: int, limit: int) -> bytes:
+    """What unpacks before the damage; zlib gives nothing of a piece that has it."""
+    stream = zlib.decompressobj(window)
+    out = bytearray()
+    with suppress(zlib.error):
+        for start in range(0, len(raw), 512):
+            out += stream.decompress(raw[start : start + 512])
+            if len(out) >= limit:
+                break
+    return bytes(out[:limit])
