@@ -9,15 +9,15 @@ import re
 import signal
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from types import FrameType
 from typing import IO, Any, NoReturn, TextIO
 
 import click
 
+from recordsilo.contributions import ContributionBroken, load, points
 from recordsilo.errors import FileUnreadable, ManifestUnreadable, RecordSiloError, StateUnreadable
 from recordsilo.silo import Silo
 
@@ -81,10 +81,27 @@ class _ReaderGone(Exception):
     """Nobody reads our output any more, say `head`."""
 
 
-@cache
-def _points() -> dict[str, EntryPoint]:
+def _points() -> Mapping[str, EntryPoint]:
     """The entry points of commands, by name."""
-    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    return points(ENTRY_POINTS)
+
+
+def _command(name: str) -> click.Command:
+    """A command by its entry point; in the place of a broken one, a command that says why."""
+    try:
+        found = load(_points()[name])
+        if isinstance(found, click.Command):
+            return found
+        raise ContributionBroken(_points()[name], "it is not a click command")
+    except ContributionBroken as error:
+        sentence = str(error)
+        return click.Command(
+            name,
+            callback=lambda **_given: fail(sentence),
+            short_help="(cannot be loaded)",
+            params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
+            context_settings={"ignore_unknown_options": True},
+        )
 
 
 class _Commands(click.Group):
@@ -98,12 +115,12 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command, with the sub-commands that other packages add to it."""
         if cmd_name not in self.commands and cmd_name in _points():
-            command = _points()[cmd_name].load()
+            command = _command(cmd_name)
             self.add_command(command, cmd_name)
-            for name, point in _points().items():
+            for name in _points():
                 parent, _, child = name.partition(".")
-                if child and parent == cmd_name:
-                    command.add_command(point.load(), child)
+                if child and parent == cmd_name and isinstance(command, click.Group):
+                    command.add_command(_command(name), child)
         return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -5,10 +5,15 @@ step that is done after a job of that kind: ``(Work, Ending) -> Ending``.
 """
 
 from collections.abc import Callable
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import TypeAlias
 
+from recordsilo.contributions import (
+    ContributionBroken,
+    contribution,
+    load,
+    points,
+    warn_once,
+)
 from silowork.errors import JobRefused
 from silowork.values import Ending
 from silowork.work import Asked, Fields, Kind, Work
@@ -17,36 +22,41 @@ ENTRY_POINTS = "recordsilo.jobs"
 Step: TypeAlias = Callable[[Work, Ending], Ending]
 
 
-@cache
-def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-
-
 def kind_names() -> list[str]:
     """The names of all kinds, sorted."""
-    return sorted(name for name in _points() if "." not in name)
+    return [name for name in points(ENTRY_POINTS) if "." not in name]
 
 
 def kind_of(name: str) -> Kind:
     """A kind by its name.
 
     Raises:
-        JobRefused: No package has a kind of that name.
+        JobRefused: No package has a kind of that name, or it cannot be loaded.
     """
     if name not in kind_names():
         raise JobRefused(f"there is no kind of job {name!r}; there are {', '.join(kind_names())}")
-    kind: Kind = _points()[name].load()
-    return kind
+    try:
+        return contribution(ENTRY_POINTS, name, Kind)
+    except ContributionBroken as error:
+        raise JobRefused(str(error)) from error
 
 
 def steps_after(name: str) -> list[Step]:
     """What other packages do after a job of a kind, by the names of the entry points."""
-    return [_points()[one].load() for one in sorted(_points()) if one.startswith(f"{name}.")]
+    steps = points(ENTRY_POINTS)
+    return [load(steps[one]) for one in steps if one.startswith(f"{name}.")]
 
 
 def begun_by_form() -> list[str]:
     """The names of kinds that a form begins."""
-    return [name for name in kind_names() if kind_of(name).read is not None]
+    found = []
+    for name in kind_names():
+        try:
+            if kind_of(name).read is not None:
+                found.append(name)
+        except JobRefused as error:
+            warn_once(str(error))
+    return found
 
 
 def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> Asked:

@@ -2,10 +2,16 @@
 
 import os
 import signal
-from collections.abc import Generator
+import sys
+import types
+from collections.abc import Callable, Generator, Iterator
+from importlib.metadata import EntryPoint
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from recordsilo import contributions
 
 settings.register_profile(
     "any load", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -32,3 +38,26 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, where nothing may be: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def contribute(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str, Any], None]]:
+    """Contribute a value for this test: (group, name of the entry point, value)."""
+    module = types.ModuleType("made_up_sibling")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    ours = contributions.entry_points
+    added: list[EntryPoint] = []
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        return [*ours(group=group), *(point for point in added if point.group == group)]
+
+    def add(group: str, name: str, value: Any) -> None:
+        attribute = f"value_{len(added)}"
+        setattr(module, attribute, value)
+        added.append(EntryPoint(name, f"{module.__name__}:{attribute}", group))
+        contributions.points.cache_clear()
+
+    monkeypatch.setattr(contributions, "entry_points", entry_points)
+    monkeypatch.setattr(contributions, "_told", set())
+    yield add
+    contributions.points.cache_clear()

@@ -1,4 +1,5 @@
-"""A Silo, checked: its own files, the pairtree in order, each record, and last the index.
+"""A Silo, checked: its own files, the pairtree in order, each record, the index, and last
+what other packages keep.
 
 Nothing is changed. What looks wrong is looked at again while no writer is at work on
 it, so that writers beside the audit are never reported.
@@ -7,11 +8,12 @@ it, so that writers beside the audit are never reported.
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from recordsilo.audit.contributed import contributed_findings
 from recordsilo.audit.findings import Code, Finding, shown
 from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.index_check import IndexCheck
@@ -55,20 +57,28 @@ class Audit:
         share: The share of records whose files are read byte for byte; of the others
             names and sizes are compared.
         seed: Draws that share: the same seed, the same records.
+        without: Names of contributed checks that are left out; None: all of them.
 
     Raises:
         SiloNotFound: No such directory.
         NotASilo: It holds something else.
     """
 
-    def __init__(self, path: str, *, share: float = 1.0, seed: str = "") -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        share: float = 1.0,
+        seed: str = "",
+        without: Collection[str] | None = (),
+    ) -> None:
         if not os.path.isdir(path):
             raise SiloNotFound(f"there is no Silo at {path}")
         if not is_silo(path):
             raise NotASilo(path)
         self.path = os.path.abspath(path)
         self._root = f"{self.path}/{ROOT}"
-        self._share, self._seed = share, seed
+        self._share, self._seed, self._without = share, seed, without
         self._locks = Locks(f"{self.path}/.silo/locks")
 
     def findings(self) -> Iterator[Finding]:
@@ -92,6 +102,9 @@ class Audit:
                     if directory.place or after != "":  # "" was given before
                         yield self._directory(directory, index, hashing=hashing)
             yield from self._index(index)
+            if self._without is not None:
+                for finding in contributed_findings(self.path, self._without):
+                    yield Step((finding,))
         finally:
             index.close()
 

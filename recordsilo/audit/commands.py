@@ -11,7 +11,8 @@ import click
 
 from recordsilo.audit import passes
 from recordsilo.audit.check import Audit
-from recordsilo.audit.findings import Code, Finding, Severity, printable
+from recordsilo.audit.contributed import all_rules, check_names
+from recordsilo.audit.findings import Code, Finding, Severity, printable, table
 from recordsilo.audit.passes import Pass
 from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import Mended, Outcome, Repair
@@ -20,7 +21,7 @@ from recordsilo.cli import example, fail, open_silo
 from recordsilo.commands.options import Number
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import version_dirname
-from recordsilo.errors import VersionFrozen
+from recordsilo.errors import VersionFrozen, did_you_mean
 from recordsilo.progress import counting
 from recordsilo.records.harvested_record import HarvestedRecord
 
@@ -50,6 +51,25 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
 # -- check ------------------------------------------------------------------------------
 
 
+def _print_codes(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(table(all_rules()), nl=False)
+        context.exit()
+
+
+def _known(
+    _context: click.Context, _option: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    known = check_names()
+    for name in value:
+        if name not in known:
+            there = f"there are {', '.join(known)}" if known else "no package brings any"
+            raise click.BadParameter(
+                f"there is no check {name!r}; {there}{did_you_mean(name, known)}"
+            )
+    return value
+
+
 @click.command(epilog=example(
     "silo check myrepo",
     "silo check myrepo --sample 5%",
@@ -64,12 +84,18 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
 @click.option("--budget", type=Number(min=0), metavar="SECONDS",
               help="Stop after about that long, between two records.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on where the last check stopped.")
+@click.option("--without", metavar="NAME", multiple=True, callback=_known,
+              help="Leave out this check of another package; repeatable.")  # fmt: skip
+@click.option("--codes", is_flag=True, is_eager=True, expose_value=False, callback=_print_codes,
+              help="Print what can be found, as a table, and exit.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 def check(*,
     silo_dir: str, sample: float | None, seed: str | None, budget: float | None, resume: bool,
-    as_json: bool,
+    without: tuple[str, ...], as_json: bool,
 ) -> int:  # fmt: skip
     """Check a Silo: every file against the manifests, the manifests themselves, the index.
+
+    Last come the checks that other packages contribute.
 
     Nothing is changed. Each finding has a code (docs/audit.md), the path, what was
     expected and found, and what to do.
@@ -83,7 +109,7 @@ def check(*,
         130  interrupted; --resume goes on
     """
     so_far = _begin(silo_dir, sample, seed, resume=resume)
-    audit = Audit(silo_dir, share=so_far.share, seed=so_far.seed)
+    audit = Audit(silo_dir, share=so_far.share, seed=so_far.seed, without=without)
     run = _Run(audit, so_far, budget, _printer(as_json))
     with counting("checking") as show_progress:
         run.go(show_progress)

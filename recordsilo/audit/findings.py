@@ -1,5 +1,6 @@
 """What an audit can find: the table of codes, of which docs/audit.md is made. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -310,7 +311,27 @@ class Code(Enum):
     INDEX_SEARCH = (
         "S115", WARNING, "searches of the index go by something else than its rows and texts",
         "`silo repair` makes the index anew.")
+
+    # -- checks that packages contribute ----------------------------------------------------
+    CHECK_FAILED = (
+        "S120", WARNING, "a check that another package contributes could not be run",
+        "Update or remove that package, or leave its check out with --without.")
     # fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of a check that a package contributes; `Code` has the store's own.
+
+    Attributes:
+        number: A letter other than S, and digits: ``X001``; never given to another rule.
+        severity, meaning, advice: As those of `Code`.
+    """
+
+    number: str
+    severity: Severity
+    meaning: str
+    advice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +345,7 @@ class Finding:
         identifier: Of the record concerned; empty where none is.
     """
 
-    code: Code
+    code: Code | Rule
     path: str
     expected: str
     found: str
@@ -361,11 +382,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
-def table() -> str:
+def table(rules: Iterable[Code | Rule] = Code) -> str:
     """The codes as a Markdown table, in the order of their numbers."""
     lines = ["| code | severity | what is wrong | what to do |", "|---|---|---|---|"]
     lines += [
         f"| {code.number} | {code.severity.value} | {code.meaning} | {code.advice} |"
-        for code in sorted(Code, key=lambda code: code.number)
+        for code in sorted(rules, key=lambda code: code.number)
     ]
     return "\n".join(lines) + "\n"

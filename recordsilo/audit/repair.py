@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from recordsilo.audit.check import Audit
-from recordsilo.audit.findings import Code, Finding
+from recordsilo.audit.findings import Code, Finding, Rule
 from recordsilo.audit.index_check import PATH as INDEX
 from recordsilo.audit.reading import entries
 from recordsilo.audit.record_check import RecordCheck, identifier_of
@@ -73,7 +73,7 @@ class Repair:
     """
 
     def __init__(self, path: str, *, dry_run: bool = False) -> None:
-        self._audit = Audit(path, share=1.0)
+        self._audit = Audit(path, share=1.0, without=None)
         self._silo = self._audit.path
         self._dry_run = dry_run
         self._staging = Staging(f"{self._silo}/.silo/tmp")
@@ -134,7 +134,7 @@ class Repair:
             self._is_index_stale = True
             self._are_rows_wrong |= code in _WRONG_ROWS
             return "the index is made anew from the manifests"
-        means: dict[Code, Callable[[Finding], str]] = {
+        means: dict[Code | Rule, Callable[[Finding], str]] = {
             Code.WRITE_UNFINISHED: self._sweep_write,
             Code.CREATION_UNFINISHED: self._sweep_creation,
             Code.DELETION_UNFINISHED: self._finish_deletion,

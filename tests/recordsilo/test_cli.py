@@ -115,7 +115,7 @@ def test_a_package_adds_a_command_to_the_group_of_another(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     point = EntryPoint("rules.check", "recordsilo.audit.commands:check", cli.ENTRY_POINTS)
-    with_one_more = cli._points() | {point.name: point}
+    with_one_more = {**cli._points(), point.name: point}
     monkeypatch.setattr(cli, "_points", lambda: with_one_more)
     monkeypatch.setattr(silo_command, "commands", {})
     assert "\n  check " in run("rules", "--help").out

@@ -1,0 +1,61 @@
+"""Checks that other packages contribute: what they keep beside the records.
+
+An entry point of the group ``recordsilo.checks`` names a `Check`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from recordsilo.audit.findings import Code, Finding, Rule
+from recordsilo.contributions import ContributionBroken, contribution, contributions, points
+
+GROUP = "recordsilo.checks"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check of a Silo that runs after the store's own.
+
+    Attributes:
+        name: The entry point's name; ``silo check --without NAME`` leaves it out.
+        title: What is checked, for people.
+        rules: What it can find.
+        run: The Silo's directory → findings, one by one; changes nothing.
+    """
+
+    name: str
+    title: str
+    rules: tuple[Rule, ...]
+    run: Callable[[str], Iterable[Finding]]
+
+
+def check_names() -> list[str]:
+    """The names of all contributed checks, sorted; none is loaded."""
+    return list(points(GROUP))
+
+
+def contributed_findings(path: str, without: Collection[str] = ()) -> Iterator[Finding]:
+    """What the contributed checks find; one that fails is a finding itself.
+
+    Args:
+        path: The Silo's directory.
+        without: Names of checks to leave out.
+    """
+    for name in check_names():
+        if name in without:
+            continue
+        try:
+            yield from contribution(GROUP, name, Check).run(path)
+        except ContributionBroken as error:
+            yield _failed(error)
+        except Exception as error:  # noqa: BLE001 - the code of any package runs here
+            yield _failed(ContributionBroken(points(GROUP)[name], error))
+
+
+def _failed(error: ContributionBroken) -> Finding:
+    return Finding(Code.CHECK_FAILED, ".", f"findings of the check {error.name}", str(error))
+
+
+def all_rules() -> list[Code | Rule]:
+    """The store's codes, and those of contributed checks that can be loaded."""
+    return [*Code, *(rule for check in contributions(GROUP, Check) for rule in check.rules)]

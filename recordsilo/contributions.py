@@ -1,0 +1,100 @@
+"""What packages contribute by entry points: found by name, loaded only where it is used.
+
+A contribution that cannot be loaded is named in one sentence and does not stop the others.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol, TypeVar
+
+from recordsilo.errors import RecordSiloError
+
+logger = logging.getLogger("RecordSilo")
+OURS = "recordsilo"
+"""The distribution whose contributions win over others of the same name."""
+_told: set[str] = set()
+
+
+class Named(Protocol):
+    """A value that a package contributes; its entry point has the same name."""
+
+    @property
+    def name(self) -> str:
+        """The name of its entry point."""
+
+
+N = TypeVar("N", bound=Named)
+
+
+class ContributionBroken(RecordSiloError):
+    """A package contributes something that cannot be loaded, or that failed."""
+
+    def __init__(self, point: EntryPoint, reason: object) -> None:
+        self.group, self.name = point.group, point.name
+        said = f"{type(reason).__name__}: {reason}" if isinstance(reason, Exception) else reason
+        package = point.dist.name if point.dist else point.value
+        super().__init__(f"{point.name!r} of the package {package} ({point.group}) failed: {said}")
+
+
+@cache
+def points(group: str) -> Mapping[str, EntryPoint]:
+    """The entry points of a group by name, sorted; nothing is loaded.
+
+    Of several with one name ours counts, else that of the first package by name.
+    """
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=group), key=_rank):
+        first = found.setdefault(point.name, point)
+        if first.value != point.value:
+            warn_once(str(ContributionBroken(point, "another package has that name")))
+    return found
+
+
+def _rank(point: EntryPoint) -> tuple[str, bool, str]:
+    package = point.dist.name if point.dist else ""
+    return point.name, package != OURS, package
+
+
+def load(point: EntryPoint) -> Any:
+    """What an entry point leads to.
+
+    Raises:
+        ContributionBroken: It cannot be loaded.
+    """
+    try:
+        return point.load()
+    except Exception as error:
+        raise ContributionBroken(point, error) from error
+
+
+def contribution(group: str, name: str, kind: type[N]) -> N:
+    """The value that a package contributes under a name of `points`.
+
+    Raises:
+        ContributionBroken: It cannot be loaded, is of another type, or has another name.
+    """
+    point = points(group)[name]
+    found = load(point)
+    if not isinstance(found, kind):
+        raise ContributionBroken(point, f"{point.value} is not a {kind.__name__}")
+    if found.name != name:
+        raise ContributionBroken(point, f"{point.value} has the name {found.name!r}")
+    return found
+
+
+def contributions(group: str, kind: type[N]) -> Iterator[N]:
+    """All values of a group by name; those that are broken are logged once and left out."""
+    for name in points(group):
+        try:
+            yield contribution(group, name, kind)
+        except ContributionBroken as error:
+            warn_once(str(error))
+
+
+def warn_once(sentence: str) -> None:
+    """Log a sentence, unless this process did so before."""
+    if sentence not in _told:
+        _told.add(sentence)
+        logger.warning("%s", sentence)
