@@ -8,11 +8,22 @@ Source: OAI-PMH 2.0, sections 4.1 and 4.3.
 """
 
 import logging
-from collections.abc import Callable, Container, Generator, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from oaipmhprotocol import BadArgument, Granularity, Header, OAIError, Record, Verb
+from oaipmhprotocol import (
+    BadArgument,
+    CannotDisseminateFormat,
+    Granularity,
+    Header,
+    IdDoesNotExist,
+    OAIError,
+    Record,
+    Verb,
+)
+from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhscraper.completeness import Counted, Length, ended_alike
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
@@ -52,6 +63,8 @@ MOST_SINGLY = 100
 """Records missing in a part of a list that are got one by one; more are listed first."""
 _SPLITS, _SPLITS_EACH = 8, 4
 """How often a count is cut: so often, and again for each length of the longest list."""
+_NAMED = 10
+"""Records that a count lacks and the repository has: no more are looked for."""
 
 ReadRecord = Callable[[bytes], ListPage[Record]]
 
@@ -137,6 +150,9 @@ class Counting:
         granularity: In which its windows are cut.
         dates: Some of the datestamps of its records, if known.
         lost: Identifiers that it listed, of which no record could be stored.
+        begun: When the repository began to send it, by its own clock.
+        held: Names the records of the list that the Silo holds and a set of identifiers
+            does not.
     """
 
     promised: int | None
@@ -145,6 +161,8 @@ class Counting:
     granularity: Granularity
     dates: DateSample = field(default_factory=DateSample)
     lost: Container[str] = frozenset()
+    begun: datetime | None = None
+    held: Callable[[IdentifierSet], Iterable[str]] = lambda _counted: ()
 
 
 def settle(
@@ -214,6 +232,9 @@ class _Part:
     Attributes:
         window: Its bounds.
         listed: How many there were.
+        pages: On how many pages.
+        last: How many were on the last one.
+        identifiers: Which there were.
         dates: Some of their datestamps.
         missing: Those that are not known.
         alike: Whether it ended where the list of records did.
@@ -223,6 +244,9 @@ class _Part:
 
     window: Window
     listed: int = 0
+    pages: int = 0
+    last: int = 0
+    identifiers: IdentifierSet = field(default_factory=IdentifierSet)
     dates: DateSample = field(default_factory=DateSample)
     missing: list[Header] = field(default_factory=list)
     alike: bool = False
@@ -265,8 +289,9 @@ class _Count:
         self._has_doubts = False
         self._is_whole_begun = False
         is_one_list = what.longest.records >= what.distinct
-        self._has_early_end = False
-        self._shortest_end = what.longest.records
+        self._has_early_end = quirks.ends_early > 0
+        self._ends_on_full_page = False
+        self._largest_page = quirks.ends_early
         self._believed: list[_Part] = []
         self._todo: list[Window | _Part] = [*reversed(self._cut(self._whole, what.dates))]
         if not is_one_list or not self._todo:
@@ -286,7 +311,11 @@ class _Count:
                     yield from self._broken(broken)
                 self._go_whole()
         yield from self._got(list(self._unknown.values()))
-        yield self._batch.page(ended=True, steps=self._findings())
+        yield from self._flushed()
+        lacking = self._lacking()
+        remarks = (f"the count of identifiers lacks {', '.join(lacking)}",) if lacking else ()
+        steps = (Counted.LACKING.value, *self._findings()) if lacking else self._findings()
+        yield self._batch.page(ended=True, steps=steps, remarks=remarks)
 
     def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_Part"]:
         """List a part.
@@ -302,6 +331,10 @@ class _Count:
             part.dates.add(one.page.items)
             strays = strays or are_strictly_outside(one.page.items, window)
             part.listed += len(one.page.items)
+            if one.page.items:
+                part.pages, part.last = part.pages + 1, len(one.page.items)
+                self._largest_page = max(self._largest_page, part.last)
+            part.identifiers.add_all(header.identifier for header in one.page.items)
             missing_here = [h for h in one.page.items if h.identifier not in self._known]
             part.missing += missing_here
             yield from self._got(h for h in missing_here if h.deleted or not part.has_many)
@@ -309,11 +342,18 @@ class _Count:
             part.is_short = part.is_short or Rung.SHORT.value in one.steps
         self._unknown.update({header.identifier: header for header in part.missing})
         part.is_in_vain = strays and part.listed >= most > 0 and len(self._counted) == known_before
-        is_more = any(header.identifier not in self._what.lost for header in part.missing)
-        if is_more and not self._has_early_end:
+        self._note_early_end([h for h in part.missing if h.identifier not in self._what.lost])
+        return part
+
+    def _note_early_end(self, missing: Sequence[Header]) -> None:
+        """Note that a list lacked records; for later runs, if these are no newer than the list."""
+        begun = self._what.begun
+        now = format_datestamp(begun, self._what.granularity) if begun else "9999"
+        if any(header.datestamp < now for header in missing):
+            self._quirks.ends_early = max(self._quirks.ends_early, self._largest_page)
+        if missing and not self._has_early_end:
             self._has_early_end = True
             self._judge_again()
-        return part
 
     def _judged(self, part: "_Part") -> Iterator[WalkPage]:
         """Believe a part, or cut it in two: what brings the same together was whole."""
@@ -322,11 +362,12 @@ class _Count:
         if not windows:
             self._is_elsewhere = self._is_elsewhere and is_shown
             self._believed += [part] * is_shown
+            if not is_shown and part.pages > 1 and part.last >= self._largest_page:
+                self._ends_on_full_page = True
             yield from self._finished(part)
             return
         self._splits += 1
         yield from self._flushed()
-        known_before = len(self._counted)
         parts: list[_Part] = []
         for window in windows:
             half = yield from self._listed(window, part.listed)
@@ -334,26 +375,40 @@ class _Count:
         if any(half.is_in_vain for half in parts):
             self._go_whole()
             return
-        is_same = sum(one.listed for one in parts) == part.listed
-        if is_same and len(self._counted) == known_before:
+        if self._hold_the_same(part, parts):
+            self._believed.append(part)
             for one in parts:
                 yield from self._finished(one)
         else:
-            self._shortest_end = min(self._shortest_end, part.listed)
             self._todo += reversed(parts)
-            self._judge_again()
+
+    def _hold_the_same(self, part: "_Part", halves: Sequence["_Part"]) -> bool:
+        """Whether the halves of a part prove that it did not end early.
+
+        A lost token ends a list after a full page, so where the last half ends with one,
+        both may have been cut off at the same record.
+        """
+        together = IdentifierSet()
+        for half in halves:
+            together.add_set(half.identifiers)
+        if together.lacking(part.identifiers) or part.identifiers.lacking(together):
+            return False
+        return not self._has_early_end or halves[-1].last < self._largest_page
 
     def _is_shown(self, part: "_Part") -> bool:
         """Whether a part's length shows that it was not cut off where other lists were.
 
-        Once lists are known to end early, it has to be clearly shorter than those.
+        Once lists are known to end early, it has to be one page, clearly shorter than
+        others: no token was needed that could be lost.
         """
-        if part.alike or (part.has_many and part.window == self._whole):
+        if part.has_many and part.window == self._whole:
             return False
-        return not self._has_early_end or 4 * part.listed <= 3 * self._shortest_end
+        if self._has_early_end:
+            return part.pages <= 1 and 4 * part.listed <= 3 * self._largest_page
+        return not part.alike
 
     def _judge_again(self) -> None:
-        """Judge parts again that were believed on what was known before."""
+        """Judge parts again that were believed before lists were known to end early."""
         self._todo += [one for one in self._believed if not self._is_shown(one)]
         self._believed = [one for one in self._believed if self._is_shown(one)]
 
@@ -382,9 +437,8 @@ class _Count:
         return position.ended and ended_alike(length, self._what.longest)
 
     def _cut(self, window: Window, dates: DateSample) -> tuple[Window, ...]:
-        allowed = _SPLITS + _SPLITS_EACH * (
-            len(self._counted) // max(1, self._what.longest.records)
-        )
+        length = self._largest_page if self._has_early_end else self._what.longest.records
+        allowed = _SPLITS + _SPLITS_EACH * (len(self._counted) // max(1, length))
         if dates.span is None or not self._may_cut or self._splits >= allowed:
             return ()
         granularity = self._what.granularity
@@ -446,7 +500,42 @@ class _Count:
             return (Counted.ELSEWHERE.value,)
         found = [Counted.WIDER.value] if self._promise_is_of_a_wider_list() else []
         is_doubted = self._has_doubts or self._has_early_end
+        is_doubted = is_doubted or (self._ends_on_full_page and self._what.promised is None)
         return (*found, Counted.DOUBTED.value) if is_doubted else tuple(found)
+
+    def _lacking(self) -> list[str]:
+        """Some records that the Silo holds of this list, the repository has, and no list showed.
+
+        They show that the count is short. What GetRecord denies is gone from the list.
+        """
+        shown = self._counted
+        if self._is_elsewhere:
+            shown = IdentifierSet()
+            for part in self._believed:
+                shown.add_set(part.identifiers)
+        held = list(self._what.held(shown))
+        found: list[str] = []
+        for name in held[:: 1 + len(held) // MOST_SINGLY]:
+            if len(found) < _NAMED and self._is_had(name):
+                found.append(name)
+        if found:
+            self._quirks.ends_early = max(self._quirks.ends_early, self._largest_page)
+        return found
+
+    def _is_had(self, name: str) -> bool:
+        """Whether a record is still in the list, or nobody can tell."""
+        request = get_record_request(name, self._job.metadata_prefix)
+        try:
+            page, _ = self._client.exchange(request, self._read)
+            page.raise_errors()
+        except RetryLater:
+            raise
+        except (IdDoesNotExist, CannotDisseminateFormat):
+            return False
+        except (EndpointError, OAIError):
+            return True
+        headers = headers_of(page)
+        return not any(header.deleted or self._is_outside(header) for header in headers)
 
     def _promise_is_of_a_wider_list(self) -> bool:
         """Whether the list without set and bounds promises as many, and has others.
@@ -533,7 +622,9 @@ class _Batch:
     def position(self, *, ended: bool) -> Position:
         return Position(None, self.pages, self.listed, self.promised, ended=ended)
 
-    def page(self, *, ended: bool, steps: tuple[str, ...] = ()) -> WalkPage:
+    def page(
+        self, *, ended: bool, steps: tuple[str, ...] = (), remarks: tuple[str, ...] = ()
+    ) -> WalkPage:
         self.pages += 1
         page = ListPage(
             tuple(self.records),
@@ -549,6 +640,7 @@ class _Batch:
             position,
             (*self.doubts, *steps) if ended else (),
             tuple(self.unreachable),
+            remarks,
         )
 
     def clear(self) -> None:

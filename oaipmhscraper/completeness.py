@@ -7,8 +7,10 @@ the records that were not listed are then got as well.
 
 What ended a list early may end the list of its identifiers at the same place. So these
 are listed in other windows: what comes in lists that ended elsewhere was not cut off
-there. Once such a count finds what a list lacked, its parts are known to end early as well:
-each has to be clearly shorter than those lists, or as long as its halves together.
+there. Once such a count finds what a list lacked, in this run or an earlier one, its parts
+are taken to end early as well: each has to be one short page, or its halves, listed
+separately, have to hold the same identifiers. A count that lacks records which the Silo holds
+and the repository still has settles nothing.
 A number that was promised and not reached is wrong only where that shows it, or
 where a wider list promises the same one.
 
@@ -34,6 +36,7 @@ class Counted(StrEnum):
     ELSEWHERE = "identifiers counted in lists that ended elsewhere"
     WIDER = "completeListSize is that of a wider list"
     DOUBTED = "identifiers counted in lists that ended on weak grounds"
+    LACKING = "identifiers counted without records that the repository still has"
 
 
 _BY_NUMBER = {rung.value for rung in (Rung.UNBELIEVED, Rung.SHORT_PAGE, Rung.SHORT)}
@@ -112,7 +115,7 @@ def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int
         listed: The list, with what the count added to it.
     """
     are_most = counted >= listed.distinct - listed.distinct // _VANISHED
-    if not are_most:
+    if not are_most or Counted.LACKING in findings:
         return None
     if Counted.ELSEWHERE in findings:
         return counted
@@ -144,6 +147,8 @@ def unproved(listed: ListedSoFar, quirks: Quirks) -> str:
 
     One page without a token is whole, unless a count found what it lacks.
     """
-    if Counted.DOUBTED.value in listed.steps and listed.promised != listed.distinct:
-        return Counted.DOUBTED.value
+    is_met = listed.promised == listed.distinct and quirks.promises_kept
+    for doubt in (Counted.LACKING.value, Counted.DOUBTED.value):
+        if doubt in listed.steps and not is_met:
+            return doubt
     return lack_of_proof(listed, quirks) if listed.pages > 1 else ""

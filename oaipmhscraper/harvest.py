@@ -4,7 +4,7 @@ A page is committed before the journal moves on and before the next page of its 
 is asked for. Whatever fails, everything before it stays, and the next run goes on there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from oaipmhscraper.by_identifier import Counting, pages_again, pages_by_identifi
 from oaipmhscraper.completeness import reason_to_count
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
+from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
@@ -43,6 +44,8 @@ MOST_AGAIN = 100
 ReadPage = Callable[[bytes], ListPage[Record]]
 KeepAside = Callable[[Sequence[SetAside], Origin], object]
 """Records set aside, and where they came from."""
+Held = Callable[[Container[str]], Iterable[str]]
+"""Identifiers in the Silo without those in a container."""
 Progress = Callable[[ListReceipt], None]
 """Told what was got so far, after every page and at the end."""
 
@@ -119,6 +122,7 @@ class ListHarvest:
         count: Whether identifiers are counted where it is not sure that the list is whole.
         again: How many records that were lost are asked for once more, at most.
         keep_aside: Told of records set aside, before their page is noted as stored.
+        held: Names living records of the list's format and set in the Silo, without some.
     """
 
     def __init__(
@@ -133,6 +137,7 @@ class ListHarvest:
         count: bool = True,
         again: int = MOST_AGAIN,
         keep_aside: KeepAside = lambda _set_aside, _origin: None,
+        held: Held = lambda _without: (),
     ) -> None:
         self._books = books
         self._store = store
@@ -143,6 +148,7 @@ class ListHarvest:
         self._count = count
         self._again = again
         self._keep_aside = keep_aside
+        self._held = held
         self._seen: dict[int, _Seen] = {}
         self._dates = DateSample()
         self._flying: set[int] = set()
@@ -230,8 +236,29 @@ class ListHarvest:
     def _counting(self) -> Counting:
         counts, longest = self._books.counts, self._books.longest
         granularity = self._where.granularity
-        lost = self._books.ledger.lost
-        return Counting(counts.promised, counts.distinct, longest, granularity, self._dates, lost)
+        return Counting(
+            counts.promised,
+            counts.distinct,
+            longest,
+            granularity,
+            self._dates,
+            lost=self._books.ledger.lost,
+            begun=self._books.facts.response_date,
+            held=self._held_without,
+        )
+
+    def _held_without(self, counted: IdentifierSet) -> Iterator[str]:
+        """The records of the list that the Silo holds and a set of identifiers does not.
+
+        Of a list with dates these are some of those that it brought.
+        """
+        job, known = self._books.job, self._books.ledger.known
+        has_dates = job.from_ is not None or job.until is not None
+        if has_dates and not counted.lacking(known):
+            return
+        for name in self._held(counted):
+            if not has_dates or name in known:
+                yield name
 
     def _walk(self, row: WindowRow) -> Walk:
         job, quirks, window = self._books.job, self._endpoint.quirks, row.window

@@ -58,6 +58,20 @@ class IdentifierSet:
             self._settle()
         return found
 
+    def add_set(self, other: "IdentifierSet") -> None:
+        """Add all identifiers of another set."""
+        self._sorted = np.union1d(self._all, other._all)
+        self._recent = set()
+
+    def lacking(self, other: "IdentifierSet") -> int:
+        """How many identifiers of another set this one does not have."""
+        return len(np.setdiff1d(other._all, self._all, assume_unique=True))
+
+    @property
+    def _all(self) -> npt.NDArray[np.uint64]:
+        recent = np.fromiter(self._recent.copy(), np.uint64)
+        return np.concatenate([self._sorted, recent])
+
     def _among_sorted(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         if not len(self._sorted):
             return np.zeros(len(numbers), np.bool_)

@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -113,12 +113,14 @@ class Hooks:
         progress: Told after every page.
         on_begun: Told once something of a list is stored.
         on_end: Told how each list ended.
+        held: Names the living records that the Silo holds of a list, without some.
     """
 
     open_store: Callable[[ListJob], PageStore]
     progress: Progress
     on_begun: Callable[[ListJob], None] = field(default=lambda _: None)
     on_end: Callable[[ListJob, ListReceipt], None] = field(default=lambda _job, _receipt: None)
+    held: Callable[[ListJob, Container[str]], Iterable[str]] = field(default=lambda _job, _but: ())
 
 
 LISTS, PAGES, UPDATE, UPDATE_ALL = "lists", "pages", "update", "update all"
@@ -250,6 +252,7 @@ class JobRun:
                     count=self._options.count and not self._options.pages_only,
                     again=0 if self._options.pages_only else self._options.again,
                     keep_aside=self._keep_aside,
+                    held=lambda without: hooks.held(row.job, without),
                 ).run()
             finally:
                 self._tempo = endpoint.tempo

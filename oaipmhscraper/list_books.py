@@ -177,7 +177,9 @@ class ListBooks:
         settled = self.facts.settled
         if row.mode == COUNT and row.state == "done":
             settled = completeness.settled(found.position.listed, found.steps, self.listed_so_far)
-        self.facts = replace(_with_page(self.facts, found, row, self._whole), settled=settled)
+        facts = _with_page(self.facts, found, row, self._whole)
+        remarks = (*facts.remarks, *found.remarks)
+        self.facts = replace(facts, settled=settled, remarks=remarks)
         with self._journal.changing():
             self._journal.put_tally(self._id, tally)
             self._put_facts()

@@ -53,6 +53,8 @@ class Quirks:
             ListRecords had failed for.
         sets_checked: The sets were asked for whether one that is empty is among them.
         promises_kept: False where completeListSize is no count of the list.
+        ends_early: Where lists of the endpoint are known to lose their tokens, the largest
+            page of ListIdentifiers seen; 0 where they are not.
         repeats_in_vain: How many lists that ended early ended so again.
         empty_confirmed: How many empty windows were empty when asked again.
         empty_denied: How many of them were not.
@@ -72,6 +74,7 @@ class Quirks:
     identifiers_failed: int = 0
     sets_checked: bool = False
     promises_kept: bool = True
+    ends_early: int = 0
     repeats_in_vain: int = 0
     empty_confirmed: int = 0
     empty_denied: int = 0

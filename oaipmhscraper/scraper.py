@@ -60,6 +60,7 @@ from oaipmhscraper.requests_and_pages import (
 )
 from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.sweep import harvested_records
 from oaipmhscraper.transport.http_rules import BaseURL
 from oaipmhscraper.transport.http_transport import Transport
 from oaipmhscraper.walk.endpoint_checks import refuse_unknown_formats
@@ -454,6 +455,7 @@ class OAIPMHScraper:
             progress,
             lambda one: self._keep_in_state(HARVESTED, lambda: with_begun(self.state, one)),
             self._keep_mark,
+            lambda one, without: harvested_records(self.store, [one], without),
         )
 
     def _keep_mark(self, job: ListJob, receipt: ListReceipt) -> None:

@@ -4,7 +4,7 @@ Source: OAI-PMH 2.0, sections 2.5.1 and 4.3.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -166,6 +166,19 @@ def _missing(
             len(missing),
         )
     return missing, compared
+
+
+def harvested_records(
+    silo: Silo, jobs: Sequence[ListJob], without: Container[str] = ()
+) -> Iterator[str]:
+    """Yield the living records of a Silo that came in one of these lists, without some.
+
+    Cost: a query for each thousand records, and the manifest of each record that is yielded.
+    """
+    prefixes = {job.metadata_prefix for job in jobs}
+    for identifier in _living(silo, jobs):
+        if identifier not in without and _is_harvested(silo, identifier, prefixes):
+            yield identifier
 
 
 def _living(silo: Silo, jobs: Sequence[ListJob]) -> Iterator[str]:

@@ -17,6 +17,7 @@ Item = TypeVar("Item", bound=Record | Header)
 
 _RECENT = 30
 _SAMPLED = 2_000
+_PARTED = 0.4384
 _TOLERANCE = timedelta(days=2)
 """Local time for UTC (pyoai#30, OpenSKOS#21), and ``until`` is a whole day."""
 
@@ -169,12 +170,15 @@ class DateSample:
     def middle(self, granularity: Granularity) -> str | None:
         """Where to part the list so that about half of it lies on either side.
 
+        Not in the very middle: of a list cut off after so many pages, the second part would
+        be cut off after half as many, at the same record.
+
         Returns:
             A datestamp after that of the earliest record; None where all have the same.
         """
         moments = sorted(moment for text in self._kept if (moment := _moment(text)))
         dates = [format_datestamp(moment, granularity) for moment in moments]
-        later = [date for date in dates[len(dates) // 2 :] if date != dates[0]]
+        later = [date for date in dates[int(len(dates) * _PARTED) :] if date != dates[0]]
         return later[0] if later else None
 
 

@@ -71,6 +71,7 @@ class WalkPage:
         steps: The rungs of the ladder that were needed for it, as counted in the
             receipt's ``repairs``.
         unreachable: Identifiers that are listed, and cannot be had.
+        remarks: Sentences for the receipt.
     """
 
     page: ListPage[Record]
@@ -79,6 +80,7 @@ class WalkPage:
     position: Position
     steps: tuple[str, ...] = ()
     unreachable: tuple[SetAside, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

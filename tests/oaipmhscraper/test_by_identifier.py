@@ -188,7 +188,7 @@ def test_many_missing_records_are_listed_before_they_are_got_one_by_one(reposito
 
 UNPROMISED = "end of a list that promised nothing"
 SHORT = "end of a list short of what it promised"
-ELSEWHERE, WIDER, DOUBTED = Counted
+ELSEWHERE, WIDER, DOUBTED, LACKING = Counted
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,7 @@ ELSEWHERE, WIDER, DOUBTED = Counted
         (55, [ELSEWHERE], ListedSoFar(60, 55), 55),
         (50, [ELSEWHERE], ListedSoFar(60, 55), None),  # windows leave some out
         (999, [ELSEWHERE], ListedSoFar(None, 1000), 999),
+        (999, [ELSEWHERE, LACKING], ListedSoFar(None, 1000), None),
         (55, [WIDER], ListedSoFar(60, 55, [SHORT]), 55),
         (55, [WIDER, DOUBTED], ListedSoFar(60, 55), None),
         (55, [], ListedSoFar(None, 55, [UNPROMISED]), None),

@@ -1,0 +1,124 @@
+"""A list that ends early, or misses records, is never called whole, nor is an update of it."""
+
+from datetime import timedelta
+
+import pytest
+from misbehaving import FunctionTransport
+from misbehaving.lists_that_lie import MODES, RANDOM, repository_that_lies
+from misbehaving.repository import Place, Repository
+
+from oaipmhscraper.errors import HarvestStopped
+from oaipmhscraper.harvest import Progress
+from oaipmhscraper.identifier_set import IdentifierSet
+from oaipmhscraper.job import HarvestOptions, Hooks
+from oaipmhscraper.receipt import Outcome, Receipt
+from oaipmhscraper.scraper import OAIPMHScraper
+from oaipmhscraper.silo_writer import PageOutcome
+
+RUNS = ("harvest", "update", "harvest", "update")
+MOST = 12
+"""Requests for lists in a run, for each page of the list."""
+
+
+def _cases():
+    for mode in MODES:
+        for seed in range(20 if mode in RANDOM else 1):
+            marks = [pytest.mark.slow] if seed else []
+            yield pytest.param(mode, seed, id=f"{mode}-{seed}", marks=marks)
+
+
+class Names:
+    """A `PageStore` of identifiers."""
+
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+
+    def store(self, page, received=None):
+        listed = [one.header.identifier for one in page.items]
+        became = [(n, Outcome.UNCHANGED if n in self._names else Outcome.NEW) for n in listed]
+        self._names.update(listed)
+        return PageOutcome(tuple(became), written=len(became))
+
+
+class KeptNames(OAIPMHScraper):
+    """Stores identifiers only, in memory: thousands of harvests take minutes."""
+
+    def __init__(self, directory: str, repository: Repository, names: set[str]) -> None:
+        transport = FunctionTransport(repository)
+        super().__init__(directory, transport.base_url, transport=transport, quiet=True)
+        self._names = names
+
+    def _hooks(self, options: HarvestOptions, progress: Progress) -> Hooks:
+        hooks = super()._hooks(options, progress)
+        hooks.open_store = lambda job: Names(self._names)
+        hooks.held = lambda job, without: [one for one in self._names if one not in without]
+        return hooks
+
+
+@pytest.mark.parametrize("apart", [timedelta(0), timedelta(hours=8)], ids=["one second", "days"])
+@pytest.mark.parametrize(("mode", "seed"), [*_cases()])
+def test_what_is_called_whole_is_complete(mode, seed, apart, tmp_path):
+    size = 3000 if mode.startswith("lost_bytes") else 1000
+    repository = repository_that_lies(mode, seed, apart=apart, size=size)
+    names: set[str] = set()
+    with KeptNames(str(tmp_path / "silo"), repository, names) as scraper:
+        for run in RUNS:
+            begun = len(repository.asked)
+            try:
+                receipt = _run(scraper, run)
+            except HarvestStopped as stop:
+                receipt = stop.receipt
+            assert not receipt.whole or len(names) == size, run
+            assert receipt.whole or receipt.losses
+            lists = sum(one.lists for one in repository.asked[begun:])
+            assert lists <= MOST * size / repository.page_size, run
+
+
+def _run(scraper: OAIPMHScraper, run: str) -> Receipt:
+    options = HarvestOptions(warc=False)
+    if run == "update":
+        return scraper.update(options=options)
+    return scraper.harvest(["oai_dc"], options=options)
+
+
+@pytest.mark.parametrize("mode", ["lost_300_500", "lost_bytes", "lost_bytes2"])
+def test_lists_that_always_end_at_the_same_place_come_home_by_windows(mode, tmp_path):
+    size = 3000 if mode.startswith("lost_bytes") else 1000
+    repository = repository_that_lies(mode, 0, apart=timedelta(hours=8), size=size)
+    transport = FunctionTransport(repository)
+    directory = str(tmp_path / "silo")
+    with OAIPMHScraper(directory, transport.base_url, transport=transport, quiet=True) as scraper:
+        assert scraper.harvest(["oai_dc"]).whole
+        assert len(scraper.store) == size
+
+
+def test_a_count_without_records_that_the_repository_has_names_them(tmp_path):
+    repository = repository_that_lies("win_gaps", 0, apart=timedelta(hours=8))
+    transport = FunctionTransport(repository)
+    directory = str(tmp_path / "silo")
+    with OAIPMHScraper(directory, transport.base_url, transport=transport, quiet=True) as scraper:
+        receipt = scraper.harvest(["oai_dc"])
+    missed = {one for one in receipt.remarks[-1].replace(",", "").split() if one.startswith("oai:")}
+    place = Place("ListIdentifiers", "oai_dc", from_="2000-01-01T00:00:00Z")
+    in_windows = {one.identifier for one in repository.chosen(place)}
+    assert missed == {one.identifier for one in repository.items} - in_windows
+    assert not receipt.whole
+
+
+def test_records_that_are_gone_from_the_repository_are_no_doubt(tmp_path):
+    repository = repository_that_lies("lost_300_500", 0, apart=timedelta(hours=8), size=250)
+    transport = FunctionTransport(repository)
+    directory = str(tmp_path / "silo")
+    with OAIPMHScraper(directory, transport.base_url, transport=transport, quiet=True) as scraper:
+        assert scraper.harvest(["oai_dc"]).whole
+        del repository.items[10:40]
+        assert scraper.harvest(["oai_dc"]).whole
+
+
+def test_sets_of_identifiers_are_joined_and_compared():
+    one, other = IdentifierSet(), IdentifierSet()
+    one.add_all(["a", "b"])
+    other.add_all(["b", "c", "d"])
+    assert (one.lacking(other), other.lacking(one), one.lacking(one)) == (2, 1, 0)
+    one.add_set(other)
+    assert (len(one), one.lacking(other), other.lacking(one)) == (4, 0, 1)
