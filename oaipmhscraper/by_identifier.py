@@ -59,7 +59,7 @@ logger = logging.getLogger("OAIPMH Harvester")
 
 AT_ONCE = 25
 """Records got one by one that are handed over as a page."""
-MOST_SINGLY = 100
+MOST_SINGLY = 25
 """Records missing in a part of a list that are got one by one; more are listed first."""
 _SPLITS, _SPLITS_EACH = 8, 4
 """How often a count is cut: so often, and again for each length of the longest list."""
