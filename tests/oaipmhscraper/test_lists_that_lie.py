@@ -7,11 +7,10 @@ from misbehaving import FunctionTransport
 from misbehaving.lists_that_lie import MODES, RANDOM, repository_that_lies
 from misbehaving.repository import Place, Repository
 
-from oaipmhscraper.errors import HarvestStopped
 from oaipmhscraper.harvest import Progress
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.job import HarvestOptions, Hooks
-from oaipmhscraper.receipt import Outcome, Receipt
+from oaipmhscraper.receipt import HarvestStopped, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_writer import PageOutcome
 
