@@ -75,7 +75,7 @@ class JobUnreadable(CurationError):
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
-        super().__init__(f"{path} is no journal of a job: {reason}")
+        super().__init__(f"the journal {path} cannot be used: {reason}")
 
 
 class JobBusy(CurationError):

@@ -7,28 +7,24 @@ the job: what it says *begun* is looked at again by whoever goes on, and what it
 
 import json
 import os
-import re
-import secrets
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from recordsilo.disk.atomic_file import flush_directory
 from silocuration.errors import JobNotFound, JobUnreadable
+from silowork.ledger_file import NEW_ID, LedgerFile, LedgerKind, new_id
 
 JOBS = "curation/jobs"
 SUFFIX = ".sqlite"
-_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 _CHUNK = 500
 
 _SCHEMA = """
-CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE record (
+CREATE TABLE IF NOT EXISTS job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS record (
     number INTEGER PRIMARY KEY,
     identifier TEXT NOT NULL UNIQUE,
     state TEXT NOT NULL,
@@ -43,8 +39,9 @@ CREATE TABLE record (
     files BLOB,
     changed INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX record_state ON record (state, number);
+CREATE INDEX IF NOT EXISTS record_state ON record (state, number);
 """
+_KIND = LedgerKind(_SCHEMA, JobUnreadable)
 
 
 class Doing(StrEnum):
@@ -100,8 +97,7 @@ class JobJournal:
 
     def __init__(self, path: str, job_id: str) -> None:
         self.job_id = job_id
-        self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
-        self._connection.execute("PRAGMA synchronous = FULL")
+        self._file = LedgerFile(path, _KIND, "write").open()
 
     @classmethod
     def create(
@@ -116,21 +112,16 @@ class JobJournal:
         """
         directory = _directory(silo_path)
         os.makedirs(directory, exist_ok=True)
-        job_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-        staged = os.path.join(directory, f".{job_id}.new")
-        with closing(sqlite3.connect(staged)) as connection:
-            connection.executescript(_SCHEMA)
-            connection.executemany(
-                "INSERT INTO job VALUES (?, ?)",
-                [(name, json.dumps(value)) for name, value in about.items()],
-            )
+        job_id = new_id()
+        path = os.path.join(directory, job_id + SUFFIX)
+
+        def fill(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT INTO job VALUES (?, ?)", _as_json(about))
             connection.executemany(
                 "INSERT INTO record (identifier, state, given) VALUES (?, 'planned', ?)", records
             )
-            connection.commit()
-        path = os.path.join(directory, job_id + SUFFIX)
-        os.rename(staged, path)
-        flush_directory(directory)
+
+        LedgerFile.make(path, _KIND, fill)
         return cls(path, job_id)
 
     @classmethod
@@ -139,22 +130,16 @@ class JobJournal:
 
         Raises:
             JobNotFound: There is none of that name.
-            JobUnreadable: The file is no journal.
+            JobUnreadable: The file is not a journal, or is corrupt.
         """
         path = os.path.join(_directory(silo_path), job_id + SUFFIX)
-        if not _ID.fullmatch(job_id) or not os.path.isfile(path):
+        if not NEW_ID.fullmatch(job_id) or not os.path.isfile(path):
             raise JobNotFound(job_id)
-        journal = cls(path, job_id)
-        try:
-            journal.about()
-        except sqlite3.DatabaseError as error:
-            journal.close()
-            raise JobUnreadable(path, str(error)) from None
-        return journal
+        return cls(path, job_id)
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        self._file.close()
 
     def __enter__(self) -> "JobJournal":
         return self
@@ -166,30 +151,25 @@ class JobJournal:
 
     def about(self) -> dict[str, Any]:
         """What the job is."""
-        rows = self._connection.execute("SELECT name, value FROM job")
+        rows = self._file.rows("SELECT name, value FROM job")
         return {name: json.loads(value) for name, value in rows}
 
     def note(self, **values: Any) -> None:
         """Keep something about the job."""
-        with self._transaction():
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO job VALUES (?, ?)",
-                [(name, json.dumps(value)) for name, value in values.items()],
-            )
+        with self._file.transaction() as connection:
+            connection.executemany("INSERT OR REPLACE INTO job VALUES (?, ?)", _as_json(values))
 
     # ------------------------------------------------------------------ its records
 
     def counts(self) -> dict[Doing, int]:
         """How many records are how far."""
-        rows = self._connection.execute("SELECT state, count(*) FROM record GROUP BY state")
+        rows = self._file.rows("SELECT state, count(*) FROM record GROUP BY state")
         return {Doing(state): number for state, number in rows}
 
     def changed_values(self) -> int:
         """How many values the job has changed in the records that are done."""
-        (found,) = self._connection.execute(
-            "SELECT coalesce(sum(changed), 0) FROM record WHERE state = 'done'"
-        ).fetchone()
-        return int(found)
+        sums = "SELECT coalesce(sum(changed), 0) FROM record WHERE state = 'done'"
+        return int(self._file.rows(sums)[0][0])
 
     def entries(self, *states: Doing, limit: int | None = None) -> Iterator[Entry]:
         """The records that are so far, in the job's order; streams, and sees its own notes."""
@@ -211,8 +191,8 @@ class JobJournal:
 
     def keep(self, entries: Iterable[Entry]) -> None:
         """Note how far records are; durable once this returns."""
-        with self._transaction():
-            self._connection.executemany(
+        with self._file.transaction() as connection:
+            connection.executemany(
                 "UPDATE record SET state=?, reason=?, version=?, cursor=?, made=?, mark_before=?,"
                 " mark_after=?, state_before=?, files=?, changed=? WHERE identifier=?",
                 [_values(entry) for entry in entries],
@@ -220,36 +200,20 @@ class JobJournal:
 
     def move(self, identifiers: Iterable[str], state: Doing) -> None:
         """Note that records are so far, all else as noted before."""
-        with self._transaction():
-            self._connection.executemany(
+        with self._file.transaction() as connection:
+            connection.executemany(
                 "UPDATE record SET state=? WHERE identifier=?",
                 [(state, identifier) for identifier in identifiers],
             )
 
-    def _transaction(self) -> "_Transaction":
-        return _Transaction(self._connection)
-
     def _rows(self, states: Sequence[Doing], after: int, size: int) -> list[tuple[Any, ...]]:
-        return self._connection.execute(
+        return self._file.rows(
             "SELECT number, identifier, state, given, reason, version, cursor, made, mark_before,"
             " mark_after, state_before, files, changed FROM record"
             " WHERE number > ? AND state IN (SELECT value FROM json_each(?))"
             " ORDER BY number LIMIT ?",
             (after, json.dumps(states), size),
-        ).fetchall()
-
-
-class _Transaction:
-    """Commits on leaving; rolls back where an exception leaves."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
+        )
 
 
 def job_ids(silo_path: str) -> list[str]:
@@ -259,7 +223,7 @@ def job_ids(silo_path: str) -> list[str]:
     except FileNotFoundError:
         return []
     found = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
-    return sorted((name for name in found if _ID.fullmatch(name)), reverse=True)
+    return sorted((name for name in found if NEW_ID.fullmatch(name)), reverse=True)
 
 
 def remove_journal(silo_path: str, job_id: str) -> None:
@@ -268,7 +232,7 @@ def remove_journal(silo_path: str, job_id: str) -> None:
     Raises:
         JobNotFound: There is none of that name.
     """
-    if not _ID.fullmatch(job_id):
+    if not NEW_ID.fullmatch(job_id):
         raise JobNotFound(job_id)
     try:
         os.unlink(os.path.join(_directory(silo_path), job_id + SUFFIX))
@@ -279,6 +243,10 @@ def remove_journal(silo_path: str, job_id: str) -> None:
 
 def _directory(silo_path: str) -> str:
     return os.path.join(silo_path, *JOBS.split("/"))
+
+
+def _as_json(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name, json.dumps(value)) for name, value in values.items()]
 
 
 def _values(entry: Entry) -> tuple[Any, ...]:

@@ -12,12 +12,12 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from recordsilo.records.manifest import now_text
 from silowork.errors import LedgerUnreadable, NoSuchJob
+from silowork.ledger_file import LedgerFile, LedgerKind, Mode, new_id
 from silowork.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
 
 LEDGER = ("curation", "jobs", "ledger.sqlite")
@@ -25,7 +25,7 @@ KEPT_PROBLEMS = 10_000
 """Problems named of one job; further ones are counted."""
 
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}")
-_JOB = """
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS job (
     id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -49,18 +49,17 @@ CREATE TABLE IF NOT EXISTS job (
     problems INTEGER NOT NULL DEFAULT 0,
     mark TEXT NOT NULL DEFAULT '{}',
     revision INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID
-"""
-_PROBLEM = """
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS problem (
     job TEXT NOT NULL,
     number INTEGER NOT NULL,
     identifier TEXT NOT NULL,
     reason TEXT NOT NULL,
     PRIMARY KEY (job, number)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ledger (id TEXT NOT NULL);
 """
-_LEDGER = "CREATE TABLE IF NOT EXISTS ledger (id TEXT NOT NULL)"
+KIND = LedgerKind(_SCHEMA, LedgerUnreadable, added=frozenset({"ledger"}))
 _COLUMNS = (
     "id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,"
     " done, total, step, counts, text, report, sentence, problems, mark, revision"
@@ -71,7 +70,7 @@ class JobLedger:
     """The jobs of one Silo. Every method opens the file anew: any thread may call any.
 
     Raises (every method):
-        LedgerUnreadable: The file is there and is no ledger.
+        LedgerUnreadable: The file is not a ledger, is corrupt, or the disk refuses it.
     """
 
     def __init__(self, silo_path: str) -> None:
@@ -132,8 +131,7 @@ class JobLedger:
         job_id: str = "",
     ) -> Job:
         """A new job, waiting; one of that id that is there already is returned as it is."""
-        made = datetime.now(UTC)
-        job_id = job_id or f"{made:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+        job_id = job_id or new_id()
         with self._write() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO job (id, kind, title, arguments, agent, made)"
@@ -287,52 +285,28 @@ class JobLedger:
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
-        if not _holds_something(self.path):
-            connection = sqlite3.connect(":memory:")
-            _make_tables(connection)
-        else:
-            connection = sqlite3.connect(f"file:{_quoted(self.path)}?mode=ro", uri=True, timeout=60)
-        yield from self._guarded(connection)
+        with self._opened("read") as file, file.reading() as connection:
+            connection.text_factory = _text
+            yield connection
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        yield from self._guarded(connection, writes=True)
-
-    def _guarded(
-        self, connection: sqlite3.Connection, *, writes: bool = False
-    ) -> Iterator[sqlite3.Connection]:
-        connection.text_factory = _text
-        try:
-            if writes:
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("BEGIN IMMEDIATE")
-                _make_tables(connection)
+        with self._opened("create") as file, file.transaction() as connection:
+            connection.text_factory = _text
             yield connection
-            if writes:
-                connection.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            raise LedgerUnreadable(self.path, str(error)) from None
-        finally:
-            connection.close()  # what was not committed is rolled back
+
+    @contextmanager
+    def _opened(self, mode: Mode) -> Iterator[LedgerFile]:
+        try:
+            if mode == "create":
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with LedgerFile(self.path, KIND, mode) as file:
+                yield file
+        except OSError as error:
+            raise LedgerUnreadable(self.path, error.strerror or str(error)) from error
 
 
 _GAVE_UP = "the job's process ended {times} times without a word, and was not begun again"
-
-
-def _make_tables(connection: sqlite3.Connection) -> None:
-    connection.execute(_JOB)
-    connection.execute(_PROBLEM)
-    connection.execute(_LEDGER)
-
-
-def _holds_something(path: str) -> bool:
-    """Whether the file is there, and its first transaction is over."""
-    try:
-        return os.path.getsize(path) > 0
-    except FileNotFoundError:
-        return False
 
 
 def _forget_problems(connection: sqlite3.Connection, job_id: str) -> None:
@@ -417,8 +391,3 @@ def _text(stored: bytes) -> str | bytes:
         return stored.decode()
     except UnicodeDecodeError:
         return stored
-
-
-def _quoted(path: str) -> str:
-    """A path within SQLite's ``file:`` URI."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -51,6 +51,7 @@ _OF_THE_SYSTEM: Mapping[int, _Refusal] = {
     errno.ENFILE: _BUSY,
     errno.ENOMEM: _BUSY,
     errno.EAGAIN: _BUSY,
+    errno.EBUSY: _BUSY,
 }
 _OF_SQLITE: tuple[tuple[str, _Refusal], ...] = (
     ("SQLITE_FULL", _FULL),

@@ -1,0 +1,264 @@
+"""The SQLite files that keep long work: ledgers and journals, changed in whole transactions.
+
+Each package says what its files hold (`LedgerKind`) and gets the rest here: opening and
+closing, one error for what cannot be read, `OSError` for what the disk refuses, and files
+that an earlier version wrote. This module imports nothing else of the package.
+"""
+
+import errno
+import os
+import re
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import RLock
+from typing import Any, Literal, Self, TypeAlias
+
+from recordsilo.disk.atomic_file import flush_directory
+from recordsilo.disk.database_log import keep_log
+
+SECONDS_UNTIL_BUSY = 60.0
+"""How long a process waits for another one's transaction."""
+_TABLE = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
+_ERRNO = {
+    "SQLITE_FULL": errno.ENOSPC,
+    "SQLITE_IOERR_SHM": errno.ENOSPC,  # the memory shared beside a log cannot grow
+    "SQLITE_IOERR": errno.EIO,
+    "SQLITE_BUSY": errno.EBUSY,
+    "SQLITE_LOCKED": errno.EBUSY,
+}
+"""Beginnings of SQLite's error names; the first that fits counts."""
+_NOT_OPENED = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")
+
+Mode: TypeAlias = Literal["create", "write", "read"]
+
+
+def new_id() -> str:
+    """An id for a job or a run: ``20261121T222100Z-0a1b2c``.
+
+    Ids sort by the second they were made (UTC), differ also within it and between machines,
+    and are safe as file names.
+    """
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+NEW_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
+"""The form of `new_id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerKind:
+    """What all files of one kind have in common.
+
+    Attributes:
+        schema: ``CREATE … IF NOT EXISTS`` statements, separated by semicolons.
+        unreadable: Makes the package's error of a path and the reason.
+        version: ``PRAGMA user_version``; a file with a higher one is refused.
+        added: Tables that files of older versions lack; they get them when opened for
+            writing. A file that lacks another table is refused.
+        synchronous: FULL: a change is on the medium when the call returns. NORMAL: it
+            outlives the process, a power cut may take it. OFF: a power cut may take the file.
+        has_log: Readers and a writer do not wait for each other (a write-ahead log, where
+            the disk bears one); not for files that several machines share.
+    """
+
+    schema: str
+    unreadable: Callable[[str, str], Exception]
+    version: int = 0
+    added: frozenset[str] = frozenset()
+    synchronous: Literal["FULL", "NORMAL", "OFF"] = "FULL"
+    has_log: bool = False
+
+
+class LedgerFile:
+    """One file; opened at its first use, and again at the next one after `close`.
+
+    Any thread may use it: each transaction, and each reading, has the file for itself.
+
+    Args:
+        path: The file; ``":memory:"`` for one that is not kept.
+        kind: What it holds.
+        mode: With "create", a file that is missing or empty is begun; with "write" it is
+            refused; with "read" nothing is written, and it reads as one without rows.
+
+    Raises (every method):
+        Exception: ``kind.unreadable``: it is not such a file, is corrupt, or of a later version.
+        OSError: The disk refuses: full, read only, or kept busy by another process for
+            `SECONDS_UNTIL_BUSY`. What was committed before is kept.
+    """
+
+    def __init__(self, path: str, kind: LedgerKind, mode: Mode = "create") -> None:
+        self.path, self._kind, self._mode = path, kind, mode
+        self._lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    @classmethod
+    def make(
+        cls, path: str, kind: LedgerKind, fill: Callable[[sqlite3.Connection], object]
+    ) -> None:
+        """Make a file that is there whole, or not at all; ``fill`` writes its first rows."""
+        staged = f"{path}.{secrets.token_hex(4)}.new"
+        try:
+            with cls(staged, kind) as file, file.transaction() as connection:
+                fill(connection)
+            os.rename(staged, path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(staged)
+            raise
+        flush_directory(os.path.dirname(path))
+
+    def open(self) -> Self:
+        """Open it now, to meet its errors here."""
+        with self.reading():
+            return self
+
+    def close(self) -> None:
+        """Close it, until it is used again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ use
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that the block changes, or nothing; others that write wait."""
+        with self.reading() as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for this thread alone; each statement is a transaction of its own."""
+        with self._lock, self._errors():
+            if self._connection is None:
+                self._connection = self._opened()
+            yield self._connection
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query."""
+        with self.reading() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    # ------------------------------------------------------------------ opening
+
+    def _opened(self) -> sqlite3.Connection:
+        """A connection; tried again while others switch the file to a log at the same time."""
+        end = time.monotonic() + SECONDS_UNTIL_BUSY
+        while True:
+            connection = self._connect()
+            try:
+                self._prepare(connection)
+            except BaseException as error:
+                connection.close()
+                if "BUSY" not in getattr(error, "sqlite_errorname", "") or time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+            else:
+                return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        # A reader opens for writing too, as it may have to roll back what a killed writer left.
+        place = self.path
+        if self._mode == "read" and not _has_rows(place):
+            place = ":memory:"
+        elif self._mode != "create":
+            place = f"file:{_quoted(place)}?mode=rw"
+        return sqlite3.connect(
+            place,
+            timeout=SECONDS_UNTIL_BUSY,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=place.startswith("file:"),
+        )
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        if self._kind.has_log and self.path != ":memory:":
+            keep_log(connection, self.path)
+        connection.execute(f"PRAGMA synchronous = {self._kind.synchronous}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        if self._lacks_tables(connection):
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in filter(str.strip, self._kind.schema.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self._kind.version}")
+            connection.execute("COMMIT")
+        if self._mode == "read":
+            connection.execute("PRAGMA query_only = ON")
+
+    def _lacks_tables(self, connection: sqlite3.Connection) -> bool:
+        """Whether tables are to be made; refuses a file that is not of the kind."""
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > self._kind.version:
+            reason = f"it has version {version}, this program {self._kind.version}"
+            raise self._kind.unreadable(self.path, reason)
+        rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        found = {name for (name,) in rows}
+        lacking = set(_TABLE.findall(self._kind.schema)) - found
+        if lacking - self._kind.added and (found or self._mode == "write"):
+            raise self._kind.unreadable(self.path, f"it has no table {min(lacking)}")
+        return bool(lacking) and not (found and self._mode == "read")
+
+    # ------------------------------------------------------------------ errors
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.ProgrammingError, sqlite3.DataError):
+            raise  # a mistake of the caller
+        except sqlite3.DatabaseError as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: sqlite3.DatabaseError) -> Exception:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(_NOT_OPENED):
+            return _why_not_opened(self.path)
+        number = next((one for begin, one in _ERRNO.items() if name.startswith(begin)), None)
+        if number is None:
+            return self._kind.unreadable(self.path, str(error))
+        busy = f"another process has kept it busy for {SECONDS_UNTIL_BUSY:g} seconds; try again"
+        reason = busy if number == errno.EBUSY else os.strerror(number)
+        return OSError(number, reason, self.path)
+
+
+def _why_not_opened(path: str) -> OSError:
+    directory = os.path.dirname(path) or "."
+    try:
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        is_fixed = os.fstatvfs(opened).f_flag & os.ST_RDONLY
+        os.close(opened)
+    except OSError as error:
+        return error
+    number = errno.EROFS if is_fixed else errno.EISDIR if os.path.isdir(path) else errno.EACCES
+    return OSError(number, os.strerror(number), path)
+
+
+def _has_rows(path: str) -> bool:
+    """Whether the file is there, and the transaction that made its tables is over."""
+    try:
+        return os.path.getsize(path) > 0
+    except FileNotFoundError:
+        return False
+
+
+def _quoted(path: str) -> str:
+    """A path within SQLite's ``file:`` URI."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
