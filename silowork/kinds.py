@@ -4,6 +4,7 @@ An entry point ``change`` names a `Kind`. One with a dot (``harvest.proposals``)
 step that is done after a job of that kind: ``(Work, Ending) -> Ending``.
 """
 
+from collections import UserDict
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -68,11 +69,34 @@ def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> Ask
         records: How many the Silo has.
 
     Raises:
-        JobRefused: A sentence says what is wrong.
+        JobRefused: A sentence says what is wrong; a field that the kind does not read is.
     """
     known = begun_by_form()
     if kind not in known:
         raise JobRefused(f"a job of the kind {kind!r} is not begun here; {', '.join(known)} are")
     read = kind_of(kind).read
     assert read is not None
-    return read(fields, silo_path, records)
+    noting = _Noting(fields)
+    asked = read(noting, silo_path, records)
+    if unknown := sorted(fields.keys() - noting.read):
+        raise JobRefused(
+            f"a job of the kind {kind!r} has no field {unknown[0][:50]!r} here; "
+            f"it has {', '.join(sorted(noting.read)) or 'none'}"
+        )
+    return asked
+
+
+class _Noting(UserDict[str, str]):
+    """Fields that note which of them are read, whether given or not."""
+
+    def __init__(self, fields: Fields) -> None:
+        self.read: set[str] = set()
+        super().__init__(fields)
+
+    def __contains__(self, name: object) -> bool:
+        self.read.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.read.add(name)
+        return super().__getitem__(name)

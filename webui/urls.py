@@ -52,8 +52,8 @@ def with_query(path: str, fields: Mapping[str, object]) -> str:
 
 
 def shelf() -> str:
-    """The list of Silos, from one that is served under a path of its own (RFC 3986, 5.2.4)."""
-    return at("/..")
+    """The list of Silos, two segments above one that is served under ``/silos/<name>``."""
+    return _BASE.get().rpartition("/")[0] + "/"
 
 
 def static(name: str) -> str:

@@ -7,7 +7,7 @@ import shutil
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote, urljoin
+from urllib.parse import quote
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_no_link_leaves_the_silo(shelf: Any) -> None:
         page = shelf.get(base + path)
         assert page.status == 200, path
         for url in re.findall(r'(?:href|action|src|data-values)="(/[^"]*)"', page.text):
-            assert url.startswith(base + "/"), url
+            assert url == "/silos/" or url.startswith(base + "/"), url
             seen += 1
     assert seen > 100
     assert shelf.get(re.findall(r'href="(/[^"]*silo\.css[^"]*)"', page.text)[0]).status == 200
@@ -67,9 +67,8 @@ def test_every_page_of_a_silo_leads_back_to_the_list(shelf: Any) -> None:
     own = "/silos/the%20second/records/oai+example,org+1"
     found = re.search(r'class="shelf" href="([^"]*)"', shelf.get(own).text)
     assert found is not None
-    back = urljoin(own, found[1])
-    assert back == "/silos/"
-    assert 'href="/silos/first/"' in shelf.get(back).text
+    assert found[1] == "/silos/"
+    assert 'href="/silos/first/"' in shelf.get(found[1]).text
 
 
 def test_a_silo_by_itself_leads_to_no_list(client: Any) -> None:
@@ -163,7 +162,7 @@ def test_every_address_below_a_silo_is_its_own_and_answers(shelf: Any) -> None:
         else:
             continue
         for one in found:
-            if one in {"", f"{BASE}/.."} or one.startswith(("#", "http", "data:")):
+            if one in {"", "/silos/"} or one.startswith(("#", "http", "data:")):
                 continue
             assert one.startswith(f"{BASE}/"), (url, one)
             if kind_of(one) not in seen:

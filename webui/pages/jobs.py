@@ -99,9 +99,8 @@ def create(call: Call) -> Response:
     kind = call.field("kind")
     with _sentences():
         try:
-            asked = read_request(
-                kind, call.form.fields, call.site.silo.path, call.site.silo.count()
-            )
+            fields = {name: text for name, text in call.form.fields.items() if name != "kind"}
+            asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())
         except JobRefused as error:
             raise BadRequest(as_sentence(str(error))) from None
         job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)

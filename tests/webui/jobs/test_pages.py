@@ -106,6 +106,14 @@ ACTIVE = ("queued", "running")
         ({"kind": "export", "name": "a", "versions": "none"}, "versions of an export"),
         ({"kind": "audit", "share": "-1"}, "share of an audit"),
         ({"kind": "audit", "share": "most"}, "share of an audit"),
+        ({"kind": "audit", "shares": "5"}, "has no field 'shares' here; it has share"),
+        ({"kind": "reindex", "share": "5"}, "has no field 'share' here; it has none"),
+        ({"kind": "export", "name": "a", "filter": "x"}, "has no field 'filter'"),
+        ({"kind": "export", "name": "a", "columns": "record"}, "has no field 'columns'"),
+        (
+            {"kind": "harvest", "prefixes": "oai_dc", "url": "http://a.example/", "sets": "1"},
+            "has no field 'sets'",
+        ),
     ],
 )
 def test_what_means_no_job_is_refused_in_a_sentence(
