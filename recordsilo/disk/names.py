@@ -5,6 +5,7 @@ of the record's directory or collide with the names the store keeps for itself.
 """
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from recordsilo.errors import PathNameError, VersionNameError
@@ -44,6 +45,19 @@ def is_own(name: str) -> bool:
 def version_dirname(version: str) -> str:
     """The directory of a version within the record's directory."""
     return "__" + version
+
+
+def name_after(version: str, taken: Collection[str]) -> str:
+    """The name of the version after one: its number plus one, or the next that is free."""
+    if version.isascii() and version.isdigit():
+        number = int(version) + 1
+        while str(number) in taken:
+            number += 1
+        return str(number)
+    name = f"{version}_new"
+    while name in taken:
+        name += "_new"
+    return name
 
 
 def check_version_name(version: object) -> str:

@@ -10,7 +10,7 @@ Needs rdflib (``pip install recordsilo[rdf]``), which nothing else in this packa
 import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from recordsilo.disk.atomic_file import Barrier
 from recordsilo.disk.names import check_path, version_dirname
@@ -44,6 +44,7 @@ from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
 from recordsilo.records.manifest import Manifest, is_frozen
 from recordsilo.records.place import RecordPlace
+from recordsilo.records.record_changes import Note, NoteKeywords, takes_note
 from recordsilo.silo import Silo
 
 if TYPE_CHECKING:
@@ -248,8 +249,7 @@ class RDFRecord(HarvestedRecord):
         """The stored statements of a version; None where there are none."""
         if self.rdf_file.name not in self._version(version).paths:
             return None
-        with self._open(self.rdf_file.name, version) as file:
-            return file.read()
+        return self._view.read(version, self.rdf_file.name)
 
     def aggregated(self, version: str | None = None) -> list[str]:
         """The paths of the files that a version aggregates: all but that of its statements."""
@@ -294,7 +294,7 @@ class RDFRecord(HarvestedRecord):
 
     # -- changing ---------------------------------------------------------------------------
 
-    def _change(self, act: Callable[[RecordEdit], T], if_revision: int | None) -> T:
+    def _change(self, act: Callable[[RecordEdit], T], note: Note) -> T:
         """As the base does, with the statements changed here before ``act``: a clone has them."""
         cursor = self.currentversion
         settle: list[Callable[[], None] | None] = []
@@ -306,7 +306,7 @@ class RDFRecord(HarvestedRecord):
             settle.extend([graph.put_into(edit) for graph in changed])
             return act(edit)
 
-        result = super()._change(act_on_statements, if_revision)
+        result = super()._change(act_on_statements, note)
         self._new_file = None
         for settled in filter(None, settle):
             settled()
@@ -337,14 +337,8 @@ class RDFRecord(HarvestedRecord):
 
     revert_manifest = revert
 
-    def del_dir(
-        self,
-        dirpath: str,
-        *,
-        agent: str = "",
-        message: str = "",
-        if_revision: int | None = None,
-    ) -> None:
+    @takes_note
+    def del_dir(self, dirpath: str, **note: Unpack[NoteKeywords]) -> None:
         """Delete a directory of the cursor's version with all that is in it, as one change.
 
         Raises:
@@ -352,6 +346,7 @@ class RDFRecord(HarvestedRecord):
             VersionFrozen: It is kept as harvested.
         """
         name, directory = self.currentversion, check_path(dirpath.rstrip("/"))
+        noted = self._note(note)
 
         def act(edit: RecordEdit) -> None:
             listed = edit.manifest.version(name)
@@ -364,9 +359,9 @@ class RDFRecord(HarvestedRecord):
                 edit.delete(name, directory)
             else:
                 edit.removals[f"{version_dirname(name)}/{directory}"] = None
-            edit.log(name, self._line(f"Deleted directory {directory}", agent, message))
+            edit.log(name, noted.line(f"Deleted directory {directory}"))
 
-        self._change(act, if_revision)
+        self._change(act, noted)
 
 
 class _Place(RecordPlace):

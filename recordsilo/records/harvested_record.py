@@ -1,38 +1,623 @@
 """HarvestedRecord: the versions and files of one identifier (the 2010 class of that name)."""
 
 import hashlib
-from collections.abc import Sequence
-from typing import BinaryIO
+import logging
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, BinaryIO, TypeVar, Unpack
 
 from recordsilo.disk import atomic_file
 from recordsilo.disk.atomic_file import Staged, StrictBarrier
-from recordsilo.disk.names import check_path
+from recordsilo.disk.names import check_path, check_version_name, name_after
+from recordsilo.errors import FileNotInVersion, LastVersion, PathNameError, VersionExists
+from recordsilo.records.differences import Differences
 from recordsilo.records.edit import RecordEdit
-from recordsilo.records.record_changes import Note
-from recordsilo.records.record_versions import VersionChanges
-from recordsilo.records.streams import Source, WriteableStream, chunks
+from recordsilo.records.manifest import (
+    Manifest,
+    Origin,
+    Version,
+    altered,
+    date_text,
+    is_frozen,
+    now_text,
+    upstream_newer,
+)
+from recordsilo.records.manifest_json import to_2010
+from recordsilo.records.place import RecordPlace
+from recordsilo.records.record_changes import (
+    FIRST_LOG,
+    Note,
+    NoteKeywords,
+    QueuedFile,
+    RecordChanges,
+    RecordKeeper,
+    takes_note,
+)
+from recordsilo.records.record_view import FileInfo, RecordView
+from recordsilo.records.streams import Source, WriteableStream, chunks, plain_files
+
+logger = logging.getLogger("RecordSilo")
+T = TypeVar("T")
 
 
-class HarvestedRecord(VersionChanges):
+class HarvestedRecord:
     """A record of a Silo: named versions, each with files, and a cursor on one of them.
 
-    A handle shows the record as it was when the handle was made, last wrote or
-    `revert`\\ ed; it takes no lock to read. Each method that changes something reads
-    the record again under its lock, applies the change to that, and commits it
-    durably or not at all; two handles that change different things lose nothing.
+        >>> record = silo.get_item("oai:eprints.example.org:6102")
+        >>> record.put_stream("oai_dc", "<dc>…</dc>", metadata=True)
+        >>> record.clone_version("1", "workingcopy", message="correct the title")
+        'workingcopy'
+        >>> record.versions, record.currentversion, record.files
+        (['1', 'workingcopy'], 'workingcopy', ['oai_dc'])
 
-    Every such method takes, by keyword:
+    `Silo.get_item` and ``silo[identifier]`` return one. A record that does not exist
+    yet is written by its first change, or by `sync`.
+
+    It shows the record as it was when this handle was made, last wrote or was
+    `revert`\\ ed, and takes no lock to read. A method that changes something reads the
+    record again under its lock, applies the change to that, and commits it durably
+    or not at all: two handles that change different things lose nothing.
+
+    Every method that changes something takes, by keyword:
 
     * ``agent``: who, or which program; by default the operating system's user;
     * ``message``: why; both are kept in the version's log, or its origin;
-    * ``if_revision``: write only if the record is at this `revision`, else
-      `RevisionConflict` and nothing is written.
+    * ``if_revision``: write only if the record is at this `revision`, else raise
+      `RevisionConflict` and write nothing.
 
-    Made by `Silo.get_item` and ``silo[identifier]``. A record that does not exist yet
-    exists from the first change, or `sync`, on.
+    Wherever a method takes a version, the default is the cursor's. The record is also
+    a read-only mapping of the keys of `manifest`.
 
     Source: docs/format.md; the interface of RecordSilo 0.4.16 (2010).
     """
+
+    def __init__(
+        self,
+        silo: RecordKeeper,
+        place: RecordPlace,
+        found: Manifest | None,
+        *,
+        date: datetime | str | None = None,
+        startversion: str = "1",
+    ) -> None:
+        first = check_version_name(startversion)
+        when = date_text(date) if date else None
+        if found is None:
+            when = when or now_text()
+            version = Version(first, when, Origin("local"), log=(FIRST_LOG,))
+            found = Manifest(place.identifier, when, first, (version,))
+        self._silo, self._place = silo, place
+        self._changes = RecordChanges(silo, place, found)
+
+    # -- what it is -----------------------------------------------------------------------
+
+    @property
+    def item_id(self) -> str:
+        """The identifier, in full."""
+        return self._place.identifier
+
+    @property
+    def uri(self) -> str:
+        """The Silo's uri_base and the identifier, as in 2010."""
+        return f"{self._silo.state.get('uri_base') or ''}{self.item_id}"
+
+    @property
+    def exists(self) -> bool:
+        """Whether the record was on disk when this handle last looked."""
+        return self._manifest.is_stored
+
+    @property
+    def revision(self) -> int:
+        """Counts up with each write; 0 for one not written yet, or only in 2010."""
+        return self._manifest.revision
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The record's state as a new dict with the keys of 2010; `state` has it as a value."""
+        return to_2010(altered(self.state, metadata=self.metadata))
+
+    @property
+    def state(self) -> Manifest:
+        """The record's state, with this handle's cursor and metadata, as a `Manifest`."""
+        return self._changes.state
+
+    @property
+    def _manifest(self) -> Manifest:
+        return self._changes.seen
+
+    @property
+    def _view(self) -> RecordView:
+        return RecordView(self._place, self._manifest)
+
+    def _version(self, name: str | None = None) -> Version:
+        return self._manifest.version(self.currentversion if name is None else str(name))
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What is noted about the record: a dict of JSON values; `sync` stores what you change."""
+        return self._changes.metadata
+
+    @metadata.setter
+    def metadata(self, members: dict[str, Any]) -> None:
+        self._changes.metadata = members
+
+    def __repr__(self) -> str:
+        return repr(self.manifest)
+
+    def __len__(self) -> int:
+        return len(self._manifest.versions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.manifest)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.manifest
+
+    def __getitem__(self, key: str) -> Any:
+        return self.manifest[key]
+
+    def keys(self) -> list[str]:
+        """The keys of `manifest`."""
+        return list(self.manifest)
+
+    def has_key(self, key: str) -> bool:
+        """Whether `manifest` has the key."""
+        return key in self
+
+    def items(self) -> list[tuple[str, Any]]:
+        """The items of `manifest`."""
+        return list(self.manifest.items())
+
+    def values(self) -> list[Any]:
+        """The values of `manifest`."""
+        return list(self.manifest.values())
+
+    # -- storing and reading again ----------------------------------------------------------
+
+    def _note(self, keywords: NoteKeywords) -> Note:
+        return Note(self._silo.agent, **keywords)
+
+    def _change(self, act: Callable[[RecordEdit], T], note: Note) -> T:
+        """The one way by which this handle changes the record."""
+        return self._changes.commit(act, note.if_revision)
+
+    @takes_note
+    def sync(self, **note: Unpack[NoteKeywords]) -> None:
+        """Store the metadata, the cursor, and the files put with ``sync=False``.
+
+        Raises:
+            MetadataConflict: A key of metadata was changed here, and meanwhile by
+                another process, to another value; nothing is stored.
+        """
+        noted = self._note(note)
+
+        def act(edit: RecordEdit) -> None:
+            if edit.changed and (noted.agent or noted.message):
+                edit.log(edit.manifest.current_version, noted.line("Synced"))
+
+        self._change(act, noted)
+
+    def revert(self) -> None:
+        """Read the record again; changes not stored are lost.
+
+        Raises:
+            RecordGone: It was deleted meanwhile.
+        """
+        self._changes.revert()
+
+    revert_manifest = revert
+
+    # -- versions ---------------------------------------------------------------------------
+
+    @property
+    def versions(self) -> list[str]:
+        """The versions' names, in the order made."""
+        return list(self._manifest.version_names)
+
+    def get_versions(self) -> list[str]:
+        """The versions' names, in the order made."""
+        return self.versions
+
+    @property
+    def currentversion(self) -> str:
+        """The version the cursor is on."""
+        return self._changes.cursor or self._manifest.current_version
+
+    def get_version_cursor(self) -> str:
+        """The version the cursor is on."""
+        return self.currentversion
+
+    def set_version_cursor(self, version: str) -> bool:
+        """Move the cursor of this handle; the next change or `sync` stores it.
+
+        Returns:
+            True; or False, with an ERROR on the logger ``RecordSilo``, if there is
+            no such version.
+        """
+        if not self._manifest.has(str(version)):
+            logger.error("Version %s does not exist", version)
+            return False
+        self._changes.cursor = str(version)
+        return True
+
+    @property
+    def date(self) -> str:
+        """The date of the cursor's version, in the 2010 form."""
+        return self._version().date
+
+    def version_date(self, version: str | None = None) -> str:
+        """A version's date, in the 2010 form."""
+        return self._version(version).date
+
+    @property
+    def versionlog(self) -> list[str]:
+        """The log of the cursor's version."""
+        return list(self._version().log)
+
+    def version_log(self, version: str | None = None) -> list[str]:
+        """A version's log."""
+        return list(self._version(version).log)
+
+    def origin(self, version: str | None = None) -> Origin:
+        """Where a version came from."""
+        return self._version(version).origin
+
+    def version_state(self, version: str | None = None) -> str | None:
+        """The state a curator gave a version: ``in work``, ``ready``, ``withheld``, or None."""
+        return self._version(version).state
+
+    def is_curated(self, version: str | None = None) -> bool:
+        """Whether a version was made by people, not by a harvest."""
+        return self._version(version).is_curated
+
+    def is_frozen(self, version: str | None = None) -> bool:
+        """Whether a version is kept as harvested and refuses changes."""
+        return is_frozen(self._manifest, self._version(version).name)
+
+    def upstream_newer(self) -> bool:
+        """Whether a newer version was harvested than the one the cursor's was made from."""
+        return upstream_newer(self.state)
+
+    @takes_note
+    def create_new_version(
+        self, version: str, date: datetime | str | None = None, **note: Unpack[NoteKeywords]
+    ) -> None:
+        """Add an empty version; the cursor moves to it.
+
+        Args:
+            date: By default the record's date.
+
+        Raises:
+            VersionExists, VersionNameError: Nothing is written.
+        """
+        noted, name = self._note(note), check_version_name(version)
+        origin = noted.origin("local")
+
+        def act(edit: RecordEdit) -> None:
+            when = date_text(date) if date is not None else edit.manifest.date
+            edit.add_version(name, date=when, origin=origin, log="Created new version")
+
+        self._change(act, noted)
+
+    @takes_note
+    def increment_version(
+        self,
+        date: datetime | str | None = None,
+        clone_previous_version: bool = False,
+        **note: Unpack[NoteKeywords],
+    ) -> str:
+        """Add the version after the cursor's, empty or as a copy of it; the cursor moves there.
+
+        Args:
+            date: By default now.
+
+        Returns:
+            Its name: the cursor's number plus one, or the next that is free; if the
+            cursor's name is not a number, that name and ``_new``.
+        """
+        return self._increment(date, clone_previous_version, (), self._note(note))
+
+    @takes_note
+    def increment_version_delta(
+        self,
+        date: datetime | str | None = None,
+        clone_previous_version: bool = False,
+        copy_filenames: Collection[str] = (),
+        copy_extensions: Collection[str] = (),
+        **note: Unpack[NoteKeywords],
+    ) -> str:
+        """As `increment_version`, files hard-linked as `clone_version_delta` does."""
+        linked = self._linked(self.currentversion, copy_filenames, copy_extensions)
+        return self._increment(date, clone_previous_version, linked, self._note(note))
+
+    def _increment(
+        self, date: datetime | str | None, clone: bool, linked: Collection[str], note: Note
+    ) -> str:
+        when = date_text(date) if date is not None else now_text()
+
+        def act(edit: RecordEdit) -> str:
+            previous = edit.manifest.current_version
+            name = name_after(previous, edit.manifest.version_names)
+            log = f"Version number incremented from {previous} to {name}"
+            if clone:
+                origin = note.origin("clone", previous)
+                edit.derive_version(
+                    previous, name, date=when, origin=origin, log=log, linked=linked
+                )
+            else:
+                edit.add_version(name, date=when, origin=note.origin("local"), log=log)
+            return name
+
+        return self._change(act, note)
+
+    @takes_note
+    def clone_version(
+        self,
+        original_version: str,
+        new_version: str,
+        exclude_filenames: Collection[str] = (),
+        **note: Unpack[NoteKeywords],
+    ) -> str:
+        """Copy a version byte for byte under a new name; move the cursor to it.
+
+        The copy is the curator's own: its files may be changed through this interface
+        or with any editor, and the original stays as it is. Built in a staging
+        directory and renamed into place before the manifest is replaced: after a crash
+        the manifest lists no new version, or a whole one.
+
+        Args:
+            original_version: Existing name, e.g. ``"1"``; its date is the clone's too.
+            new_version: Unused name; becomes the directory ``__<new_version>``.
+            exclude_filenames: Paths within the version, or top-level directories.
+
+        Returns:
+            ``new_version``.
+
+        Raises:
+            VersionNotFound: No such original; nothing written.
+            VersionExists: Name taken; nothing written.
+            FileNotInVersion: A file of the original is missing on disk, or is a
+                dangling link (`DanglingLink`); nothing written.
+            OSError: The disk refused; the record is unchanged.
+
+        Cost: reads and writes every byte, or a reflink where the file system has them;
+            `clone_version_delta` links instead.
+        Source: docs/format.md, "Versions".
+        """
+        noted = self._note(note)
+        return self._clone(original_version, new_version, exclude_filenames, (), noted)
+
+    @takes_note
+    def clone_version_delta(
+        self,
+        original_version: str,
+        new_version: str,
+        copy_filenames: Collection[str] = (),
+        copy_extensions: Collection[str] = (),
+        **note: Unpack[NoteKeywords],
+    ) -> str:
+        """As `clone_version`, with hard links instead of copies, for large files.
+
+        A write through this interface never reaches the other version; an editor that
+        writes in place does. Files are copied where the file system has no hard links.
+
+        Args:
+            copy_filenames: Paths to copy all the same.
+            copy_extensions: File name endings (``".xml"``, ``"xml"``) to copy all the same.
+        """
+        linked = self._linked(original_version, copy_filenames, copy_extensions)
+        return self._clone(original_version, new_version, (), linked, self._note(note))
+
+    def _linked(
+        self, version: str, copy_filenames: Collection[str], copy_extensions: Collection[str]
+    ) -> list[str]:
+        endings = tuple("." + ending.lstrip(".") for ending in copy_extensions)
+        return [
+            path
+            for path in self._version(version).paths
+            if path not in copy_filenames and not (endings and path.endswith(endings))
+        ]
+
+    def _clone(
+        self, original: str, new: str, exclude: Collection[str], linked: Collection[str], note: Note
+    ) -> str:
+        original, new = str(original), check_version_name(new)
+        origin, log = note.origin("clone", original), f"Version {new} cloned from {original}"
+
+        def act(edit: RecordEdit) -> str:
+            when = edit.manifest.version(original).date
+            edit.derive_version(
+                original, new, date=when, origin=origin, log=log, exclude=exclude, linked=linked
+            )
+            return new
+
+        return self._change(act, note)
+
+    @takes_note
+    def rename_version(
+        self, original_version: str, new_version: str, **note: Unpack[NoteKeywords]
+    ) -> str:
+        """Give a version another name; its place in the order stays, the cursor moves to it.
+
+        Returns:
+            The new name.
+
+        Raises:
+            VersionNotFound, VersionExists, VersionNameError: Nothing is changed.
+            VersionFrozen: The version is kept as harvested.
+        """
+        original, new = str(original_version), check_version_name(new_version)
+        noted = self._note(note)
+        if self._manifest.has(new):
+            raise VersionExists(self.item_id, new)
+        self.sync(if_revision=noted.if_revision)
+        expected = None if noted.if_revision is None else self.revision
+
+        def act(edit: RecordEdit) -> str:
+            edit.rename_version(original, new)
+            edit.move_cursor(new)
+            edit.log(new, noted.line(f"Version {original} renamed to {new}"))
+            return new
+
+        return self._change(act, replace(noted, if_revision=expected))
+
+    @takes_note
+    def del_version(self, version: str, **note: Unpack[NoteKeywords]) -> None:
+        """Delete a version with its files; the cursor, if it was there, moves to the last one.
+
+        Raises:
+            VersionNotFound: There is no such version.
+            VersionFrozen: The version is kept as harvested.
+            LastVersion: A record keeps at least one; delete the record instead.
+        """
+        self.del_versions([version], **note)
+
+    @takes_note
+    def del_versions(self, versions: Sequence[str], **note: Unpack[NoteKeywords]) -> list[None]:
+        """Delete some versions, all or none; see `del_version`."""
+        noted, names = self._note(note), [self._version(name).name for name in versions]
+
+        def act(edit: RecordEdit) -> None:
+            for name in names:
+                if edit.manifest.version_names == (name,):
+                    raise LastVersion(self.item_id, name)
+                edit.remove_version(name)
+                edit.log(edit.manifest.current_version, noted.line(f"Deleted version {name}"))
+
+        self._change(act, noted)
+        return [None] * len(names)
+
+    @takes_note
+    def set_version_date(
+        self, version: str, date: datetime | str, **note: Unpack[NoteKeywords]
+    ) -> bool:
+        """Date a version.
+
+        Returns:
+            True.
+
+        Raises:
+            VersionNotFound, VersionFrozen: Nothing is changed.
+        """
+        noted, name, when = self._note(note), self._version(version).name, date_text(date)
+
+        def act(edit: RecordEdit) -> None:
+            edit.set_date(name, when)
+            edit.log(name, noted.line(f"Dated {when}"))
+
+        self._change(act, noted)
+        return True
+
+    @takes_note
+    def set_version_state(
+        self, version: str, state: str | None, **note: Unpack[NoteKeywords]
+    ) -> None:
+        """Set the state of a version's curation; a frozen version has one too.
+
+        Args:
+            state: ``"in work"``, ``"ready"``, ``"withheld"``, or None.
+
+        Raises:
+            VersionNotFound: There is no such version.
+            VersionStateError: Unknown state; nothing is changed.
+        """
+        noted, name = self._note(note), self._version(version).name
+
+        def act(edit: RecordEdit) -> None:
+            if edit.manifest.version(name).state == state:
+                return
+            edit.set_state(name, state)
+            edit.log(name, noted.line(f"State set to {state or 'none'}", signed=True))
+
+        self._change(act, noted)
+
+    @takes_note
+    def move_directory_as_new_version(
+        self,
+        src: str,
+        version: str | None = None,
+        force: bool = False,
+        date: datetime | str | None = None,
+        log: str = "Directory contents",
+        **note: Unpack[NoteKeywords],
+    ) -> str:
+        """Make a directory's content a new version, and remove the directory.
+
+        Args:
+            src: A directory of plain files and directories; links and special files are
+                refused.
+            version: Its name; by default the next number, as `increment_version` gives.
+            force: Replace a version of that name, in the same step.
+            date: By default now.
+            log: The version's first log line.
+
+        Returns:
+            The version's name; the cursor is on it.
+
+        Raises:
+            PathNameError, SourceFailed: The directory holds what a version cannot, or is
+                part of this Silo; nothing is moved.
+            VersionFrozen: The version of that name is kept as harvested.
+            FileNotFoundError, NotADirectoryError: ``src`` is not a directory.
+            VersionExists: The name is taken, and not ``force``.
+        """
+        noted, paths = self._note(note), plain_files(src)
+        if f"{os.path.realpath(src)}/".startswith(f"{os.path.realpath(self._silo.path)}/"):
+            raise PathNameError(src, "it is the Silo's own directory, and it would be removed")
+        given = None if version is None else check_version_name(version)
+        when = date_text(date) if date is not None else now_text()
+        origin = noted.origin("local")
+
+        def act(edit: RecordEdit) -> str:
+            names = edit.manifest.version_names
+            new = given or name_after(edit.manifest.current_version, names)
+            if force and new in names:
+                edit.check_writable(new)
+            edit.adopt_version(new, staged, paths, date=when, origin=origin, log=log, force=force)
+            return new
+
+        staged = self._silo.staging.new_directory()
+        try:
+            for path in paths:
+                atomic_file.make_parents(f"{staged}/{path}")
+                with open(f"{src}/{path}", "rb") as file:
+                    atomic_file.copy_new(file, f"{staged}/{path}", StrictBarrier())
+            new = self._change(act, noted)
+        except BaseException:
+            self._silo.staging.discard(staged)
+            raise
+        atomic_file.remove_tree(os.path.abspath(src))
+        return new
+
+    # -- files, read ------------------------------------------------------------------------
+
+    @property
+    def files(self) -> list[str]:
+        """Top-level names in the cursor's version, directories among them, in the order put."""
+        return list(self._version().files)
+
+    @property
+    def metadata_files(self) -> dict[str, list[str]]:
+        """Version → the names that were put as metadata."""
+        return {v.name: list(v.metadata_files) for v in self._manifest.versions}
+
+    def paths(self, version: str | None = None) -> list[str]:
+        """The path of every file in a version, in the order put."""
+        return list(self._version(version).paths)
+
+    def isfile(self, filepath: str, version: str | None = None) -> bool:
+        """Whether a version has such a file."""
+        return filepath in self._version(version).paths
+
+    def isdir(self, filepath: str, version: str | None = None) -> bool:
+        """Whether a version has such a directory."""
+        listed = self._version(version)
+        return filepath in listed.subdir or any(p.startswith(filepath + "/") for p in listed.paths)
 
     def get_stream(
         self, filename: str, version: str | None = None, writeable: bool = False
@@ -42,36 +627,89 @@ class HarvestedRecord(VersionChanges):
         Args:
             filename: Path within the version.
             version: By default the cursor's.
-            writeable: Gives a staged copy instead: it reads from the start and what is
-                written is appended (``seek`` and ``truncate`` to write it anew);
+            writeable: Return a staged copy instead: it reads from the start, and what
+                is written is appended (``seek`` and ``truncate`` to write it anew);
                 closing it puts it into the version, as `put_stream` does, and leaving
                 its ``with`` block by an exception discards it.
 
         Raises:
-            FileNotInVersion: The version has no such file, or it is gone from the disk.
-            DanglingLink: It is a link that leads nowhere.
+            FileNotInVersion: The version has no such file, or it is missing on disk.
+            DanglingLink: It is a link to a file that does not exist.
             VersionFrozen: Writeable, and the version is kept as harvested.
         """
         name = self._version(version).name
         if writeable:
             return self._writeable_copy(filename, name)
-        return self._open(filename, name)
+        return self._view.open(name, filename)
 
-    def _writeable_copy(self, filename: str, version: str) -> WriteableStream:
-        with self._silo.editing(self.item_id) as edit:
-            edit.check_writable(version)
-        staged = self._silo.staging.new_path()
-        with self.get_stream(filename, version) as source:
-            atomic_file.copy_new(source, staged, atomic_file.group_barrier(self._place.root))
+    def file_info(self, path: str, version: str | None = None) -> FileInfo:
+        """Size, digest and kind of a file.
 
-        def store() -> None:
-            with open(staged, "rb") as file:
-                atomic_file.flush_fd(file.fileno())
-                digest = atomic_file.digest_of(file)
-            self._put_staged(filename, version, Staged(staged, digest), None, Note())
+        Raises:
+            FileNotInVersion: The version has no such file, or it is missing on disk.
+            DanglingLink: It is a link to a file that does not exist.
+        """
+        return self._view.info(self._version(version).name, path)
 
-        return WriteableStream(staged, store, lambda: self._silo.staging.discard(staged))
+    def stat(self, filepath: str, version: str | None = None) -> os.stat_result:
+        """``os.stat`` of a file or directory of a version.
 
+        Raises:
+            FileNotInVersion: The version has neither of that name.
+        """
+        if self.isdir(filepath, version):
+            return os.stat(self.to_dirpath(filepath, version))
+        return self._view.stat(self._version(version).name, filepath)
+
+    def list_parts(self, subpath: str = "", detailed: bool = False) -> list[str] | dict[str, Any]:
+        """The names in a directory of the cursor's version; ``detailed``: with their ``os.stat``.
+
+        Raises:
+            FileNotInVersion: There is no such directory.
+        """
+        version = self._version().name
+        if subpath and not self.isdir(subpath):
+            raise FileNotInVersion(self.item_id, version, subpath)
+        names = self._view.names_in(version, subpath)
+        below = f"{subpath}/" if subpath else ""
+        return {name: self.stat(below + name) for name in names} if detailed else names
+
+    def disk_usage(self, version: str | None = None) -> int:
+        """The sizes of the files of a version, or of all versions, in bytes, added up."""
+        names = self.versions if version is None else [self._version(version).name]
+        return sum(
+            os.lstat(self.to_dirpath(path, name)).st_size
+            for name in names
+            for path in self.paths(name)
+        )
+
+    def to_dirpath(
+        self, filepath: str | None = None, version: str | None = None, root: bool = False
+    ) -> str:
+        """The absolute path of a version, of a file in it, or of the record (``root``)."""
+        path = check_path(filepath) if filepath else ""
+        if root:
+            return self._place.dirpath + (f"/{path}" if path else "")
+        return self._view.path_on_disk(self._version(version).name, path)
+
+    def path_to_item(self) -> str:
+        """The record's directory on disk, absolute."""
+        return self._place.dirpath
+
+    def differences(self, before: str, after: str) -> Differences:
+        """What differs between two versions, as their files are on disk now.
+
+        Raises:
+            VersionNotFound: There is no such version.
+            FileNotInVersion: A file is missing on disk, or is a dangling link.
+
+        Cost: reads every byte of both, of shared files once.
+        """
+        return self._view.differences(self._version(before).name, self._version(after).name)
+
+    # -- files, changed ---------------------------------------------------------------------
+
+    @takes_note
     def put_stream(
         self,
         filename: str,
@@ -79,10 +717,7 @@ class HarvestedRecord(VersionChanges):
         version: str | bool | None = None,
         metadata: bool | None = None,
         sync: bool = True,
-        *,
-        agent: str = "",
-        message: str = "",
-        if_revision: int | None = None,
+        **note: Unpack[NoteKeywords],
     ) -> dict[str, str] | None:
         """Put a file into a version, whole or not at all.
 
@@ -91,7 +726,7 @@ class HarvestedRecord(VersionChanges):
             filetostream: str (stored as UTF-8), bytes, or an open text or binary file,
                 which is read from its start if it can seek.
             version: By default the cursor's; a bool here is taken for ``metadata``.
-            metadata: Whether the file is metadata; a file put again without saying
+            metadata: Whether the file is metadata; by default a file that is replaced
                 stays what it was.
             sync: False stages the file only; it is in the version after `sync`,
                 together with all others staged so.
@@ -102,33 +737,29 @@ class HarvestedRecord(VersionChanges):
         Raises:
             SourceFailed: The source could not be read; the old content stays.
             PathNameError, VersionNotFound, VersionFrozen, FileInTheWay: Nothing is written.
-            OSError: The disk refused; the record is as it was.
+            OSError: The disk refused; the record is unchanged.
         """
         if isinstance(version, bool):
             version, metadata = None, version
-        check_path(filename)
-        name = self._version(version).name
-        staged, checksum = self._stage(filename, filetostream)
+        noted, name = self._note(note), self._version(version).name
+        staged, checksum = self._stage(check_path(filename), filetostream)
+        line = noted.line(f"Added or updated file {filename}")
+        file = QueuedFile(filename, name, staged, metadata, line)
         if sync:
-            note = Note(agent, message, if_revision)
-            self._put_staged(filename, name, staged, metadata, note)
+            self._put(file, noted)
         else:
-            line = self._line(f"Added or updated file {filename}", agent, message)
-            self._queued.append((filename, name, staged, metadata, line))
+            self._changes.queued.append(file)
         return checksum
 
-    def _put_staged(
-        self, path: str, version: str, staged: Staged, metadata: bool | None, note: Note
-    ) -> None:
+    def _put(self, file: QueuedFile, note: Note) -> None:
         def act(edit: RecordEdit) -> None:
-            edit.put(version, path, staged, metadata=metadata)
-            line = self._line(f"Added or updated file {path}", note.agent, note.message)
-            edit.log(version, line)
+            edit.put(file.version, file.path, file.staged, metadata=file.metadata)
+            edit.log(file.version, file.log)
 
         try:
-            self._change(act, note.if_revision)
+            self._change(act, note)
         except BaseException:
-            self._silo.staging.discard(staged.path)
+            self._silo.staging.discard(file.staged.path)
             raise
 
     def _stage(self, filename: str, source: Source) -> tuple[Staged, dict[str, str] | None]:
@@ -140,69 +771,78 @@ class HarvestedRecord(VersionChanges):
         checksum = {"checksum": hasher.hexdigest(), "type": str(kind)} if hasher else None
         return Staged(path, digest), checksum
 
+    def _writeable_copy(self, filename: str, version: str) -> WriteableStream:
+        with self._silo.editing(self.item_id) as edit:
+            edit.check_writable(version)
+        path = self._silo.staging.new_path()
+        with self._view.open(version, filename) as source:
+            atomic_file.copy_new(source, path, atomic_file.group_barrier(self._place.root))
+
+        def store() -> None:
+            with open(path, "rb") as file:
+                atomic_file.flush_fd(file.fileno())
+                staged = Staged(path, atomic_file.digest_of(file))
+            line = f"Added or updated file {filename}"
+            self._put(QueuedFile(filename, version, staged, None, line), self._note({}))
+
+        return WriteableStream(path, store, lambda: self._silo.staging.discard(path))
+
+    @takes_note
     def accept(
         self,
         filenames: str | Sequence[str],
         version: str | None = None,
-        *,
-        agent: str = "",
-        message: str = "",
-        if_revision: int | None = None,
+        **note: Unpack[NoteKeywords],
     ) -> None:
-        """Take files of a curated version as they lie on disk, edited or added by other means.
+        """Record files of a curated version as they are on disk, edited or added by other means.
 
         Their new digests are recorded; the content is whatever is there now.
 
         Raises:
-            VersionFrozen: The version is a harvested one: that stays as it was harvested.
+            VersionFrozen: The version is a harvested one, which stays as it was harvested.
             FileNotInVersion: One of the files is not on disk; nothing is recorded.
         """
-        name = self._version(version).name
+        noted, name = self._note(note), self._version(version).name
         paths = [filenames] if isinstance(filenames, str) else list(filenames)
 
         def act(edit: RecordEdit) -> None:
             for path in paths:
                 edit.accept(name, path)
-                line = f"Accepted file {path} as edited outside"
-                edit.log(name, self._line(line, agent or self._silo.agent, message))
+                edit.log(name, noted.line(f"Accepted file {path} as edited outside", signed=True))
 
-        self._change(act, if_revision)
+        self._change(act, noted)
 
+    @takes_note
     def del_stream(
         self,
         filename: str,
         versions: str | Sequence[str] = (),
-        *,
-        agent: str = "",
-        message: str = "",
-        if_revision: int | None = None,
+        **note: Unpack[NoteKeywords],
     ) -> None:
         """Delete a file, or an empty directory, from the cursor's version or from ``versions``.
 
         Raises:
-            FileNotInVersion: One of the versions has none of that name; nothing is deleted.
+            FileNotInVersion: One of the versions has no such file; nothing is deleted.
             DirectoryNotEmpty: It is a directory with files.
             VersionFrozen: The version is kept as harvested.
         """
-        names = [versions] if isinstance(versions, str) else list(versions)
-        names = [self._version(name).name for name in names or [self.currentversion]]
+        noted, asked = self._note(note), [versions] if isinstance(versions, str) else list(versions)
+        names = [self._version(name).name for name in asked or [self.currentversion]]
 
         def act(edit: RecordEdit) -> None:
             for name in names:
                 edit.delete(name, filename)
-                edit.log(name, self._line(f"Deleted file {filename}", agent, message))
+                edit.log(name, noted.line(f"Deleted file {filename}"))
 
-        self._change(act, if_revision)
+        self._change(act, noted)
 
+    @takes_note
     def rename_stream(
         self,
         filename: str,
         new_filename: str,
         version: str | None = None,
-        *,
-        agent: str = "",
-        message: str = "",
-        if_revision: int | None = None,
+        **note: Unpack[NoteKeywords],
     ) -> None:
         """Give a file of a version another path.
 
@@ -211,35 +851,28 @@ class HarvestedRecord(VersionChanges):
             FileNotInVersion, PathNameError, VersionFrozen: Nothing is changed.
         """
         check_path(new_filename)
-        name = self._version(version).name
+        noted, name = self._note(note), self._version(version).name
 
         def act(edit: RecordEdit) -> None:
             edit.rename(name, filename, new_filename)
-            line = f"Renamed file {filename} to {new_filename}"
-            edit.log(name, self._line(line, agent, message))
+            edit.log(name, noted.line(f"Renamed file {filename} to {new_filename}"))
 
-        self._change(act, if_revision)
+        self._change(act, noted)
 
+    @takes_note
     def copy_file_between_versions(
-        self,
-        filename: str,
-        from_version: str,
-        to_version: str,
-        *,
-        agent: str = "",
-        message: str = "",
-        if_revision: int | None = None,
+        self, filename: str, from_version: str, to_version: str, **note: Unpack[NoteKeywords]
     ) -> None:
         """Copy a file from one version into another, over one of that name.
 
         Raises:
             FileNotInVersion, VersionNotFound, VersionFrozen: Nothing is changed.
         """
-        source, target = self._version(from_version), self._version(to_version)
-        line = self._line(f"Copied file {filename} from version {source.name}", agent, message)
+        source, target = self._version(from_version).name, self._version(to_version).name
+        noted = self._note(note)
 
         def act(edit: RecordEdit) -> None:
-            edit.copy(source.name, filename, target.name)
-            edit.log(target.name, line)
+            edit.copy(source, filename, target)
+            edit.log(target, noted.line(f"Copied file {filename} from version {source}"))
 
-        self._change(act, if_revision)
+        self._change(act, noted)

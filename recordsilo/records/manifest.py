@@ -181,6 +181,11 @@ class Manifest:
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property
+    def is_stored(self) -> bool:
+        """Whether it was read from disk or written there."""
+        return self.revision > 0 or self.format == 0
+
+    @property
     def version_names(self) -> tuple[str, ...]:
         """The names of the versions, in the order made."""
         return tuple(version.name for version in self.versions)

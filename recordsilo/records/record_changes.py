@@ -1,136 +1,237 @@
-"""How a handle on a record changes it: what every method that does so has in common.
+"""How a handle changes its record: read it again under its lock, merge, commit."""
 
-The record is read again under its lock, the change applied to that, and committed.
-"""
-
+import copy
+import inspect
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar
 
 from recordsilo.disk import atomic_file
-from recordsilo.disk.atomic_file import Staged
+from recordsilo.disk.atomic_file import Staged, Staging
 from recordsilo.errors import MetadataConflict, RecordGone
 from recordsilo.records.edit import RecordEdit, new_origin
-from recordsilo.records.manifest import Manifest, Pending, altered, now_text
+from recordsilo.records.manifest import Manifest, Origin, Pending, altered, now_text
 from recordsilo.records.place import RecordPlace
-from recordsilo.records.record_view import RecordKeeper, RecordView
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 _ABSENT: Any = object()
+FIRST_LOG = "Created new data package"
+
+
+class RecordKeeper(Protocol):
+    """What a handle needs of the Silo that its record is in."""
+
+    agent: str
+
+    @property
+    def path(self) -> str:
+        """The Silo's directory."""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The Silo's settings."""
+
+    @property
+    def staging(self) -> Staging:
+        """Where files are written before they are put into a version."""
+
+    def editing(
+        self, identifier: str, *, if_revision: int | None = None
+    ) -> AbstractContextManager[RecordEdit]:
+        """See `Silo.editing`."""
+
+
+class NoteKeywords(TypedDict, total=False):
+    """The keywords that every method which changes a record takes."""
+
+    agent: str
+    message: str
+    if_revision: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Who, why, and at which revision: what every change is told by keyword."""
+    """Who makes a change and why, and the revision that the record must be at.
 
+    Attributes:
+        default_agent: The Silo's; stands in origins, and in signed log lines, if
+            ``agent`` is empty.
+    """
+
+    default_agent: str
     agent: str = ""
     message: str = ""
     if_revision: int | None = None
 
+    def line(self, text: str, *, signed: bool = False) -> str:
+        """A line of the version log: the text of 2010, then when, who and why.
 
-class RecordChanges(RecordView):
-    """A handle on a record that merges and stores what was changed through it."""
+        Args:
+            signed: Add who and when even if neither agent nor message was given.
+        """
+        if not (signed or self.agent or self.message):
+            return text
+        why = f": {self.message}" if self.message else ""
+        return f"{text} [{now_text()} {self.agent or self.default_agent}{why}]"
 
-    def __init__(
-        self,
-        silo: RecordKeeper,
-        place: RecordPlace,
-        found: Manifest | None,
-        *,
-        date: datetime | str | None = None,
-        startversion: str = "1",
-    ) -> None:
-        super().__init__(silo, place, found, date=date, startversion=startversion)
-        self._queued: list[tuple[str, str, Staged, bool | None, str]] = []
+    def origin(self, kind: str, of: str | None = None) -> Origin:
+        """The origin of a version made now: ``local``, or a ``clone`` of another."""
+        agent = self.agent or self.default_agent
+        return new_origin(kind, of=of, agent=agent, message=self.message)
 
-    def _change(self, act: Callable[[RecordEdit], T], if_revision: int | None) -> T:
-        """Apply pending changes of this handle, then ``act``, to the record as it is now."""
-        with self._silo.editing(self.item_id, if_revision=if_revision) as edit:
+
+def takes_note(method: Method) -> Method:
+    """Show ``**note`` as the keywords of `NoteKeywords` in a method's signature and help."""
+    own = inspect.signature(method)
+    named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    vars(method)["__signature__"] = own.replace(parameters=named + _NOTE_PARAMETERS)
+    return method
+
+
+_NOTE_PARAMETERS = [
+    inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
+    for f in fields(Note)
+    if f.name in NoteKeywords.__annotations__
+]
+
+
+class QueuedFile(NamedTuple):
+    """A staged file that `RecordChanges.commit` puts into a version."""
+
+    path: str
+    version: str
+    staged: Staged
+    metadata: bool | None
+    log: str
+
+
+class RecordChanges:
+    """The changes of one handle: those not stored yet, and how they are stored.
+
+    Attributes:
+        seen: The manifest when the handle was made, last wrote or was reverted.
+        cursor: The version the cursor was moved to since then, or None.
+        queued: Files put since then with ``sync=False``.
+    """
+
+    def __init__(self, silo: RecordKeeper, place: RecordPlace, found: Manifest) -> None:
+        self._silo, self._place = silo, place
+        self._metadata: dict[str, Any] | None = None
+        self.queued: list[QueuedFile] = []
+        self._see(found)
+
+    def _see(self, manifest: Manifest) -> None:
+        self.seen = manifest
+        self.cursor: str | None = None
+        if self._metadata is not None:
+            self._metadata.clear()
+            self._metadata.update(_copied(manifest.metadata))
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The record's metadata, to be changed; always the same dict."""
+        if self._metadata is None:
+            self._metadata = _copied(self.seen.metadata)
+        return self._metadata
+
+    @metadata.setter
+    def metadata(self, members: Mapping[str, Any]) -> None:
+        replacement = copy.deepcopy(members)
+        self.metadata.clear()
+        self.metadata.update(replacement)
+
+    @property
+    def state(self) -> Manifest:
+        """The manifest with this handle's cursor and metadata."""
+        shown = self.seen
+        if shown.versions:
+            shown = shown.with_cursor(self.cursor or shown.current_version)
+        if self._metadata is not None:
+            shown = altered(shown, metadata=self._metadata)
+        return shown
+
+    def commit(self, act: Callable[[RecordEdit], T], if_revision: int | None) -> T:
+        """Apply what is not stored yet, then ``act``, to the record as it is now.
+
+        Raises:
+            RecordGone: The record was deleted meanwhile.
+            MetadataConflict: A key of metadata was changed here, and meanwhile by
+                another process, to another value; nothing is stored.
+            RevisionConflict: See `Silo.editing`.
+        """
+        with self._silo.editing(self._place.identifier, if_revision=if_revision) as edit:
             self._begin(edit)
-            for path, version, staged, metadata, log in self._queued:
-                # The edit gets a second name of the file: should it fail, the queue is as it was.
+            for file in self.queued:
+                # The edit gets a second name of the file: if it fails, the queue is as it was.
                 again = self._silo.staging.new_path()
-                atomic_file.duplicate(staged.path, again)
-                edit.put(version, path, Staged(again, staged.digest), metadata=metadata)
-                edit.log(version, log)
+                atomic_file.duplicate(file.staged.path, again)
+                staged = Staged(again, file.staged.digest)
+                edit.put(file.version, file.path, staged, metadata=file.metadata)
+                edit.log(file.version, file.log)
             result = act(edit)
-        self._forget_queue()
-        self._cursor = None
-        self._show(altered(edit.manifest, pending=Pending()))
+        self._discard_queue()
+        self._see(altered(edit.manifest, pending=Pending()))
         return result
 
-    def _forget_queue(self) -> None:
-        while self._queued:
-            self._silo.staging.discard(self._queued.pop()[2].path)
+    def revert(self) -> None:
+        """Read the record again; changes not stored are lost.
+
+        Raises:
+            RecordGone: It was deleted meanwhile.
+        """
+        self._discard_queue()
+        found = self._place.read_manifest()
+        if found is None and self.seen.is_stored:
+            raise self._gone()
+        self._see(found or self.seen)
+
+    def _discard_queue(self) -> None:
+        while self.queued:
+            self._silo.staging.discard(self.queued.pop().staged.path)
+
+    def _gone(self) -> RecordGone:
+        return RecordGone(self._place.identifier, self._silo.path)
 
     def _begin(self, edit: RecordEdit) -> None:
         if not edit.exists:
-            if self.exists:
-                raise RecordGone(self.item_id, self._silo.path)
-            name, date = self._start()
-            edit.add_version(name, date=date, origin=new_origin("local"),
-                             log="Created new data package")  # fmt: skip
+            if self.seen.is_stored:
+                raise self._gone()
+            first = self.seen.versions[0]
+            origin = new_origin("local")
+            edit.add_version(first.name, date=first.date, origin=origin, log=FIRST_LOG)
         for key, value in self._merged_metadata(edit.manifest.metadata).items():
             if value is _ABSENT:
                 edit.del_metadata(key)
             else:
                 edit.set_metadata(key, value)
-        if self._cursor is not None:
-            edit.move_cursor(self._cursor)
+        if self.cursor is not None:
+            edit.move_cursor(self.cursor)
 
-    def _merged_metadata(self, theirs: Any) -> dict[str, Any]:
-        """The keys this handle changed, merged with what is stored now (three ways, by key)."""
-        if "_metadata" not in vars(self):  # nobody asked for it
+    def _merged_metadata(self, theirs: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys changed here, merged by key with what is stored now (three ways)."""
+        if self._metadata is None:
             return {}
         changed = {}
         own = json.loads(json.dumps(self._metadata, allow_nan=False))  # as JSON will keep it
-        for key in dict.fromkeys([*self._base, *own]):
-            ours, base, now = (part.get(key, _ABSENT) for part in (own, self._base, theirs))
+        for key in dict.fromkeys([*self.seen.metadata, *own]):
+            ours, base, now = (part.get(key, _ABSENT) for part in (own, self.seen.metadata, theirs))
             if _same(ours, base) or _same(ours, now):
                 continue
             if not _same(now, base):
                 shown = [None if value is _ABSENT else value for value in (ours, now)]
-                raise MetadataConflict(self.item_id, key, *shown)
+                raise MetadataConflict(self._place.identifier, key, *shown)
             changed[key] = ours
         return changed
 
-    def sync(self, *, agent: str = "", message: str = "", if_revision: int | None = None) -> None:
-        """Store the metadata, the cursor, and what was put with ``sync=False``.
 
-        Raises:
-            MetadataConflict: A key of metadata was changed here, and meanwhile by
-                somebody else, to another value; nothing is stored.
-        """
-
-        def act(edit: RecordEdit) -> None:
-            if edit.changed and (agent or message):
-                edit.log(edit.manifest.current_version, self._line("Synced", agent, message))
-
-        self._change(act, if_revision)
-
-    def revert(self) -> None:
-        """Read the record again; what was not synced is gone.
-
-        Raises:
-            RecordGone: It was deleted meanwhile.
-        """
-        self._forget_queue()
-        self._cursor = None
-        found = self._place.read_manifest()
-        if found is None and self.exists:
-            raise RecordGone(self.item_id, self._silo.path)
-        self._show(found or self._unwritten())
-
-    revert_manifest = revert
-
-    def _line(self, text: str, agent: str, message: str) -> str:
-        """A line of the version log: the words of 2010, then when, who and why if told."""
-        if not agent and not message:
-            return text
-        why = f": {message}" if message else ""
-        return f"{text} [{now_text()} {agent or self._silo.agent}{why}]"
+def _copied(value: Any) -> Any:
+    """A copy of a JSON value that shares nothing which can be changed."""
+    if isinstance(value, Mapping):
+        return {key: _copied(member) for key, member in value.items()}
+    return [_copied(member) for member in value] if isinstance(value, list) else value
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -297,7 +297,7 @@ def test_a_handle_goes_on_after_its_write_failed(
             with contextlib.suppress(OSError, ManifestUnreadable):
                 record.sync()
                 break
-        assert [file for file, *_ in record._queued] == ["one", "two"]
+        assert [file for file, *_ in record._changes.queued] == ["one", "two"]
     record.sync()
     again = silo["a"]
     assert again.files == ["one", "two"]

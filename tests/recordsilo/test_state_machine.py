@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk import atomic_file
+from recordsilo.disk.names import name_after
 from recordsilo.errors import (
     FileInTheWay,
     FileNotInVersion,
@@ -17,7 +18,6 @@ from recordsilo.errors import (
     VersionExists,
     VersionNotFound,
 )
-from recordsilo.records.record_versions import name_after
 
 versions = st.sampled_from(["1", "2", "3", "wc", "x"])
 paths = st.sampled_from(["a", "b", "d/a", "d/b", "d", "m.xml"])
