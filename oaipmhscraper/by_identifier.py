@@ -206,6 +206,8 @@ def pages_again(
 ) -> Iterator[WalkPage]:
     """Yield records that were set aside or could not be had, got once more one by one.
 
+    What an earlier harvest owed, and GetRecord denies, is told as gone.
+
     An endpoint that gives no answer any more ends it: what was lost stays so.
 
     Raises:
@@ -215,6 +217,8 @@ def pages_again(
     try:
         for identifier in identifiers:
             _get(client, Header(identifier, ""), job, read, batch)
+            if job.owed and batch.denied:
+                batch.gone.append(batch.unreachable.pop().identifier)
             if len(batch) >= AT_ONCE:
                 yield batch.page(ended=False)
                 batch.clear()
@@ -614,10 +618,12 @@ class _Batch:
     repairs: dict[str, int] = field(default_factory=dict)
     set_aside: list[SetAside] = field(default_factory=list)
     unreachable: list[SetAside] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    denied: bool = False
     doubts: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.records) + len(self.set_aside) + len(self.unreachable)
+        return len(self.records) + len(self.set_aside) + len(self.unreachable) + len(self.gone)
 
     def position(self, *, ended: bool) -> Position:
         return Position(None, self.pages, self.listed, self.promised, ended=ended)
@@ -641,10 +647,11 @@ class _Batch:
             (*self.doubts, *steps) if ended else (),
             tuple(self.unreachable),
             remarks,
+            tuple(self.gone),
         )
 
     def clear(self) -> None:
-        for each in (self.records, self.set_aside, self.unreachable):
+        for each in (self.records, self.set_aside, self.unreachable, self.gone):
             each.clear()
         self.mended.clear()
         self.repairs.clear()
@@ -664,6 +671,7 @@ def _get(client: "Client", header: Header, job: ListJob, read: ReadRecord, batch
         batch.records.append(Record(header))
         return
     request = get_record_request(header.identifier, job.metadata_prefix)
+    batch.denied = False
     try:
         page, answer = client.exchange(request, read)
         page.raise_errors()
@@ -673,6 +681,7 @@ def _get(client: "Client", header: Header, job: ListJob, read: ReadRecord, batch
     except (EndpointError, OAIError) as error:
         if isinstance(error, EndpointError):
             check_alive(client, error)
+        batch.denied = isinstance(error, IdDoesNotExist)
         logger.warning("%s cannot be had: %s", header.identifier, error)
         batch.unreachable.append(_lost(header, f"cannot be had: {error}", request))
         return

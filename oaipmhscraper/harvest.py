@@ -190,7 +190,8 @@ class ListHarvest:
 
     def _is_to_be_counted(self) -> bool:
         """Whether the identifiers are to be listed to know that everything came."""
-        if not self._count or not self._books.ended or self._books.counted:
+        books = self._books
+        if not self._count or not books.ended or books.counted or books.job.owed:
             return False
         reason = reason_to_count(self._books.listed_so_far, self._endpoint.quirks)
         if reason:

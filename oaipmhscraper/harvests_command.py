@@ -7,7 +7,7 @@ import click
 
 from oaipmhscraper.command_reports import print_json, sentences
 from oaipmhscraper.journal import Journal
-from oaipmhscraper.past_harvests import PastHarvest, harvests_of
+from oaipmhscraper.past_harvests import PastHarvest, harvests_of, owed_in
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
 
@@ -19,13 +19,24 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
     metavar="ID",
     help="Do not go on with this open harvest: the same command begins anew. Keeps every record.",
 )
+@click.option(
+    "--give-up",
+    "given_up",
+    multiple=True,
+    metavar="IDENTIFIER",
+    help="Ask no longer for this record, which an earlier harvest named and could not bring;"
+    " may be given several times, or be `all`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
-def harvests(directory: str, forget: str | None, as_json: bool) -> None:
+def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_json: bool) -> None:
     """The harvests of the Silo DIRECTORY: when, what, and how they ended."""
     with sentences(), open_silo(directory) as silo:
         if forget is not None:
             _forget(silo.path, forget)
+        if given_up:
+            _give_up(silo.path, given_up)
         found = list(harvests_of(silo.path))
+        owed = owed_in(silo.path)
     if as_json:
         print_json([one.to_json() for one in found])
         return
@@ -35,6 +46,16 @@ def harvests(directory: str, forget: str | None, as_json: bool) -> None:
             click.echo(f"    {one.said}")
         for each in one.so_far:
             click.echo(f"    {_far(each)}")
+    for what, number in owed:
+        name = ListReceipt(what.metadata_prefix, what.set_spec).name
+        click.echo(f"{name}: {number:,} records owed; silo update asks for them again")
+
+
+def _give_up(silo_path: str, identifiers: tuple[str, ...]) -> None:
+    names = () if "all" in identifiers else identifiers
+    with Journal(silo_path) as journal:
+        if not journal.give_up(names):
+            fail("no such record is owed; silo harvests tells what is", ExitCode.USAGE)
 
 
 def _forget(silo_path: str, number: str) -> None:

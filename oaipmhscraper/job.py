@@ -178,7 +178,7 @@ class JobRun:
         """
         ends: list[ListEnd] = []
         with self._recorder or nullcontext():
-            for row in self._journal.lists(self._job):
+            for row in sorted(self._journal.lists(self._job), key=lambda row: not row.job.owed):
                 ends.append(self._run_list(row, hooks))
                 self._journal.note_traffic(
                     self._job, (self.traffic.sent, self.traffic.retried, self.traffic.received)
@@ -238,6 +238,7 @@ class JobRun:
                 hooks.on_begun(row.job)
             hooks.progress(receipt)
 
+        asked = set(books.lost_by_name(self._options.again))
         store = hooks.open_store(row.job)
         with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
             endpoint = Endpoint(fetchers, self._quirks, self._tempo)
@@ -258,8 +259,24 @@ class JobRun:
                 self._tempo = endpoint.tempo
                 self.traffic = _sum(self.traffic, fetchers.traffic)
                 self._moved_to = fetchers.moved_to or self._moved_to
-        hooks.on_end(row.job, end.receipt)
+        if end.receipt.ended and not self._options.pages_only:
+            self._note_owed(row.job, books, end.receipt, asked)
+        if not row.job.owed:
+            hooks.on_end(row.job, end.receipt)
         return end
+
+    def _note_owed(
+        self, job: ListJob, books: ListBooks, receipt: ListReceipt, asked: Container[str]
+    ) -> None:
+        """Keep what is still to be had for the next update; what was just asked for comes last."""
+        owed = [loss for loss in books.ledger.losses if loss.what.identifier]
+        owed.sort(key=lambda loss: loss.what.identifier in asked)
+        if not job.owed and not (job.is_all and receipt.complete):
+            known = books.ledger.known
+            owed = [
+                one for one in self._journal.owed(job) if one.what.identifier not in known
+            ] + owed
+        self._journal.put_owed(job, owed)
 
     def _keep_aside(self, set_aside: Sequence[SetAside], origin: Origin) -> None:
         if self._quarantine is not None:
@@ -323,7 +340,7 @@ def update_job(
     if job is None:
         job = journal.begin(request, base_url, lists, datetime.now(UTC))
     own = {replace(row.job, update=False): row for row in journal.lists(job)}
-    known = {(one.metadata_prefix, one.set_spec) for one in own}
+    known = {(one.metadata_prefix, one.set_spec) for one in own if not one.owed}
     for one in lists:
         if (one.metadata_prefix, one.set_spec) not in known:
             own[replace(one, update=False)] = journal.add_list(job, one)

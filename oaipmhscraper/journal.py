@@ -6,14 +6,17 @@ after the page is stored: a process killed anywhere repeats one page for each wi
 that was being fetched, and storing it again changes nothing.
 
 A job that came to its end leaves its receipt under ``harvests/`` and goes from here.
-The file may be deleted at any time: what it costs is a harvest begun anew.
+What it named and could not bring stays here as *owed*, and the next update asks for it.
+The file may be deleted at any time: what it costs is a harvest begun anew, and that
+updates no longer ask for what is owed.
 """
 
 import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -21,7 +24,9 @@ from hashlib import sha256
 from typing import Any
 
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
+from oaipmhscraper.identifier_set import digest
 from oaipmhscraper.journal_rows import (
+    AGAIN,
     Job,
     ListFacts,
     ListRow,
@@ -38,7 +43,7 @@ from oaipmhscraper.journal_rows import (
 from oaipmhscraper.ledger import Loss, Tally
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.receipt import Outcome
+from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.windows import Window
 from recordsilo.disk.database_log import keep_log
@@ -80,6 +85,15 @@ CREATE TABLE endpoints (
 def journal_path(silo_path: str) -> str:
     """Where a Silo's journal is, once there is one."""
     return os.path.join(silo_path, ".silo", "harvest.sqlite")
+
+
+_OWED = """
+CREATE TABLE IF NOT EXISTS owed (
+    prefix TEXT NOT NULL, set_spec TEXT NOT NULL, identifier TEXT NOT NULL,
+    kind TEXT NOT NULL, reason TEXT NOT NULL, place TEXT NOT NULL,
+    PRIMARY KEY (prefix, set_spec, identifier)
+)
+"""
 
 
 class Journal:
@@ -203,15 +217,17 @@ class Journal:
 
     def add_list(self, job: Job, what: ListJob) -> ListRow:
         """Add a list to a job, as one window."""
-        facts = ListFacts()
-        number = self._do(
+        number = self._insert_list(job, what)
+        self.add_windows(number, [WindowRow(0, window=Window(what.from_, what.until))])
+        return ListRow(number, what, ListFacts())
+
+    def _insert_list(self, job: Job, what: ListJob) -> int:
+        return self._do(
             "INSERT INTO lists (job, what, facts) VALUES (?, ?, ?)",
             job.id,
             json.dumps(asdict(what)),
-            facts_text(facts),
+            facts_text(ListFacts()),
         )
-        self.add_windows(number, [WindowRow(0, window=Window(what.from_, what.until))])
-        return ListRow(number, what, facts)
 
     def adopt(self, found: ListRow, own: ListRow | None, job: Job) -> None:
         """Give a job a list of another, as far as that is, in place of its own if it has one."""
@@ -288,6 +304,65 @@ class Journal:
         )
         return [Loss(Outcome(kind), SetAside(*fields)) for kind, *fields in rows]
 
+    # ------------------------------------------------------------------ what is owed
+
+    def owed(self, what: ListJob) -> list[Loss]:
+        """Records of a format and set that were listed and could not be had, by name."""
+        rows = self._ask(
+            "SELECT kind, identifier, reason, place FROM owed"
+            " WHERE prefix = ? AND set_spec = ? ORDER BY rowid",
+            what.metadata_prefix,
+            what.set_spec or "",
+        )
+        return [Loss(Outcome(kind), SetAside(*fields)) for kind, *fields in rows]
+
+    def put_owed(self, what: ListJob, losses: Iterable[Loss]) -> None:
+        """Note what is owed of a format and set, in the order to ask for it."""
+        pair = what.metadata_prefix, what.set_spec or ""
+        with self.changing():
+            self._do("DELETE FROM owed WHERE prefix = ? AND set_spec = ?", *pair)
+            self._db.executemany(
+                "INSERT OR REPLACE INTO owed (prefix, set_spec, kind, identifier, reason, place)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [(*pair, loss.kind.value, *loss_fields(loss.what)) for loss in losses],
+            )
+
+    def owed_lists(self) -> list[tuple[ListJob, int]]:
+        """Formats and sets of which records are owed, and how many."""
+        rows = self._ask("SELECT prefix, set_spec, count(*) FROM owed GROUP BY 1, 2 ORDER BY 1, 2")
+        return [(ListJob(prefix, spec or None), number) for prefix, spec, number in rows]
+
+    def add_owed(self, job: Job) -> None:
+        """Let an update ask for what is owed of its formats and sets."""
+        jobs = [row.job for row in self.lists(job)]
+        has_owed = {(one.metadata_prefix, one.set_spec) for one in jobs if one.owed}
+        updated = {(one.metadata_prefix, one.set_spec) for one in jobs if one.update}
+        for what in (ListJob(*pair, update=True, owed=True) for pair in updated - has_owed):
+            losses = self.owed(what)
+            if losses:
+                with self.changing():
+                    self._add_losses(job, what, losses)
+
+    def _add_losses(self, job: Job, what: ListJob, losses: Sequence[Loss]) -> None:
+        number = self._insert_list(job, what)
+        digests = b"".join(digest(loss.what.identifier) for loss in losses)
+        self.put_tally(number, Tally(Counter(), digests, tuple(losses), ()))
+        counts = Counts(outcomes=Counter(loss.kind for loss in losses))
+        self.add_windows(number, [WindowRow(0, mode=AGAIN, relists=True, counts=counts)])
+
+    def give_up(self, identifiers: Collection[str] = ()) -> int:
+        """Owe records no longer, all or some by name; return how many."""
+        with self.changing():
+            before = self._ask("SELECT count(*) FROM owed")[0][0]
+            if identifiers:
+                self._db.executemany(
+                    "DELETE FROM owed WHERE identifier = ?", [(one,) for one in identifiers]
+                )
+            else:
+                self._do("DELETE FROM owed")
+            self._do("DELETE FROM lists WHERE json_extract(what, '$.owed')")
+            return int(before - self._ask("SELECT count(*) FROM owed")[0][0])
+
     # ------------------------------------------------------------------ endpoints
 
     def quirks(self, base_url: str) -> Quirks:
@@ -342,6 +417,7 @@ class Journal:
                     for statement in filter(str.strip, _SCHEMA.split(";")):
                         self._db.execute(statement)
                     self._db.execute(f"PRAGMA user_version = {VERSION}")
+        self._db.execute(_OWED)
 
     def _version(self) -> int:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])

@@ -89,6 +89,7 @@ class Ledger:
         unreachable: Iterable[SetAside] = (),
         *,
         relists: bool = False,
+        gone: Iterable[str] = (),
     ) -> Tally:
         """Add a page that was stored.
 
@@ -98,6 +99,7 @@ class Ledger:
             unreachable: Identifiers known from elsewhere that could not be had.
             relists: Whether we asked again for what had been listed; then an identifier
                 that is known is no duplicate.
+            gone: Identifiers lost before that no longer exist; they count no more.
         """
         lost = {_key(loss.what): loss for loss in _losses(page, stored, unreachable)}
         entries = [entry for entry in stored.became if entry[1] not in LOSSES]
@@ -119,6 +121,10 @@ class Ledger:
                 outcomes[Outcome.DUPLICATE] += 1
             if not is_new:
                 lost.pop(key, None)
+        for key in gone:
+            if key in self._lost:
+                outcomes[self._lost.pop(key).kind] -= 1
+                found.append(key)
         kept = {key: replace(loss, what=replace(loss.what, raw=b"")) for key, loss in lost.items()}
         self._lost |= kept
         return Tally(outcomes, b"".join(added), tuple(kept.values()), tuple(found))

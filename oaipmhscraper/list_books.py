@@ -98,7 +98,7 @@ class ListBooks:
 
     def _doubt_left(self) -> str:
         """Why nobody can say that the list is whole; empty where somebody can."""
-        if self.facts.settled is not None:
+        if self.facts.settled is not None or self.job.owed:
             return ""
         listed, promised = self.listed_so_far, _promised_for_all(self.facts, self._windows.values())
         weak = doubt_left(replace(listed, promised=promised), self._quirks)
@@ -118,6 +118,7 @@ class ListBooks:
             open_windows=open_windows,
             retried=retried,
             seconds=self._seconds(),
+            owed=self.job.owed,
         )
 
     def full_receipt(self, *, stopped: str = "") -> ListReceipt:
@@ -164,7 +165,9 @@ class ListBooks:
 
     def keep(self, row: WindowRow, found: WalkPage, stored: PageOutcome) -> WindowRow:
         """Count a page that is stored, and let its window move on."""
-        tally = self.ledger.count(found.page, stored, found.unreachable, relists=row.relists)
+        tally = self.ledger.count(
+            found.page, stored, found.unreachable, relists=row.relists, gone=found.gone
+        )
         counts = replace(row.counts, promised=found.position.promised)
         row = replace(
             row,

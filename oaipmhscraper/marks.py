@@ -30,6 +30,7 @@ class ListJob:
         from_: Earliest datestamp, as sent.
         until: Latest datestamp, as sent.
         update: Whether it goes on from an earlier complete harvest.
+        owed: Whether it is only what earlier lists named and could not bring.
     """
 
     metadata_prefix: str
@@ -37,6 +38,12 @@ class ListJob:
     from_: str | None = None
     until: str | None = None
     update: bool = False
+    owed: bool = False
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it is everything of its format and set."""
+        return self.from_ is None and self.until is None and not self.owed
 
 
 def harvested_lists(state: Mapping[str, Any]) -> Iterator[ListJob]:

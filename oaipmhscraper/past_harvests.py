@@ -10,6 +10,7 @@ from oaipmhscraper.job import RECEIPTS
 from oaipmhscraper.journal import Journal, journal_path
 from oaipmhscraper.journal_rows import Job
 from oaipmhscraper.list_books import journalled
+from oaipmhscraper.marks import ListJob
 from oaipmhscraper.receipt import ListReceipt, total
 from politeweb.warc_files import warc_names
 
@@ -81,6 +82,18 @@ def harvests_of(silo_path: str) -> Iterator[PastHarvest]:
         state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"
         said, so_far = still_open.get(number, ("", ()))
         yield PastHarvest(number, receipt, state, said, files, so_far)
+
+
+def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:
+    """Formats and sets of which records were named and not brought, and how many.
+
+    Raises:
+        JournalUnreadable: The journal is damaged.
+    """
+    if not os.path.exists(journal_path(silo_path)):
+        return []
+    with Journal(silo_path) as journal:
+        return journal.owed_lists()
 
 
 def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]:

@@ -158,6 +158,7 @@ class ListReceipt:
         retried: How many requests had to be repeated; likewise.
         seconds: How long it was worked at, in all runs, without the pauses between them;
             None where that was not counted.
+        owed: Whether it is only what earlier harvests named and could not bring.
     """
 
     metadata_prefix: str
@@ -178,6 +179,7 @@ class ListReceipt:
     open_windows: int = 0
     retried: int = 0
     seconds: float | None = None
+    owed: bool = False
 
     @property
     def expected(self) -> int | None:
@@ -204,7 +206,8 @@ class ListReceipt:
     @property
     def name(self) -> str:
         """The format, and the set if there is one."""
-        return self.metadata_prefix + (f", set {self.set_spec}" if self.set_spec else "")
+        of_set = f", set {self.set_spec}" if self.set_spec else ""
+        return self.metadata_prefix + of_set + (", owed" if self.owed else "")
 
     def losses(self) -> list[str]:
         """What is wrong, a sentence each; empty for a whole list."""
@@ -240,6 +243,7 @@ class ListReceipt:
             "doubt": self.doubt or None,
             "remarks": list(self.remarks),
             "seconds": None if self.seconds is None else round(self.seconds, 3),
+            **({"owed": True} if self.owed else {}),
         }
 
 

@@ -377,6 +377,8 @@ class OAIPMHScraper:
             if len(jobs) > 1 and not any(job.update for job in jobs):
                 refuse_unknown_formats(self._access.client, [job.metadata_prefix for job in jobs])
             job = self._job(journal, request, jobs, options)
+            if not options.pages_only:
+                journal.add_owed(job)
             keeps = options.warc or options.pages_only
             recorder = stack.enter_context(self._recorder(job)) if keeps else None
             aside = Quarantine(quarantine_of(os.path.join(self.store.path, RECEIPTS), job.id))

@@ -72,6 +72,7 @@ class WalkPage:
             receipt's ``repairs``.
         unreachable: Identifiers that are listed, and cannot be had.
         remarks: Sentences for the receipt.
+        gone: Identifiers that were owed, and no longer exist.
     """
 
     page: ListPage[Record]
@@ -81,6 +82,7 @@ class WalkPage:
     steps: tuple[str, ...] = ()
     unreachable: tuple[SetAside, ...] = ()
     remarks: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
