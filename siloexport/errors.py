@@ -52,6 +52,17 @@ class Conflict(DepositFailed):
     """The target holds something other than this export left there."""
 
 
+class FileChanged(ExportError):
+    """A file is in the way that is not what was exported there last."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} is not as this Silo exported it last, and was left as it is; replace it "
+            "with --on-conflict overwrite, or choose another name"
+        )
+
+
 class CannotTakeBack(ExportError):
     """Something a run created is not as the run left it, and stays."""
 

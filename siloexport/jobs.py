@@ -20,7 +20,7 @@ from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.files import FilesTarget
 from siloexport.targets.tables import check_columns
-from siloexport.values import Deletions, OnConflict
+from siloexport.values import REPLACE, Deletions, OnConflict
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
@@ -199,7 +199,12 @@ def _columns(fields: Fields) -> dict[str, Any]:
         check_columns(columns)
     except ExportError as error:
         raise JobRefused(str(error)) from None
-    return {"columns": columns}
+    conflicts = fields.get("conflicts", "") or CONFLICTS[0]
+    known = tuple(map(str, REPLACE))
+    return {
+        "columns": columns,
+        "conflicts": _one_of(known, conflicts, "what is done about a changed file (conflicts)"),
+    }
 
 
 def _policy(fields: Fields) -> dict[str, Any]:

@@ -120,6 +120,11 @@ class Ledger:
             raise LedgerUnreadable(path, str(error)) from None
         return ledger
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether it was opened for a run, not only to be read."""
+        return self._flock is not None
+
     def close(self) -> None:
         """Close the file, and let other runs in."""
         with self._lock:

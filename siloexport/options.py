@@ -10,9 +10,16 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands.options import as_json
 from recordsilo.selection import Selection
-from siloexport.errors import ExportError, LedgerInUse, LedgerUnreadable, TargetUnusable
+from siloexport.errors import (
+    ExportError,
+    FileChanged,
+    LedgerInUse,
+    LedgerUnreadable,
+    TargetUnusable,
+)
+from siloexport.exits import ExportExit
 from siloexport.plan import Versions
-from siloexport.values import Deletions, OnConflict
+from siloexport.values import REPLACE, Deletions, OnConflict
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +60,13 @@ on_conflict = click.option(
     show_default=True,
     help="Where others changed what was exported; overwrite compares every record, as verify does.",
 )
+replace_file = click.option(
+    "--on-conflict",
+    type=click.Choice([str(one) for one in REPLACE]),
+    default=str(OnConflict.FAIL),
+    show_default=True,
+    help="Where OUT is not as exported last: leave it and fail, or overwrite it.",
+)
 limit = click.option("--limit", type=click.IntRange(1), help="Process at most so many records.")
 how_run = _all(
     click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
@@ -85,6 +99,8 @@ def told() -> Iterator[None]:
         yield
     except TargetUnusable as error:
         fail(str(error), ExitCode.ENDPOINT)
+    except FileChanged as error:
+        fail(str(error), ExportExit.CONFLICTS)
     except LedgerInUse as error:
         fail(str(error), ExitCode.STOPPED)
     except LedgerUnreadable as error:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordsilo import Silo
-from recordsilo.disk.whole_file import as_text, whole_file
+from recordsilo.disk.whole_file import as_text
 from recordsilo.selection import Selection
 from siloexport.targets import tables
 from siloexport.targets.tables import TableReport
+from siloexport.values import OnConflict
 from silowork.values import Ending, Problem
 from silowork.work import Work
 
@@ -23,6 +24,8 @@ def table(work: Work, selection: Selection, path: str) -> Ending:
 
     Raises:
         Interrupted: The job is to end; the next run begins the table anew.
+        FileChanged: The file is not as exported last, and ``conflicts`` does not say
+            ``overwrite``.
     """
     columns = work.arguments.get("columns") or tables.USUAL
     write, encoding = TABLES[work.arguments["form"]]
@@ -33,7 +36,11 @@ def table(work: Work, selection: Selection, path: str) -> Ending:
             work.advanced(done, total)
             work.end_if_asked()
 
-        with whole_file(path) as file, as_text(file, encoding) as text:
+        on_conflict = OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL)
+        with (
+            tables.exported_file(work.silo_path, path, on_conflict) as file,
+            as_text(file, encoding) as text,
+        ):
             report = write(silo, selection, text, columns, progress=show)
     return _ending(report, path)
 

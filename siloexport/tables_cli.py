@@ -10,13 +10,14 @@ import click
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, open_silo
 from recordsilo.commands.options import directory, selecting
-from recordsilo.disk.whole_file import as_text, whole_file
+from recordsilo.disk.whole_file import as_text
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from siloexport import options
 from siloexport.plan import Versions
 from siloexport.targets import tables
 from siloexport.targets.tables import TableReport
+from siloexport.values import OnConflict
 
 Progress = Callable[[int], None]
 Write = Callable[[Silo, Selection, BinaryIO, Progress], TableReport]
@@ -41,6 +42,7 @@ fields = click.option(
 @directory
 @to_file
 @selecting
+@options.replace_file
 @fields
 @options.quiet
 def to_csv(silo_dir: str, out: str, **given: Any) -> int:
@@ -54,6 +56,7 @@ def to_csv(silo_dir: str, out: str, **given: Any) -> int:
 @directory
 @to_file
 @selecting
+@options.replace_file
 @fields
 @options.quiet
 def jsonl(silo_dir: str, out: str, **given: Any) -> int:
@@ -89,6 +92,7 @@ def _table(
 @directory
 @to_file
 @selecting
+@options.replace_file
 @options.quiet
 def links(silo_dir: str, out: str, **given: Any) -> int:
     """Write every address that records hold, with identifier and field, tabs between."""
@@ -110,6 +114,7 @@ def links(silo_dir: str, out: str, **given: Any) -> int:
 @directory
 @to_file
 @selecting
+@options.replace_file
 @click.option("--file", "names", metavar="NAME", multiple=True, help="Only such files; repeatable.")
 @click.option(
     "--versions", type=click.Choice([str(one) for one in Versions]), default=str(Versions.CURRENT)
@@ -131,7 +136,11 @@ def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write, what: s
         options.check_not_empty(silo, selection)
         total = selection.total(silo)
         quiet = given["quiet"] or out == "-"
-        with _opened(out) as file, counting("exporting", total, quiet=quiet) as progress:
+        on_conflict = OnConflict(given["on_conflict"])
+        with (
+            _opened(silo.path, out, on_conflict) as file,
+            counting("exporting", total, quiet=quiet) as progress,
+        ):
             report = write(silo, selection, file, progress)
     for identifier, why in report.failed.items():
         click.echo(f"silo: {identifier} was left out: {why}", err=True)
@@ -144,12 +153,12 @@ def _write(silo_dir: str, out: str, given: dict[str, Any], write: Write, what: s
 
 
 @contextmanager
-def _opened(out: str) -> Iterator[BinaryIO]:
+def _opened(silo_path: str, out: str, on_conflict: OnConflict) -> Iterator[BinaryIO]:
     if out == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
-        with whole_file(out) as file:
+        with tables.exported_file(silo_path, out, on_conflict) as file:
             yield file
 
 

@@ -67,6 +67,10 @@ class OnConflict(StrEnum):
     OVERWRITE = "overwrite"
 
 
+REPLACE = (OnConflict.FAIL, OnConflict.OVERWRITE)
+"""What can be done about a single file: to skip it would be to do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What a target can do.

@@ -7,7 +7,7 @@ import errno
 import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -15,11 +15,17 @@ from recordsilo.disk.atomic_file import flush_directory, flush_fd
 
 
 @contextmanager
-def whole_file(path: str) -> Iterator[BinaryIO]:
+def whole_file(
+    path: str, before_replacing: Callable[[str], None] = lambda _staged: None
+) -> Iterator[BinaryIO]:
     """A file that is there under its name once it is whole, in the place of one before.
 
     Where the path is a symbolic link, what it leads to is replaced. A device or a pipe,
     as ``/dev/null``, is written to and stays what it is.
+
+    Args:
+        before_replacing: Called with the path of the new file once it is whole and flushed,
+            before it gets its name; what it raises leaves a file that was there.
 
     Raises:
         OSError: It cannot be written, and names the path; a file that was there stays.
@@ -31,18 +37,21 @@ def whole_file(path: str) -> Iterator[BinaryIO]:
         with open(target, "wb") as file:
             yield file
         return
-    with _renamed_when_whole(path, target) as file:
+    with _renamed_when_whole(path, target, before_replacing) as file:
         yield file
 
 
 @contextmanager
-def _renamed_when_whole(path: str, target: str) -> Iterator[BinaryIO]:
+def _renamed_when_whole(
+    path: str, target: str, before_replacing: Callable[[str], None]
+) -> Iterator[BinaryIO]:
     staged = f"{target}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
         with open(staged, "xb") as file:
             yield file
             file.flush()
             flush_fd(file.fileno())
+        before_replacing(staged)
         os.rename(staged, target)
         flush_directory(os.path.dirname(target))
     except BaseException as error:

@@ -5,27 +5,34 @@ file is complete, or is not there.
 """
 
 import csv
+import errno
 import json
+import os
 import zipfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import IO, Any, BinaryIO
 
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.cells import guarded, joined
-from recordsilo.disk.atomic_file import CHUNK
+from recordsilo.disk.atomic_file import CHUNK, digest_of
+from recordsilo.disk.digest import Digest
+from recordsilo.disk.whole_file import whole_file
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
 from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
-from siloexport.errors import ExportError
+from siloexport.errors import ExportError, FileChanged
+from siloexport.ledger import Ledger
 from siloexport.plan import Versions, chosen_versions, is_deleted
 from siloexport.report import KEPT
 from siloexport.selection import is_in_state
 from siloexport.targets.directory import directory_name
+from siloexport.values import OnConflict
 
 _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "record": lambda manifest: manifest.item_id,
@@ -200,6 +207,73 @@ def _moment(date: str) -> tuple[int, int, int, int, int, int]:
     if not 1980 <= found.year <= 2107:
         return (1980, 1, 1, 0, 0, 0)
     return (found.year, found.month, found.day, found.hour, found.minute, found.second)
+
+
+@contextmanager
+def exported_file(
+    silo_path: str, path: str, on_conflict: OnConflict = OnConflict.FAIL
+) -> Iterator[BinaryIO]:
+    """A file to be written whole, in the place of what was exported there last.
+
+    The path has a ledger, whose runs keep the size and SHA-256 of what they wrote; noted
+    before the new file gets its name, so that after a kill both files are known. A Silo
+    that cannot be written to keeps nothing. A device or a pipe is written to.
+
+    Raises:
+        FileChanged: Another file is there, unless it is to be overwritten; it stays.
+        LedgerInUse: The file is being exported by another process.
+        LedgerUnreadable, OSError: As they say.
+    """
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        with whole_file(path) as file:
+            yield file
+        return
+    key = f"file {target}"
+    with _ledger(silo_path, key, path) as ledger:
+
+        def check() -> None:
+            if on_conflict is not OnConflict.OVERWRITE and not _is_as_left(ledger, target):
+                raise FileChanged(path)
+
+        def note(staged: str) -> None:
+            check()
+            if ledger.is_writable:
+                ledger.begin_run(asdict(_digest(staged)))
+
+        check()
+        with whole_file(path, note) as file:
+            yield file
+        if ledger.is_writable:
+            ledger.end_run(ledger.runs()[0].run_id, "done", {})
+
+
+def _ledger(silo_path: str, key: str, shown: str) -> Ledger:
+    try:
+        return Ledger.open(silo_path, key, shown)
+    except OSError as error:
+        if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise
+        return Ledger.look(silo_path, key)
+
+
+def _is_as_left(ledger: Ledger, path: str) -> bool:
+    """Whether nothing is at a path, or what the last run left, or one killed after it."""
+    try:
+        found = asdict(_digest(path))
+    except FileNotFoundError:
+        return True
+    for run in ledger.runs():
+        if run.arguments == found:
+            return True
+        if run.ended:
+            break
+    return False
+
+
+def _digest(path: str) -> Digest:
+    with open(path, "rb") as file:
+        return digest_of(file)
 
 
 def check_columns(columns: Sequence[str]) -> None:

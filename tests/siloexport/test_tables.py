@@ -6,18 +6,22 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from recordsilo import Silo
 from recordsilo.cli import Failure
 from siloexport import Selection, Versions
 from siloexport.cli import export
+from siloexport.errors import FileChanged
+from siloexport.exits import ExportExit
 from siloexport.targets.tables import (
     FIELDS,
     TableReport,
+    exported_file,
     write_csv,
     write_jsonl,
     write_links,
@@ -157,3 +161,92 @@ def test_field_that_there_is_not_is_named(silo: Silo) -> None:
     assert isinstance(result.exception, Failure)
     assert "no field 'dc:titel'" in str(result.exception)
     assert result.exception.exit_code == 2
+
+
+FORMS = ("csv", "jsonl", "links", "zip")
+
+
+def run(form: str, silo: Silo, out: Path, *options: str) -> Result:
+    return CliRunner().invoke(export, [form, silo.path, str(out), *options])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_file_that_others_changed_is_replaced_only_when_asked(
+    silo: Silo, tmp_path: Path, form: str
+) -> None:
+    out = tmp_path / "out"
+    assert run(form, silo, out).exit_code == 0
+    silo["1"].clone_version("1", "workingcopy")
+    silo["1"].put_stream("oai_dc", RICH, metadata=True)
+    assert run(form, silo, out).exit_code == 0
+    exported = out.read_bytes()
+    out.write_bytes(exported + b"by hand")
+    for _ in range(2):
+        result = run(form, silo, out)
+        assert result.exit_code == ExportExit.CONFLICTS
+        assert "--on-conflict overwrite" in result.output
+        assert out.read_bytes() == exported + b"by hand"
+    assert run(form, silo, out, "--on-conflict", "overwrite").exit_code == 0
+    assert out.read_bytes() == exported
+    assert run(form, silo, out).exit_code == 0
+    assert sorted(os.listdir(tmp_path)) == ["myrepo", "out"]
+
+
+def test_file_of_somebody_else_is_not_replaced(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "thesis.csv"
+    out.write_text("mine")
+    assert run("csv", silo, out).exit_code == ExportExit.CONFLICTS
+    assert out.read_text() == "mine"
+
+
+def test_file_that_was_taken_away_is_written_again(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    run("csv", silo, out)
+    out.unlink()
+    assert run("csv", silo, out).exit_code == 0
+
+
+def test_file_changed_while_it_is_exported_stays(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    run("csv", silo, out)
+    writing = ExitStack()
+    writing.enter_context(exported_file(silo.path, str(out))).write(b"new")
+    out.write_text("by hand")
+    with pytest.raises(FileChanged):
+        writing.close()
+    assert out.read_text() == "by hand"
+    assert sorted(os.listdir(tmp_path)) == ["myrepo", "out.csv"]
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_export_killed_at_the_renaming_can_be_made_again(
+    silo: Silo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    out = tmp_path / "out.csv"
+    run("csv", silo, out)
+    silo["1"].clone_version("1", "workingcopy")
+    rename = os.rename
+
+    def killed(old: str, new: str) -> None:
+        if new == str(out):
+            if after:
+                rename(old, new)
+            raise Killed
+        rename(old, new)
+
+    for content in (b"second", b"third"):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "rename", killed)
+            with pytest.raises(Killed), exported_file(silo.path, str(out)) as file:
+                file.write(content)
+    assert run("csv", silo, out).exit_code == 0
+
+
+def test_standard_output_and_devices_keep_no_ledger(silo: Silo) -> None:
+    for out in (Path("-"), Path("/dev/null"), Path("/dev/null")):
+        assert run("csv", silo, out).exit_code == 0
+    assert not Path(silo.path, "curation/exports").exists()

@@ -56,6 +56,8 @@ ${name_field("table-name", _("Of the file, which is put beside the Silo, in the 
     <p><label for="columns">${_("Fields")} <span class="optional">${_("(may stay empty)")}</span></label>
     <input id="columns" name="columns" aria-describedby="columns-hint" autocomplete="off" spellcheck="false">
     <small id="columns-hint">${_("Separated by blanks; empty: {fields}.", fields=columns)}</small></p>
+    <p><label for="table-conflicts">${_("What others changed there")}</label>
+    <select id="table-conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
 ${query_field("table-query")}
     <p class="act"><button type="submit">${_("Export")}</button></p>
   </form>

@@ -120,6 +120,19 @@ def test_a_table_that_is_stopped_leaves_the_one_before(
     assert len(Path(few + ".exports/all.csv").read_bytes()) > len(before)
 
 
+def test_a_table_that_others_changed_is_replaced_only_when_asked(few: str) -> None:
+    table = Path(few + ".exports/all.csv")
+    done(few, form="csv", name="all")
+    exported = table.read_bytes()
+    table.write_text("by hand")
+    job = done(few, form="csv", name="all")
+    assert job.state is State.FAILED
+    assert "is not as this Silo exported it last" in job.sentence
+    assert table.read_text() == "by hand"
+    assert done(few, form="csv", name="all", conflicts="overwrite").state is State.DONE
+    assert table.read_bytes() == exported
+
+
 def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> None:
     job = done(silo.path, form="csv", name="all", columns="record")
     url = f"/jobs/{job.job_id}/file"
@@ -139,6 +152,7 @@ def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> Non
     ("fields", "sentence"),
     [
         ({"form": "csv", "name": "../all"}, "the name of an export"),
+        ({"form": "csv", "name": "all", "conflicts": "skip"}, "are one of fail, overwrite"),
         ({"form": "csv", "name": "all", "columns": "record colour"}, "no field 'colour'"),
         ({"form": "files", "name": "all", "deletions": "burn"}, "status, delete, keep"),
         ({"form": "files", "name": "all", "conflicts": "win"}, "fail, skip, overwrite"),
