@@ -36,7 +36,7 @@ NAVIGATION: tuple[Entry, ...] = (
     Entry("Records", "/records"),
     Entry("Sets", "/sets"),
     Entry("Saved", "/searches"),
-    Entry("Change many", "/bulk"),
+    Entry("Change many", "/bulk", Role.CURATOR),
     Entry("Jobs", "/jobs"),
     Entry("Clusters", "/clusters"),
     Entry("Upstream", "/upstream"),

@@ -19,7 +19,7 @@ from webui.http.bodies import human_size
 from webui.http.errors import WebError
 from webui.http.messages import HTML, JSON, Response, tagged
 from webui.navigation import NAVIGATION
-from webui.people.roles import NOBODY, User
+from webui.people.roles import NOBODY, Role, User
 from webui.site import Site
 from webui.words import texts
 
@@ -68,6 +68,7 @@ def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Res
         twin_url=urls.twin(view.url),
         page_url=view.url,
         user=user,
+        may_change=user.may(Role.CURATOR),
         shelf_url=urls.shelf() if site.settings.on_shelf else "",
         **view.data,
     )

@@ -28,37 +28,14 @@
 % if preview:
 ${previews.preview(preview)}
 % endif
-% if is_planned:
-% if not preview:
+% if is_planned and not preview:
 <p class="note" role="status">${_("What this would do is being looked at; nothing is written yet.")} <a href="${urls.job(report.about['preview_job'])}">${_("How far that is")}</a></p>
 % endif
-% if not preview or preview.changed:
-<form action="${url}/resume" method="post">
-  <p>
-    <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
-    <input id="message" name="message" type="text" autocomplete="off" dir="auto">
-  </p>
-  <p class="act"><button type="submit">${_("Do it") if not preview else counted("Change {n} record", "Change {n} records", preview.changed)}</button></p>
-</form>
-% endif
-<form action="${url}/discard" method="post">
-  <p class="act"><button class="quiet" type="submit">${_("Put it away")}</button></p>
-</form>
-% elif not report.is_finished:
+% if not report.is_finished and not is_planned:
 <p><a class="button filled" href="${url}">${_("Look again")}</a></p>
-<form action="${url}/resume" method="post">
-  <p class="act"><button class="quiet" type="submit">${_("Go on, if it was stopped")}</button></p>
-</form>
-% if can_discard:
-<form action="${url}/discard" method="post">
-  <p class="act"><button class="quiet" type="submit">${_("Put it away")}</button></p>
-</form>
 % endif
-% elif can_undo:
-<form action="${url}/undo" method="post">
-  <p class="hint">${_("Undoing restores what this changed; records that were changed since are kept and listed.")}</p>
-  <p class="act danger"><button type="submit">${_("Undo")}</button></p>
-</form>
+% if may_change:
+${forms()}
 % endif
 ${listed(report.kept, _("Kept, since they were changed after this"))}
 ${listed(report.skipped, _("Passed over"))}
@@ -72,5 +49,35 @@ ${listed(report.skipped, _("Passed over"))}
 % endfor
   </ul>
 </section>
+% endif
+</%def>
+<%def name="forms()">
+% if is_planned:
+% if not preview or preview.changed:
+<form action="${url}/resume" method="post">
+  <p>
+    <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+    <input id="message" name="message" type="text" autocomplete="off" dir="auto">
+  </p>
+  <p class="act"><button type="submit">${_("Do it") if not preview else counted("Change {n} record", "Change {n} records", preview.changed)}</button></p>
+</form>
+% endif
+<form action="${url}/discard" method="post">
+  <p class="act"><button class="quiet" type="submit">${_("Put it away")}</button></p>
+</form>
+% elif not report.is_finished:
+<form action="${url}/resume" method="post">
+  <p class="act"><button class="quiet" type="submit">${_("Go on, if it was stopped")}</button></p>
+</form>
+% if can_discard:
+<form action="${url}/discard" method="post">
+  <p class="act"><button class="quiet" type="submit">${_("Put it away")}</button></p>
+</form>
+% endif
+% elif can_undo:
+<form action="${url}/undo" method="post">
+  <p class="hint">${_("Undoing restores what this changed; records that were changed since are kept and listed.")}</p>
+  <p class="act danger"><button type="submit">${_("Undo")}</button></p>
+</form>
 % endif
 </%def>

@@ -2,7 +2,9 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${_("Changes made")}</%def>
+% if may_change:
 <p class="crumbs"><a href="${urls.bulk()}">← ${_("Change many records")}</a></p>
+% endif
 <div class="heading"><h1>${_("Changes made")}</h1></div>
 % if reports:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Changes made')}">

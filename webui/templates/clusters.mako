@@ -33,38 +33,54 @@
   <p class="act"><button type="submit">${_("Find")}</button></p>
 </form>
 % if clusters:
+% if may_change:
 <form class="edit" action="${urls.clusters()}" method="post">
   <input type="hidden" name="field" value="${field}">
+% else:
+<div class="edit">
+% endif
 % for number, one in clusters:
   <fieldset class="card">
     <legend>${start + number + 1}. <span dir="auto">${one.values[0][0]}</span></legend>
+% if may_change:
     <p class="tick">
       <input id="use-${number}" name="use-${number}" type="checkbox" value="yes">
       <label for="use-${number}">${_("Merge these")}<span class="unseen"> ${one.values[0][0]}</span></label>
     </p>
+% endif
     <ul class="plain">
 % for place, (value, count) in enumerate(one.values[:shown]):
+% if may_change:
       <li class="tick">
         <input id="value-${number}-${place}" name="value-${number}-${place}" type="checkbox" value="${value}" checked>
         <label for="value-${number}-${place}" dir="auto">${value} <small>${counted("{n} record", "{n} records", count)}</small></label>
       </li>
+% else:
+      <li dir="auto">${value} <small>${counted("{n} record", "{n} records", count)}</small></li>
+% endif
 % endfor
 % if len(one.values) > shown:
       <li>${_("and {n} more", n=len(one.values) - shown)}
-% for place, (value, count) in enumerate(one.values[shown:], shown):
+% for place, (value, count) in enumerate(one.values[shown:] if may_change else (), shown):
         <input type="hidden" name="value-${number}-${place}" value="${value}">
 % endfor
       </li>
 % endif
     </ul>
+% if may_change:
     <p>
       <label for="to-${number}">${_("All become")}</label>
       <input id="to-${number}" name="to-${number}" type="text" value="${one.values[0][0]}" dir="auto" autocomplete="off">
     </p>
+% endif
   </fieldset>
 % endfor
+% if may_change:
   <p class="act"><button type="submit">${_("Make a rule of the merges")}</button></p>
 </form>
+% else:
+</div>
+% endif
 % if next_url:
 <nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
 % endif

@@ -8,6 +8,44 @@
 </div>
 <p class="hint">${_("Records with the same title, year and first creator. A mark says what a person found; nothing is rewritten or removed.")}</p>
 % for number, group in groups:
+% if may_change:
+${mark(number, group)}
+% else:
+<section class="card">
+  <h2>${number + 1}. <span dir="auto">${group[0]["title"]}</span></h2>
+  <ul class="plain">
+% for one in group:
+    <li><a class="id" href="${urls.record(one['identifier'])}">${one["identifier"]}</a> ${parts.date(one["date"])}</li>
+% endfor
+  </ul>
+</section>
+% endif
+% endfor
+% if not groups:
+<section class="empty"><h2>${_("None")}</h2><p>${_("No two records look alike, but for those that are marked.")}</p></section>
+% endif
+% if next_url:
+<nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
+% endif
+% if marked:
+<section aria-labelledby="marked">
+  <h2 id="marked">${_("Marked as duplicates")}</h2>
+  <ul class="plain">
+% for one in marked:
+    <li>
+      <a class="id" href="${urls.record(one['identifier'])}">${one["identifier"]}</a> ${_("of")} <a class="id" href="${urls.record(one['duplicate_of'])}">${one["duplicate_of"]}</a>
+% if may_change:
+      <form class="inline" action="${urls.duplicates()}" method="post">
+        <input type="hidden" name="identifiers" value="${one['identifier']}">
+        <button class="quiet" name="do" value="unmark">${_("Take the mark back")}<span class="unseen"> (${one["identifier"]})</span></button>
+      </form>
+% endif
+    </li>
+% endfor
+  </ul>
+</section>
+% endif
+<%def name="mark(number, group)">
 <form class="edit" action="${urls.duplicates()}" method="post">
   <fieldset class="card">
     <legend>${number + 1}. <span dir="auto">${group[0]["title"]}</span></legend>
@@ -27,26 +65,4 @@ ${"\n".join(one["identifier"] for one in group)}</textarea>
       <button class="quiet" name="do" value="distinct">${_("They are not the same")}<span class="unseen"> (${number + 1})</span></button></p>
   </fieldset>
 </form>
-% endfor
-% if not groups:
-<section class="empty"><h2>${_("None")}</h2><p>${_("No two records look alike, but for those that are marked.")}</p></section>
-% endif
-% if next_url:
-<nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
-% endif
-% if marked:
-<section aria-labelledby="marked">
-  <h2 id="marked">${_("Marked as duplicates")}</h2>
-  <ul class="plain">
-% for one in marked:
-    <li>
-      <form class="inline" action="${urls.duplicates()}" method="post">
-        <input type="hidden" name="identifiers" value="${one['identifier']}">
-        <a class="id" href="${urls.record(one['identifier'])}">${one["identifier"]}</a> ${_("of")} <a class="id" href="${urls.record(one['duplicate_of'])}">${one["duplicate_of"]}</a>
-        <button class="quiet" name="do" value="unmark">${_("Take the mark back")}<span class="unseen"> (${one["identifier"]})</span></button>
-      </form>
-    </li>
-% endfor
-  </ul>
-</section>
-% endif
+</%def>

@@ -11,6 +11,7 @@ ${parts.done(_("The rule is kept."))}
 ${previews.preview(found)}
 % endif
 <pre tabindex="0" dir="ltr" aria-label="${_('The rule')}"><code>${toml}</code></pre>
+% if may_change:
 <form action="${urls.rule(name)}" method="post">
   <p>
     <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
@@ -28,3 +29,4 @@ ${previews.preview(found)}
 <form action="${urls.rule(name)}/delete" method="post">
   <p class="act danger"><button type="submit">${_("Delete the rule")}</button></p>
 </form>
+% endif

@@ -1,6 +1,8 @@
 <%inherit file="base.mako"/>
 <%def name="title()">${_("Kept rules")}</%def>
+% if may_change:
 <p class="crumbs"><a href="${urls.bulk()}">← ${_("Change many records")}</a></p>
+% endif
 <div class="heading"><h1>${_("Kept rules")}</h1></div>
 % if lines:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Kept rules')}">
@@ -24,5 +26,5 @@
 </table>
 </div>
 % else:
-<section class="empty"><h2>${_("No rule yet")}</h2><p>${_("A change of many records can be kept as a rule, to be applied again.")} <a href="${urls.bulk()}">${_("Change many records")}</a></p></section>
+<section class="empty"><h2>${_("No rule yet")}</h2><p>${_("A change of many records can be kept as a rule, to be applied again.")}</p></section>
 % endif

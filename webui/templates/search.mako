@@ -103,7 +103,7 @@ ${lists.choices(facet.choices)}
 
   <section class="card" aria-labelledby="keep">
     <h2 id="keep">${_("Keep")}</h2>
-% if not request.is_everything:
+% if may_change and not request.is_everything:
     <form action="${urls.searches()}" method="post">
       <input type="hidden" name="search" value="${request_query}">
       <label for="keep-title">${_("Keep this search as")}</label>
@@ -112,8 +112,10 @@ ${lists.choices(facet.choices)}
     </form>
 % endif
     <ul class="acts">
+% if may_change:
       <li><a href="${urls.bulk(request_query)}">${_("Change these records")}</a></li>
       <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit them in a spreadsheet")}</a></li>
+% endif
 % for label, url in downloads.items():
       <li><a href="${url}" download>${_("All as {form}", form=label)}</a></li>
 % endfor

@@ -22,9 +22,11 @@
       <span dir="auto">${line.search.agent}</span>
     </p>
 % endif
+% if may_change:
     <form class="inline" action="${urls.saved_search(line.name, 'delete')}" method="post">
       <button type="submit" class="quiet">${_("Forget")}<span class="unseen"> ${line.name}</span></button>
     </form>
+% endif
   </li>
 % endfor
 </ul>
@@ -34,6 +36,7 @@
   <p>${_("Search, then keep the search: its address finds what is there when it is opened.")} <a href="${urls.search()}">${_("Search")}</a></p>
 </section>
 % endif
+% if may_change:
 <article class="question">
   <h2 id="paste">${_("A list of identifiers")}</h2>
   <form action="${urls.searches()}" method="post" aria-labelledby="paste">
@@ -49,3 +52,4 @@
     <p class="act"><button type="submit">${_("Show these records")}</button></p>
   </form>
 </article>
+% endif

@@ -7,8 +7,10 @@
   <p class="count">${counted("{n} identifier", "{n} identifiers", len(search.select.identifiers))}</p>
 </div>
 <ul class="acts">
+% if may_change:
   <li><a href="${urls.bulk('saved=' + search.name)}">${_("Change these records")}</a></li>
   <li><a href="${urls.with_search(urls.sheet(), 'saved=' + search.name)}">${_("Edit them in a spreadsheet")}</a></li>
+% endif
 </ul>
 % if missing:
 <div class="note" role="status">

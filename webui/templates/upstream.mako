@@ -16,13 +16,14 @@ ${parts.done(done)}
 % endif
 % endfor
 </ul>
+% if may_change:
 <form action="${urls.upstream_list()}" method="post">
-  <p class="act"><button type="submit">${_("Propose all that merges cleanly")}</button>
-% if kind:
-    <a class="clear" href="${urls.upstream_list()}">${_("Show all")}</a>
-% endif
-  </p>
+  <p class="act"><button type="submit">${_("Propose all that merges cleanly")}</button></p>
 </form>
+% endif
+% if kind:
+<p><a class="clear" href="${urls.upstream_list()}">${_("Show all")}</a></p>
+% endif
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Upstream changes')}">
 <table>
   <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Fields in conflict")}</th></tr></thead>

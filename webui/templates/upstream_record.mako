@@ -18,8 +18,12 @@ ${parts.done(done)}
 <p class="note fault">${found.reason}</p>
 % endif
 % if found.kind == "conflict":
+% if may_change:
 <form class="edit" action="${urls.upstream(found.identifier)}" method="post">
   <input type="hidden" name="if_match" value="${revision}">
+% else:
+<div class="edit">
+% endif
 % for number, one in conflicts:
   <fieldset class="card">
     <legend>${field_label(one.name)}</legend>
@@ -28,18 +32,25 @@ ${parts.done(done)}
 ${side(number, "base", _("Before"), one.base)}
 ${side(number, "ours", _("Curated"), one.ours)}
 ${side(number, "theirs", _("At the source"), one.theirs)}
+% if may_change:
       <div>
         <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"><label for="own-take-${number}">${_("These values")}</label></p>
         <p><label class="unseen" for="own-${number}">${_("Values of {field}, one on each line", field=field_label(one.name))}</label>
         <textarea id="own-${number}" name="own-${number}" rows="3" dir="auto">
 ${text(one.ours)}</textarea></p>
       </div>
+% endif
     </div>
   </fieldset>
 % endfor
+% if may_change:
   <p class="act"><button name="do" value="resolve">${_("Make a proposal of this")}</button></p>
 </form>
+% else:
+</div>
 % endif
+% endif
+% if may_change:
 <form action="${urls.upstream(found.identifier)}" method="post">
   <input type="hidden" name="if_match" value="${revision}">
   <p class="act">
@@ -50,9 +61,14 @@ ${text(one.ours)}</textarea></p>
     <button class="quiet" name="do" value="follow">${_("Follow the source")}</button>
   </p>
 </form>
+% endif
 <%def name="side(number, name, label, values)">
       <div>
+% if may_change:
         <p class="tick"><input id="${name}-${number}" type="radio" name="take-${number}" value="${name}"><label for="${name}-${number}">${label}</label></p>
+% else:
+        <p>${label}</p>
+% endif
 % for value in values:
         <p dir="auto">${value.text}\
 % if value.lang:
