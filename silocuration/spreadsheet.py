@@ -89,6 +89,20 @@ def columns_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> list[C
     return [column for columns in found.values() for column in sorted(columns)]
 
 
+def fields_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> tuple[str, ...]:
+    """The fields that some records have or their formats allow, in the order they are met.
+
+    Cost: reads the manifest and the metadata file of each.
+    """
+    found: dict[str, None] = {}
+    for identifier in identifiers:
+        _, path, fields = _shown(silo, identifier, file)
+        if path:
+            found |= dict.fromkeys(field_names(format_of_file(path)))
+            found |= dict.fromkeys(one.name for one in fields)
+    return tuple(found)
+
+
 def write_csv(
     silo: Silo,
     identifiers: Sequence[str],

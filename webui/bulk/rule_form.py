@@ -1,6 +1,6 @@
 """The form of a rule: its changes with their inputs ↔ the table of a rule file (pure)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ class Input:
 
     name: str
     label: str
-    kind: Literal["text", "lines", "table", "tick", "case"] = "text"
+    kind: Literal["text", "lines", "table", "tick", "case", "field"] = "text"
     required: bool = False
     hint: str = ""
 
@@ -57,7 +57,7 @@ KINDS: tuple[Kind, ...] = (
               hint="A pair on each line, tab or => between; nothing behind: the value goes."),)),
     Kind("language", "Set the language", (_LANG, Input("only", "Only values in this language"))),
     Kind("move", "Move to another field", (
-        Input("to", "To the field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
+        Input("to", "To the field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
 )  # fmt: skip
 BY_NAME: Mapping[str, Kind] = {kind.do: kind for kind in KINDS}
 CASES = tuple(one.value for one in Case)
@@ -119,6 +119,16 @@ class RuleForm:
     def named(self) -> tuple[str, ...]:
         """The identifiers that were pasted."""
         return tuple(dict.fromkeys(self.identifiers.split()))
+
+    @property
+    def field_names(self) -> Iterator[str]:
+        """The fields that its changes name."""
+        for change in self.changes:
+            names = (
+                "field",
+                *(one.name for one in BY_NAME[change["do"]].inputs if one.kind == "field"),
+            )
+            yield from (change[name] for name in names if change.get(name))
 
     def rule_set(self, select: Selection) -> RuleSet:
         """The rule.

@@ -1,10 +1,12 @@
 """The page of a rule that is made, with its preview or with what is wrong with it."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from recordsilo.records.manifest import STATES
 from silocuration.bulk import Preview
+from silocuration.spreadsheet import fields_of
 from webui import urls
 from webui.bulk.previews import preview_json
 from webui.bulk.rule_form import BY_NAME, CASES, KINDS, RuleForm
@@ -13,6 +15,9 @@ from webui.rendering import View
 from webui.search.chosen_records import Chosen, selected
 from webui.site import Call
 from webui.words.field_labels import field_label
+
+LOOKED_AT = 20
+"""Records whose fields are offered."""
 
 
 def rule_view(
@@ -27,7 +32,7 @@ def rule_view(
         "by_name": BY_NAME,
         "cases": CASES,
         "states": STATES,
-        "fields": DUBLIN_CORE,
+        "fields": _fields(call, form, chosen),
         "field_label": field_label,
         "found": found,
         "fault": fault,
@@ -35,6 +40,17 @@ def rule_view(
     }
     twin = _as_json(chosen, form, found)
     return View("bulk.mako", data, twin, urls.bulk(form.search), status)
+
+
+def _fields(call: Call, form: RuleForm, chosen: Chosen) -> tuple[str, ...]:
+    """The fields to choose from: those of the first records, their formats', and the form's."""
+    silo, select = call.site.silo, chosen.select
+    first = islice(select.identifiers or select.iterate(silo), LOOKED_AT)
+    known = dict.fromkeys((*fields_of(silo, first, form.file), *form.field_names)) or DUBLIN_CORE
+    return (
+        *(name for name in DUBLIN_CORE if name in known),
+        *(name for name in known if name not in DUBLIN_CORE),
+    )
 
 
 def _as_json(chosen: Chosen, form: RuleForm, found: Preview | None) -> dict[str, Any]:

@@ -43,11 +43,7 @@ ${one_change(number, change)}
 % endfor
       </select>
       <label for="add-field">${_("of the field")}</label>
-      <select id="add-field" name="add-field">
-% for name in fields:
-        <option value="${name}">${field_label(name)}</option>
-% endfor
-      </select>
+      ${field_list("add-field", "")}
       <button class="quiet" name="do" value="add">${_("Add")}</button>
     </p>
   </fieldset>
@@ -105,7 +101,7 @@ ${one_change(number, change)}
     <input type="hidden" name="change-${number}-do" value="${kind.do}">
     <p>
       <label for="change-${number}-field">${_("Field")}</label>
-      <input id="change-${number}-field" name="change-${number}-field" type="text" value="${change.get('field', '')}" list="fields" autocomplete="off" spellcheck="false" required>
+      ${field_list(f"change-{number}-field", change.get("field", ""))}
     </p>
 % for one in kind.inputs:
 ${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number)}
@@ -125,6 +121,8 @@ ${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number
 % if one.kind in ("lines", "table"):
       <textarea id="${id}" name="${id}" rows="${min(20, 4 + value.count(chr(10)))}" dir="auto"${hinted(id, one)}>
 ${value}</textarea>
+% elif one.kind == "field":
+      ${field_list(id, value)}
 % elif one.kind == "case":
       <select id="${id}" name="${id}">
 % for case in cases:
@@ -145,8 +143,10 @@ ${value}</textarea>
  aria-describedby="${id}-hint"\
 % endif
 </%def>
-<datalist id="fields">
+<%def name="field_list(id, value)">\
+<select id="${id}" name="${id}" required>
 % for name in fields:
-  <option value="${name}"></option>
+        <option value="${name}"${" selected" if name == value else ""}>${field_label(name)}</option>
 % endfor
-</datalist>
+      </select>\
+</%def>
