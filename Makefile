@@ -1,5 +1,6 @@
 # make demo    a sample repository, harvested and shown in the browser   (ARGS=--no-serve: without)
-# make test    the whole test suite
+# make test    every kind of test, in five minutes         (ARGS=tests/recordsilo: of one package)
+# make test-all  these and all others that CI runs: half an hour
 # make fuzz    mutated inputs for everything that takes bytes from outside (ARGS="--seconds 3600 pages")
 # make lock    requirements.lock anew: the newest versions within the bounds, with hashes
 # make slow    what takes longer than a test suite should: two hours or so
@@ -19,14 +20,18 @@ FEDORA ?= $(HOME)/.cache/recordsilo-fedora
 CUTS   ?= 100
 
 TORTURE := tests/recordsilo/torture
+PYTEST  := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo test fuzz lock slow torture power-cuts faults fedora bench check format clean
+.PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora bench check format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/silo demo $(ARGS) ./myrepo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow and not long" $(ARGS)
+
+test-all: $(VENV)/.installed-dev
+	$(PYTEST) -m "not slow" --hypothesis-profile=ci $(ARGS)
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests/fuzz:tests/oaipmhscraper $(BIN)/python -m fuzzing $(ARGS)

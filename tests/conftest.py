@@ -1,4 +1,7 @@
-"""For all tests: in CI nothing is skipped, no example has a time limit, Ctrl-C is a terminal's."""
+"""For all tests: in CI nothing is skipped, no example has a time limit, Ctrl-C is a terminal's.
+
+Hypothesis has two profiles: `default` tries few examples, `--hypothesis-profile=ci` all of them.
+"""
 
 import os
 import signal
@@ -13,10 +16,10 @@ from hypothesis import HealthCheck, settings
 
 from recordsilo import contributions
 
-settings.register_profile(
-    "any load", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any load")
+ANY_LOAD = settings(settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", ANY_LOAD, max_examples=100)
+settings.register_profile("default", ANY_LOAD, max_examples=25)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 def pytest_configure() -> None:

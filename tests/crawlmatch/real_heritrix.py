@@ -156,7 +156,8 @@ def running(files: Path, work: Path) -> Iterator[Heritrix]:
     port = free_port()
     with open(work / "log", "wb") as log:
         process = subprocess.Popen(
-            ["java", "-Xmx400m", f"-Dheritrix.home={home}", f"-Dheritrix.out={work / 'out'}",
+            ["java", "-Xmx400m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+             f"-Dheritrix.home={home}", f"-Dheritrix.out={work / 'out'}",
              "-cp", f"{home}/lib/*", "org.archive.crawler.Heritrix", "-a", ":".join(USER),
              "-p", str(port), "-b", "127.0.0.1", "-j", str(work / "jobs")],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=work,

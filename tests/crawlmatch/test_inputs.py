@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import zstandard
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_truth import HTML, PDF, Crawl, sha1_of
@@ -209,7 +210,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.one_of(PIECES, st.binary(max_size=5)), max_size=60).map(b"".join))
 def test_any_bytes_give_a_receipt_that_sums_up(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

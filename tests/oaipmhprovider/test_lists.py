@@ -5,6 +5,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +57,7 @@ def small(request: Any) -> SampleRepository:
     return sample_repository(400, granularity=request.param)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(
     prefix=st.sampled_from(PREFIXES),
     set_spec=st.sampled_from(SETS),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -58,7 +59,7 @@ def assert_sound(found):
     assert all(found.repairs.values())
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(damaged())
 def test_any_damage_gives_sound_records_or_a_named_error(body):
     try:
@@ -78,7 +79,7 @@ def test_any_bytes_are_an_answer_or_a_named_error(body):
                 continue
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.one_of(pieces, st.text(max_size=8).map(str.encode)), max_size=6))
 def test_whatever_stands_in_a_title_costs_no_other_record(written):
     """Only what looks like the begin of a record or the end of the root is out of bounds."""

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ class Store:
         return [self.list(prefix, *listing) for prefix, listing in lists.items()]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(rounds)
 def test_the_same_lists_again_and_again_settle(history):
     store = Store()
@@ -84,7 +85,7 @@ def test_the_same_lists_again_and_again_settle(history):
     assert store.manifest == settled
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(rounds)
 def test_versions_are_numbered_in_order_and_nothing_harvested_changes(history):
     store = Store()
@@ -98,7 +99,7 @@ def test_versions_are_numbered_in_order_and_nothing_harvested_changes(history):
     assert store.manifest.metadata["firstSeen"] == store.manifest.versions[0].date
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(rounds, st.sampled_from(["1", "workingcopy"]))
 def test_the_cursor_never_leaves_a_curated_version(history, name):
     store = Store()
@@ -113,7 +114,7 @@ def test_the_cursor_never_leaves_a_curated_version(history, name):
     assert not store.manifest.version(name).paths
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(listings, min_size=1))
 def test_a_format_alone_is_held_as_last_listed(history):
     store = Store()
@@ -130,7 +131,7 @@ def test_a_format_alone_is_held_as_last_listed(history):
 contents = st.fixed_dictionaries({p: st.sampled_from([None, b"<a/>", b"<b/>"]) for p in PREFIXES})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(contents, min_size=1, max_size=len(DATES)), st.booleans())
 def test_a_record_is_deleted_when_all_its_formats_are(history, same_day):
     store = Store()

@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
@@ -51,7 +52,7 @@ def by_others(
     return path
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.tuples(st.binary(max_size=2000), st.booleans()), max_size=4))
 def test_what_was_recorded_is_read_as_it_was(tmp_path_factory, sent):
     directory = tmp_path_factory.mktemp("warc")

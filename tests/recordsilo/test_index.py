@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +61,7 @@ def in_set(row: Row, spec: str) -> bool:
     return any(found == spec or found.startswith(spec + ":") for found in row.sets)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(rows(), max_size=12, unique_by=lambda row: row.identifier),
     st.sampled_from([None, "a", "a:b", "ab", "b", "x"]),

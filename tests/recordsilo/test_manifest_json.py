@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,7 +86,7 @@ def test_keys_of_2010_come_first_and_each_key_has_a_line(manifest: Manifest) -> 
     assert len(content.split(b"\n")) == len(members) + 3
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(manifests())
 def test_each_line_is_as_the_json_encoder_writes_it(manifest: Manifest) -> None:
     content = to_json(manifest)
@@ -150,7 +151,7 @@ def altered_somewhere(data: st.DataObject, value: object) -> object:
     return value | {key: altered_somewhere(data, value[key])}
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(manifests().filter(lambda manifest: bool(manifest.versions)), st.data())
 def test_the_short_way_gives_what_the_careful_one_gives_or_nothing(
     manifest: Manifest, data: st.DataObject

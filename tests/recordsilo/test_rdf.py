@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, XSD, BNode, Graph, Literal, URIRef
@@ -332,7 +333,7 @@ class Driven:
             self.record = self.silo["oai:x:1"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(STEPS, max_size=25))
 def test_files_aggregation_and_statements_agree_after_any_steps(steps: list[Any]) -> None:
     with tempfile.TemporaryDirectory(dir=_MEMORY) as top, RDFSilo(f"{top}/silo") as silo:
@@ -495,7 +496,7 @@ def test_statements_survive_the_round_trip_through(fmt: str, rdf_silo: RDFSilo) 
         assert any(o == Literal("Un titre", lang="fr") for o in as_read.objects())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     text=st.text(st.characters(codec="utf-8"), max_size=8),
     fmt=st.sampled_from(["xml", "pretty-xml", "turtle", "nt"]),

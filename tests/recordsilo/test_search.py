@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -185,7 +186,7 @@ def text_table() -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(1500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.text(max_size=40)
     | st.text(alphabet="ab\"*:-() ORANDNOTEAR+^{}title中\0'\ud800", max_size=40)
@@ -306,7 +307,7 @@ records = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_search_agrees_with_looking_at_every_record(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -354,7 +355,7 @@ def test_search_agrees_with_looking_at_every_record(
                 assert {v.value: v.count for v in facets[name]} == counts
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_each_way_of_counting_gives_the_same_numbers(data: st.DataObject) -> None:
     np = columns.np

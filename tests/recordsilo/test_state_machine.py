@@ -4,6 +4,7 @@ import tempfile
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -196,4 +197,4 @@ class Versions(RuleBasedStateMachine):
 
 
 TestVersions: Any = Versions.TestCase
-TestVersions.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestVersions.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)

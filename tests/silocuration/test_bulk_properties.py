@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,7 +147,7 @@ def flat_values(content: bytes) -> tuple[tuple[str, str, str], ...]:
 
 
 @given(st.lists(made, min_size=1, max_size=4), rule_sets)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_what_is_previewed_is_done_and_undoing_restores_every_byte(
     records: list[Made], rule_set: RuleSet
 ) -> None:

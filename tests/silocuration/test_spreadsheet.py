@@ -6,6 +6,7 @@ from collections.abc import Callable
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +90,9 @@ texts = st.one_of(
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    max_examples=examples(50),
 )
 @given(st.lists(st.tuples(st.sampled_from(["title", "identifier", "mark"]), texts), max_size=6))
 def test_rows_that_nobody_edited_change_nothing_whatever_their_values(

@@ -30,12 +30,16 @@ def closed_for_a_day(repository: Repository) -> None:
 
 @fault(21)
 def one_request_at_a_time(repository: Repository) -> None:
-    """21: 429 where another request is still being answered."""
+    """21: 429 where another request is still being answered.
+
+    The refusal comes when the other request is answered: however slow the machine is,
+    a client that leaves one request at a time is not refused again.
+    """
 
     @changed(repository, "reply")
     def reply(step, asked):
         if asked.beside:
-            return html(429)
+            return replace(html(429), after_others=True)
         proper = step(asked)
         return replace(proper, pause=0.02) if asked.lists else proper
 

@@ -87,11 +87,10 @@ class _Conversation(socketserver.StreamRequestHandler):
             # A form's arguments count beside those that the address has of its own.
             query = "&".join(filter(None, [query, body]))
             reply = self.server.repository.answer(query, method, path, headers, on_connection)
-            try:
-                goes_on = self._send(reply, headers)
-            finally:
-                self.server.repository.answered()
-            if not goes_on:
+            closing = self.server.closing.wait(reply.pause)
+            # A client may send its next request as soon as it has the last byte of this reply.
+            self.server.repository.answered(after_others=reply.after_others)
+            if closing or not self._send(reply, headers):
                 return
             on_connection += 1
 
@@ -111,8 +110,6 @@ class _Conversation(socketserver.StreamRequestHandler):
 
     def _send(self, reply: Reply, headers: Mapping[str, str]) -> bool:
         """Send it; return whether the connection stays open."""
-        if self.server.closing.wait(reply.pause):
-            return False
         if reply.reset:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             # The descriptor itself must go now; the reading and writing files share it.

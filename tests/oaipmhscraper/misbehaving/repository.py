@@ -132,6 +132,7 @@ class Reply:
         chunked: Send it in chunks.
         reset: Send nothing and reset the connection.
         pause: Seconds before the first byte.
+        after_others: Wait before the first byte until no other request is being answered.
         drip: Seconds between pieces of a tenth of the body.
     """
 
@@ -143,6 +144,7 @@ class Reply:
     chunked: bool = False
     reset: bool = False
     pause: float = 0.0
+    after_others: bool = False
     drip: float = 0.0
 
     def with_header(self, name: str, value: str) -> "Reply":
@@ -238,7 +240,7 @@ class Repository:
         self.asked: list[Asked] = []
         self._times: Counter[str] = Counter()
         self._beside = 0
-        self._lock = threading.RLock()
+        self._lock = threading.Condition()
 
     # ------------------------------------------------------------------ from request to reply
 
@@ -246,7 +248,7 @@ class Repository:
         self, query: str, method: str = "GET", path: str = PATH,
         headers: Mapping[str, str] | None = None, on_connection: int = 0,
     ) -> Reply:  # fmt: skip
-        """Answer one request; safe in threads. Call `answered` when all was sent."""
+        """Answer one request; safe in threads. Call `answered` before the last byte goes."""
         with self._lock:
             asked = Asked(
                 query, method, path, headers or {}, self._times[query], len(self.asked),
@@ -260,9 +262,13 @@ class Repository:
             except Instead as instead:
                 return instead.reply
 
-    def answered(self) -> None:
+    def answered(self, *, after_others: bool = False) -> None:
+        """Count a request as answered; then, if asked, wait until all others are."""
         with self._lock:
             self._beside -= 1
+            self._lock.notify_all()
+            if after_others:
+                self._lock.wait_for(lambda: self._beside == 0)
 
     def next_serial(self) -> int:
         self.serial += 1

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def put(members: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(1500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_manifest_with_any_value_in_any_place_is_judged(
     place: tuple[Path, str], data: st.DataObject
 ) -> None:
@@ -90,7 +91,7 @@ def is_refused(content: bytes) -> bool:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_bytes_are_judged(content: bytes) -> None:
     reading = read_statement(content)
     assert reading.faults

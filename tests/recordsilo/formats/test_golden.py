@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -80,7 +81,7 @@ def test_an_element_that_nests_deeply_is_read(path: Path) -> None:
     assert describe(path.stem, etree.tostring(root)) is not None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(path=st.sampled_from(DOCUMENTS), random=st.randoms(use_true_random=False))
 def test_a_document_with_anything_missing_doubled_or_moved_is_read(
     path: Path, random: Random

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +72,8 @@ def start(files: Path, home: Path, port: int = 0) -> tuple[int, str]:
     (home / "realm.xml").write_text(REALM.format(users=home / "users.properties"))
     with open(home / "log", "ab") as log:
         process = subprocess.Popen(
-            ["java", "-Xmx1g", f"-Dfcrepo.home={home}", "-Dfcrepo.jms.enabled=false",
+            ["java", "-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+             f"-Dfcrepo.home={home}", "-Dfcrepo.jms.enabled=false",
              "-Dfcrepo.dynamic.jms.port=0", "-jar", files / "jetty-runner.jar",
              "--config", home / "realm.xml", "--host", "127.0.0.1", "--port", str(port),
              "--path", "/", files / "fcrepo-webapp.war"],
@@ -79,7 +81,8 @@ def start(files: Path, home: Path, port: int = 0) -> tuple[int, str]:
         )  # fmt: skip
     root = f"http://127.0.0.1:{port}/rest"
     pid = process.pid
-    process.returncode = 0  # it outlives this object, and is stopped by its number
+    # Waited for here, it is gone when it ends, whichever process stops it by its number.
+    threading.Thread(target=process.wait, daemon=True).start()
     _wait_until_ready(pid, root, home)
     return pid, root
 
@@ -100,12 +103,6 @@ def _wait_until_ready(pid: int, root: str, home: Path) -> None:
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process runs; one that ended and was not waited for does not."""
-    try:
-        if os.waitpid(pid, os.WNOHANG)[0] == pid:
-            return False
-    except ChildProcessError:
-        pass
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
