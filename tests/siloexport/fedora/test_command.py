@@ -36,7 +36,8 @@ def call(*arguments: str, user: str = USER) -> tuple[int, str]:
         code = getattr(result.exception, "exit_code", None)
         assert code is not None, result.exception
         return code, str(result.exception)
-    return int(result.return_value or 0), result.output
+    said = result.stdout if "--json" in arguments else result.output
+    return int(result.return_value or 0), said
 
 
 def test_plan_run_status_verify_reconcile_and_roll_back(fedora: Fedora, silo_dir: str) -> None:
