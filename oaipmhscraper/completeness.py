@@ -30,6 +30,10 @@ DOUBTFUL = frozenset(rung.value for rung in DOUBTS)
 """Steps of a walk that took a list to be at its end on weak grounds."""
 
 
+SET_NOT_LISTED = "set is not listed"
+"""The step of a walk that found nothing, of a set that ListSets does not have."""
+
+
 class Counted(StrEnum):
     """What a count of identifiers found; the value is its name in the receipt."""
 

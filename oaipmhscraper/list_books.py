@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from oaipmhscraper import completeness
-from oaipmhscraper.completeness import Length, ListedSoFar, doubt_left, unproved
+from oaipmhscraper.completeness import SET_NOT_LISTED, Length, ListedSoFar, doubt_left, unproved
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
@@ -100,6 +100,9 @@ class ListBooks:
         """Why nobody can say that the list is whole; empty where somebody can."""
         if self.facts.settled is not None or self.job.owed:
             return ""
+        is_unlisted = SET_NOT_LISTED in dict(self.facts.repairs)
+        if is_unlisted and not self.job.update and not self.counts.listed:
+            return SET_NOT_LISTED
         listed, promised = self.listed_so_far, _promised_for_all(self.facts, self._windows.values())
         weak = doubt_left(replace(listed, promised=promised), self._quirks)
         return weak or unproved(listed, self._quirks)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn
 
 from oaipmhprotocol import Header, OAIError, Record, Verb
 from oaipmhprotocol.words import Argument
+from oaipmhscraper.completeness import SET_NOT_LISTED
 from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quirks import Companions, Quirks
@@ -478,11 +479,12 @@ class _Walk(Generic[Item]):
         self._quirks.empty_confirmed += 1
         if self._window != Window():
             self._quirks.windows_answered += 1
-        return ("set is not listed",) if self._set_has_vanished() else ()
+        return (SET_NOT_LISTED,) if self._set_has_vanished() else ()
 
     def _set_has_vanished(self) -> bool:
         set_spec = self._job.set_spec
-        if set_spec is None or self._quirks.sets_checked:
+        is_part = self._job.update or self._is_cut
+        if set_spec is None or (is_part and self._quirks.sets_checked):
             return False
         self._quirks.sets_checked = True
         return set_has_vanished(self._client, set_spec)

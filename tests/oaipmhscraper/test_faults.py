@@ -406,3 +406,16 @@ def _marks_after_a_sweep(server: MisbehavingServer, directory: str) -> set[str]:
     with OAIPMHScraper(directory, server.base_url, settings=HASTE) as scraper:
         assert scraper.harvest(["oai_dc"], options=HarvestOptions(sweep=True)).whole
         return {name for name, one in scraper.store.items() if "missing_since" in one.metadata}
+
+
+@pytest.mark.parametrize(("set_spec", "is_whole"), [("empty", True), ("alchemy", False)])
+def test_a_set_that_the_repository_does_not_list_is_not_whole_in_python(
+    set_spec, is_whole, tmp_path
+):
+    with served_with() as server:
+        directory = str(tmp_path / "silo")
+        with OAIPMHScraper(directory, server.base_url, settings=HASTE) as scraper:
+            for _ in range(2):
+                receipt = scraper.getRecords("oai_dc", set_id=set_spec)
+                assert receipt.whole is is_whole
+                assert any("set is not listed" in one for one in receipt.losses) is not is_whole
