@@ -70,7 +70,7 @@ class HarvestRunning(ScraperError):
 
 
 class JournalUnreadable(ScraperError):
-    """The journal of open harvests is damaged, or of a later version of this program.
+    """A journal is damaged, or of a later version of this program: of harvests, of fetched files.
 
     Attributes:
         path: The file.
@@ -79,7 +79,7 @@ class JournalUnreadable(ScraperError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} cannot be read ({reason}); it may be deleted: open harvests then begin"
+            f"{path} cannot be read ({reason}); it may be deleted: what was under way then begins"
             " anew, and nothing that is stored is lost"
         )
 

@@ -72,7 +72,7 @@ class RunNotFound(ExportError):
 
 
 class LedgerUnreadable(ExportError):
-    """The ledger's file is none, or is damaged."""
+    """The file is not a ledger, or is corrupt."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path

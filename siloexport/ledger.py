@@ -7,20 +7,15 @@ A power cut may take the last notes with it, never the file: what they were abou
 the target under its key, and found there when it is exported again.
 """
 
-import contextlib
 import fcntl
 import json
 import os
-import secrets
-import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from recordsilo.disk.atomic_file import flush_directory, open_lock_file
-from recordsilo.disk.database_log import keep_log
+from recordsilo.disk.atomic_file import open_lock_file
 from recordsilo.disk.digest import Digest
 from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
 from siloexport.ledger_tables import (
@@ -45,8 +40,10 @@ from siloexport.values import (
     DepositState,
     Found,
 )
+from silowork.ledger_file import LedgerFile, LedgerKind, new_id
 
 EXPORTS = "curation/exports"
+_KIND = LedgerKind(SCHEMA, LedgerUnreadable, synchronous="NORMAL", has_log=True)
 _CHUNK = 500
 _ATTEMPTS = 20
 
@@ -61,14 +58,14 @@ class Ledger:
 
     Args:
         path: The file; ``":memory:"`` for one that is not kept.
+
+    Raises:
+        LedgerUnreadable: The file is not a ledger, or is corrupt.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._lock = threading.RLock()
-        self._connection = sqlite3.connect(
-            path, timeout=60.0, isolation_level=None, check_same_thread=False
-        )
+        self._file = LedgerFile(path, _KIND, "create" if path == ":memory:" else "write").open()
         self._flock: int | None = None
 
     @classmethod
@@ -80,14 +77,17 @@ class Ledger:
 
         Raises:
             LedgerInUse: Another run to this target is at work.
-            LedgerUnreadable: The file is no ledger.
+            LedgerUnreadable: The file is not a ledger, or is corrupt.
         """
         path = ledger_path(silo_path, key)
         flock = _only_one(f"{path}.lock", shown)
         try:
             if not os.path.exists(path):
-                _make(path, key, shown)
-            ledger = cls._checked(path)
+                about = [("key", key), ("shown", shown)]
+                LedgerFile.make(
+                    path, _KIND, lambda c: c.executemany("INSERT INTO about VALUES (?, ?)", about)
+                )
+            ledger = cls(path)
         except BaseException:
             os.close(flock)
             raise
@@ -99,26 +99,10 @@ class Ledger:
         """Open the ledger to read it, also beside a run; an empty one where there is none.
 
         Raises:
-            LedgerUnreadable: The file is no ledger.
+            LedgerUnreadable: The file is not a ledger, or is corrupt.
         """
         path = ledger_path(silo_path, key)
-        if os.path.exists(path):
-            return cls._checked(path)
-        ledger = cls(":memory:")
-        ledger._connection.executescript(SCHEMA)
-        return ledger
-
-    @classmethod
-    def _checked(cls, path: str) -> "Ledger":
-        ledger = cls(path)
-        try:
-            keep_log(ledger._connection, path)
-            ledger._connection.execute("PRAGMA synchronous = NORMAL")
-            ledger._connection.execute("SELECT count(*) FROM object").fetchone()
-        except sqlite3.DatabaseError as error:
-            ledger.close()
-            raise LedgerUnreadable(path, str(error)) from None
-        return ledger
+        return cls(path if os.path.exists(path) else ":memory:")
 
     @property
     def is_writable(self) -> bool:
@@ -127,8 +111,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file, and let other runs in."""
-        with self._lock:
-            self._connection.close()
+        self._file.close()
         if self._flock is not None:
             os.close(self._flock)
             self._flock = None
@@ -139,27 +122,12 @@ class Ledger:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
-
-    def _rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._connection.execute(sql, tuple(parameters)).fetchall()
-
     # -- runs ---------------------------------------------------------------------------
 
     def begin_run(self, arguments: Mapping[str, Any]) -> Run:
         """Note that a run begins."""
-        run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-        with self._writing() as connection:
+        run_id = new_id()
+        with self._file.transaction() as connection:
             connection.execute(
                 "INSERT INTO run (id, arguments, started) VALUES (?, ?, ?)",
                 (run_id, json.dumps(arguments), _now()),
@@ -168,7 +136,7 @@ class Ledger:
 
     def end_run(self, run_id: str, how: str, counts: Mapping[str, int]) -> None:
         """Note how a run ended: ``done``, ``stopped``, ``interrupted``."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE run SET ended = ?, how = ?, counts = ? WHERE id = ?",
                 (_now(), how, json.dumps(counts), run_id),
@@ -188,21 +156,21 @@ class Ledger:
 
     def runs(self) -> list[Run]:
         """All runs, the newest first."""
-        rows = self._rows("SELECT id, arguments, started, ended, how, counts FROM run")
+        rows = self._file.rows("SELECT id, arguments, started, ended, how, counts FROM run")
         return [run_of(row) for row in reversed(rows)]
 
     # -- what is known of a record --------------------------------------------------------
 
     def known(self, identifier: str) -> Known:
         """What the ledger knows of a record, for the plan."""
-        objects = self._rows(
+        objects = self._file.rows(
             "SELECT uri, version_uri, token, version, key, deposits, withdrawn, withdrawn_as"
             " FROM object WHERE identifier = ?",
             (identifier,),
         )
         if not objects:
             return Known()
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT version, key, files FROM version WHERE identifier = ?", (identifier,)
         )
         keys = {version: key for version, key, _ in rows}
@@ -211,7 +179,7 @@ class Ledger:
 
     def held(self, after: str = "", limit: int = _CHUNK) -> list[str]:
         """Identifiers of records that the target holds, by code point, behind one."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT identifier FROM object WHERE identifier > ? ORDER BY identifier LIMIT ?",
             (after, limit),
         )
@@ -219,7 +187,7 @@ class Ledger:
 
     def versions(self, identifier: str) -> list[tuple[str, str, str]]:
         """(version, key, URI there) of the versions that the target holds as deposited last."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT version, key, version_uri FROM version WHERE identifier = ? ORDER BY number",
             (identifier,),
         )
@@ -227,8 +195,8 @@ class Ledger:
 
     def counts(self) -> dict[str, int]:
         """How many records the target holds, and how many deposits are in which state."""
-        (records,) = self._rows("SELECT count(*) FROM object WHERE deposits > 0")
-        states = self._rows("SELECT state, count(*) FROM deposit GROUP BY state")
+        (records,) = self._file.rows("SELECT count(*) FROM object WHERE deposits > 0")
+        states = self._file.rows("SELECT state, count(*) FROM deposit GROUP BY state")
         return {"records": int(records[0]), **{str(state): int(n) for state, n in states}}
 
     # -- deposits -----------------------------------------------------------------------
@@ -240,7 +208,7 @@ class Ledger:
             how: For a withdrawal.
         """
         facts = {} if how is None else {HOW: str(how)}
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO deposit"
                 " (run, identifier, version, key, files, withdrawal, state, facts, at)"
@@ -257,12 +225,12 @@ class Ledger:
 
     def entry(self, number: int) -> Entry:
         """A deposit as it is noted now."""
-        rows = self._rows(f"{ENTRIES} WHERE number = ?", (number,))
+        rows = self._file.rows(f"{ENTRIES} WHERE number = ?", (number,))
         return entry_of(rows[0])
 
     def unfinished(self) -> list[Entry]:
         """Deposits that ended in the dark, in the order begun."""
-        rows = self._rows(f"{ENTRIES} WHERE state IN (?, ?) ORDER BY number", UNFINISHED)
+        rows = self._file.rows(f"{ENTRIES} WHERE state IN (?, ?) ORDER BY number", UNFINISHED)
         return [entry_of(row) for row in rows]
 
     def broken_off(self, identifier: str) -> list[Entry]:
@@ -270,25 +238,25 @@ class Ledger:
 
         Only those of which the target noted something, and of them the last few.
         """
-        ((done,),) = self._rows(
+        ((done,),) = self._file.rows(
             "SELECT coalesce(max(number), 0) FROM deposit"
             " WHERE identifier = ? AND state IN (?, ?, ?)",
             (identifier, DepositState.DONE, DepositState.WITHDRAWN, DepositState.ROLLED_BACK),
         )
         where = "identifier = ? AND number > ? AND facts != ? ORDER BY number DESC LIMIT ?"
-        rows = self._rows(f"{ENTRIES} WHERE {where}", (identifier, done, "{}", _ATTEMPTS))
+        rows = self._file.rows(f"{ENTRIES} WHERE {where}", (identifier, done, "{}", _ATTEMPTS))
         return [entry_of(row) for row in rows]
 
     def noted(self, identifier: str, key: str) -> dict[str, str]:
         """The facts that the target noted when a record was deposited last under a key."""
         where = "identifier = ? AND key = ? AND state = ? AND facts != ? ORDER BY number DESC"
         values = (identifier, key, DepositState.DONE, "{}")
-        rows = self._rows(f"{ENTRIES} WHERE {where} LIMIT 1", values)
+        rows = self._file.rows(f"{ENTRIES} WHERE {where} LIMIT 1", values)
         return dict(entry_of(rows[0]).facts) if rows else {}
 
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
         """Note how far a deposit is; facts add to those noted."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ?, facts = json_patch(facts, ?) WHERE number = ?",
                 (state, json.dumps(facts), number),
@@ -296,7 +264,7 @@ class Ledger:
 
     def fail(self, number: int, state: DepositState, reason: str) -> None:
         """Note that nothing came of a deposit, and why."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ?, reason = ?, at = ? WHERE number = ?",
                 (state, reason, _now(), number),
@@ -304,7 +272,7 @@ class Ledger:
 
     def finish(self, entry: Entry, came_to: Deposited) -> None:
         """Note what came of a deposit: it is there."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
                 (
@@ -334,7 +302,7 @@ class Ledger:
             files: Version → digest of its files, of those the Silo still has so.
         """
         last = found.versions[-1] if found.versions else None
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))
             connection.execute("DELETE FROM object WHERE identifier = ?", (identifier,))
             connection.execute(
@@ -355,12 +323,12 @@ class Ledger:
 
     def note_changed(self, identifier: str) -> None:
         """Note that others changed what the target holds of a record."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute("UPDATE object SET token = '' WHERE identifier = ?", (identifier,))
 
     def forget(self, identifier: str) -> None:
         """Note that the target holds nothing of a record."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))
             connection.execute("DELETE FROM object WHERE identifier = ?", (identifier,))
 
@@ -368,7 +336,7 @@ class Ledger:
 
     def created(self, run_id: str) -> list[CreatedThing]:
         """The objects a run created, the newest first, with their state as the ledger has it."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT c.identifier, c.uri, coalesce(o.token, '') FROM created c"
             " LEFT JOIN object o USING (identifier) WHERE c.run = ? ORDER BY c.rowid DESC",
             (run_id,),
@@ -377,7 +345,7 @@ class Ledger:
 
     def runs_of(self, identifier: str) -> set[str]:
         """The runs that deposited something of a record that is there."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT DISTINCT run FROM deposit WHERE identifier = ? AND state IN (?, ?)",
             (identifier, DepositState.DONE, DepositState.WITHDRAWN),
         )
@@ -389,7 +357,7 @@ class Ledger:
         Args:
             trace: The token of what is left of it; ``""`` for nothing.
         """
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ? WHERE identifier = ? AND run = ?",
                 (DepositState.ROLLED_BACK, created.identifier, run_id),
@@ -411,14 +379,14 @@ class Ledger:
 
     def known_sha512(self, digest: Digest) -> str | None:
         """The SHA-512 of content, where it was read before."""
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT sha512 FROM sha512 WHERE sha256 = ? AND size = ?", (digest.sha256, digest.size)
         )
         return str(rows[0][0]) if rows else None
 
     def note_sha512(self, digest: Digest, sha512: str) -> None:
         """Keep the SHA-512 of content."""
-        with self._writing() as connection:
+        with self._file.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO sha512 VALUES (?, ?, ?)",
                 (digest.sha256, digest.size, sha512),
@@ -439,18 +407,6 @@ class EntryPen:
     def committing(self, **facts: str) -> None:
         """See `DepositJournal`."""
         self.ledger.note(self.number, DepositState.COMMITTING, facts)
-
-
-def _make(path: str, key: str, shown: str) -> None:
-    """Make a ledger, whole once it has its name."""
-    staged = f"{path}.{os.getpid()}.new"
-    with contextlib.closing(sqlite3.connect(staged)) as connection:
-        keep_log(connection, staged)
-        connection.executescript(SCHEMA)
-        connection.executemany("INSERT INTO about VALUES (?, ?)", [("key", key), ("shown", shown)])
-        connection.commit()
-    os.rename(staged, path)
-    flush_directory(os.path.dirname(path))
 
 
 def _only_one(path: str, shown: str) -> int:

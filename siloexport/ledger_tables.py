@@ -9,8 +9,8 @@ from typing import Any
 from siloexport.values import Deposited, DepositState, Held, UnfinishedDeposit
 
 SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE run (
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     arguments TEXT NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE run (
     how TEXT NOT NULL DEFAULT '',
     counts TEXT NOT NULL DEFAULT '{}'
 );
-CREATE TABLE object (
+CREATE TABLE IF NOT EXISTS object (
     identifier TEXT PRIMARY KEY,
     uri TEXT NOT NULL,
     version_uri TEXT NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE object (
     withdrawn INTEGER NOT NULL,
     withdrawn_as TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE version (
+CREATE TABLE IF NOT EXISTS version (
     number INTEGER PRIMARY KEY,
     identifier TEXT NOT NULL,
     version TEXT NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE version (
     version_uri TEXT NOT NULL,
     UNIQUE (identifier, version)
 );
-CREATE TABLE deposit (
+CREATE TABLE IF NOT EXISTS deposit (
     number INTEGER PRIMARY KEY,
     run TEXT NOT NULL,
     identifier TEXT NOT NULL,
@@ -53,15 +53,16 @@ CREATE TABLE deposit (
     reason TEXT NOT NULL DEFAULT '',
     at TEXT NOT NULL
 );
-CREATE INDEX deposit_of ON deposit (identifier, number);
-CREATE INDEX deposit_unfinished ON deposit (state, number) WHERE state IN ('open', 'committing');
-CREATE TABLE created (
+CREATE INDEX IF NOT EXISTS deposit_of ON deposit (identifier, number);
+CREATE INDEX IF NOT EXISTS deposit_unfinished ON deposit (state, number)
+    WHERE state IN ('open', 'committing');
+CREATE TABLE IF NOT EXISTS created (
     run TEXT NOT NULL,
     identifier TEXT NOT NULL,
     uri TEXT NOT NULL,
     UNIQUE (run, uri)
 );
-CREATE TABLE sha512 (
+CREATE TABLE IF NOT EXISTS sha512 (
     sha256 TEXT NOT NULL,
     size INTEGER NOT NULL,
     sha512 TEXT NOT NULL,

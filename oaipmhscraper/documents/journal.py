@@ -1,9 +1,17 @@
 """Which records have nothing left to fetch: a hint, which may be deleted at any time."""
 
 import os
-import sqlite3
+
+from oaipmhscraper.errors import JournalUnreadable
+from silowork.ledger_file import LedgerFile, LedgerKind
 
 FILE = "files.sqlite"
+_KIND = LedgerKind(
+    "CREATE TABLE IF NOT EXISTS done (choice TEXT, identifier TEXT, revision INTEGER,"
+    " PRIMARY KEY (choice, identifier)) WITHOUT ROWID",
+    JournalUnreadable,
+    synchronous="OFF",
+)
 
 
 class FetchJournal:
@@ -19,18 +27,11 @@ class FetchJournal:
     def __init__(self, directory: str, choice: str) -> None:
         os.makedirs(directory, exist_ok=True)
         self._choice = choice
-        self._database = sqlite3.connect(
-            os.path.join(directory, FILE), timeout=30.0, isolation_level=None
-        )
-        self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute(
-            "CREATE TABLE IF NOT EXISTS done (choice TEXT, identifier TEXT, revision INTEGER,"
-            " PRIMARY KEY (choice, identifier)) WITHOUT ROWID"
-        )
+        self._file = LedgerFile(os.path.join(directory, FILE), _KIND)
 
     def close(self) -> None:
         """Close the file."""
-        self._database.close()
+        self._file.close()
 
     def __enter__(self) -> "FetchJournal":
         return self
@@ -40,14 +41,16 @@ class FetchJournal:
 
     def is_done(self, identifier: str, revision: int) -> bool:
         """Whether the record, as it is, has nothing left to fetch."""
-        found = self._database.execute(
+        found = self._file.rows(
             "SELECT revision FROM done WHERE choice = ? AND identifier = ?",
             (self._choice, identifier),
-        ).fetchone()
-        return found is not None and found[0] == revision
+        )
+        return found == [(revision,)]
 
     def note(self, identifier: str, revision: int) -> None:
         """The record has nothing left to fetch at this revision."""
-        self._database.execute(
-            "INSERT OR REPLACE INTO done VALUES (?, ?, ?)", (self._choice, identifier, revision)
-        )
+        with self._file.transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO done VALUES (?, ?, ?)",
+                (self._choice, identifier, revision),
+            )
