@@ -11,8 +11,9 @@ from typing import Any
 
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.search_values import FACETS, FLAGS, unknown_filter
+from recordsilo.index.search_values import FLAGS, unknown_filter
 from recordsilo.silo import Silo
 
 
@@ -139,8 +140,8 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     flags = {name: given.pop(name) for name in FLAGS if name in given}
     if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
         raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
-    if unknown := sorted(given.keys() - set(FACETS)):
-        raise unknown_filter(unknown[0], ("query", "identifiers", "since", "until", *FACETS))
+    if unknown := sorted(given.keys() - set(facet_names())):
+        raise unknown_filter(unknown[0], ("query", "identifiers", "since", "until", *facet_names()))
     values = {name: _texts(name, value) for name, value in given.items()}
     filters = SearchFilters(flags, values, texts["since"], texts["until"])
     return Selection(query, filters, identifiers)

@@ -488,7 +488,7 @@ class Silo:
             query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
                 any text is a query, none is an error (docs/search.md).
             filters: What else a record needs.
-            facets: Fields to count, of `recordsilo.index.search.FACETS`.
+            facets: Fields to count, of `recordsilo.index.facets.facet_names`.
             page: Which part, in which order.
 
         Raises:

@@ -1,8 +1,8 @@
 """How many records have a value or a finding, by the index."""
 
 from recordsilo import Silo
-from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.facets import labels_of
 
 CLUSTERED = {"subject": "subject", "creator": "creator", "type": "type", "publisher": "publisher",
              "language": "language"}  # fmt: skip
@@ -19,6 +19,6 @@ def value_counts(silo: Silo, field: str) -> dict[str, int]:
 def finding_counts(silo: Silo, set_spec: str | None = None) -> dict[str, int]:
     """Code → how many records have the finding, in the whole Silo or in a set."""
     filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})
-    page = PageRequest(limit=1, facet_limit=len(CODES))
+    page = PageRequest(limit=1, facet_limit=len(labels_of("finding")))
     found = silo.search("", filters, ["finding"], page).facets["finding"]
     return {one.value: one.count for one in sorted(found, key=lambda one: one.value)}

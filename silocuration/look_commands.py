@@ -11,7 +11,7 @@ from recordsilo import Silo
 from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, directory
-from recordsilo.formats.quality import CODES
+from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
 from silocuration.clusters import Method, clusters
 from silocuration.command_errors import sentences
@@ -82,11 +82,12 @@ def _print_findings(silo: Silo, *, by_set: bool, as_json: bool) -> None:
     if as_json:
         _print_json([{"set": spec or None, "findings": table} for spec, table in tables.items()])
         return
+    labels = labels_of("finding")
     for spec, table in tables.items():
         if spec:
             click.echo(f"\n{spec}")
         for code, count in table.items():
-            click.echo(f"{count:>9,}  {code}  {CODES[code]}")
+            click.echo(f"{count:>9,}  {code}  {labels.get(code, '')}")
         if not table:
             click.echo("nothing to look at")
 

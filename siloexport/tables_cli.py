@@ -28,7 +28,8 @@ fields = click.option(
     "columns",
     metavar="FIELD",
     multiple=True,
-    help=f"A column; repeatable. Of: {', '.join(tables.FIELDS)}.",
+    help=f"A column; repeatable. Of: {', '.join(tables.FIELDS)}, "
+    "and those that packages contribute.",
 )
 
 

@@ -135,7 +135,9 @@ def _line(row: Row) -> str:
     multiple=True,
     help="Count the values of a field; repeatable.",
 )
-@click.option("--sort", type=click.Choice(SORTS), help="Default: relevance, or identifier.")
+@click.option("--sort", metavar="ORDER",
+              help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
+                   "first). Default: relevance, or identifier.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
 @click.option("--after", metavar="CURSOR", help="Go on from a page: the `next` that --json gave.")
 @as_json
@@ -154,7 +156,7 @@ def search(
 
     Put -- before words that begin with a minus. Fields: set, year, type, language,
     publisher, format, state, finding, subject, creator, deleted, curated, upstream_newer,
-    has_file.
+    has_file, and those that packages contribute (`silo search DIR --facet x` lists all).
     """
     with open_silo(silo_dir) as silo:
         page = PageRequest(limit=limit, after=after, sort=sort)

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from recordsilo.contributions import ContributionBroken, warn_once
 from recordsilo.disk.atomic_file import Staging
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
-from recordsilo.errors import RecordSiloError
+from recordsilo.errors import IndexProblem, RecordSiloError, SearchError
 from recordsilo.index import (
     Entry,
     Index,
@@ -28,6 +29,14 @@ from recordsilo.index import (
     SearchFilters,
     SearchResult,
     query,
+)
+from recordsilo.index.beside import bring_in_step, is_in_step
+from recordsilo.index.facets import (
+    Facet,
+    additions_to,
+    contributed_names,
+    facet_named,
+    point_of,
 )
 from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.index.rows import Prepared
@@ -132,12 +141,14 @@ class Catalogue:
         from recordsilo.index.search import search
 
         large = any(name in LARGE_FIELDS for name in (*facets, *filters.values))
+        needed = (*filters.values, (page.sort or "").removeprefix("-"))
+        beside = self._contributed(needed, facets)
 
         def ask() -> SearchResult:
             return self.ask(
                 lambda connection: search(
                     connection,
-                    self._index.columns(connection, large=large),
+                    self._index.columns(connection, large=large, beside=beside),
                     words,
                     filters,
                     facets=facets,
@@ -148,6 +159,52 @@ class Catalogue:
         self._untold = True
         found = ask()
         return ask() if self._catch_up(found.rows) else found
+
+    def _contributed(self, needed: Sequence[str], counted: Sequence[str]) -> list[str]:
+        """Bring the contributed facets that a search uses in step; returns their names.
+
+        Raises:
+            SearchError: One that filters or sorts is broken; one that is only counted has
+                the values it had, and a line in the log.
+        """
+        found = []
+        names = dict.fromkeys((*needed, *counted))
+        for name in names:
+            facets = list(additions_to(name))
+            if name in contributed_names():
+                found.append(name)
+                try:
+                    facets.append(facet_named(name))
+                except SearchError as error:
+                    if name in needed:
+                        raise
+                    warn_once(str(error))
+            for facet in facets:
+                found.append(facet.name)
+                try:
+                    self._bring_in_step(facet)
+                except SearchError as error:
+                    if facet.name in needed:
+                        raise
+                    warn_once(str(error))
+        return list(dict.fromkeys(found))
+
+    def _bring_in_step(self, facet: Facet) -> None:
+        """Read a facet's values where they changed.
+
+        Raises:
+            SearchError: Its package fails.
+        """
+        index = self._ready()
+        try:
+            if not is_in_step(index, facet, self._path):
+                with self._hold(f"facet {facet.name}"):
+                    if not is_in_step(index, facet, self._path):
+                        bring_in_step(index, facet, self._path)
+        except (sqlite3.OperationalError, IndexProblem):
+            raise
+        except Exception as error:
+            raise SearchError(str(ContributionBroken(point_of(facet), error))) from error
 
     def row(self, identifier: str) -> Row | None:
         """A record's row; None where the index has none."""
@@ -201,7 +258,7 @@ class Catalogue:
     def _ready(self) -> Index:
         """The index, complete and in step with every write that was finished."""
         if not self._index.complete:
-            with self._hold_for_reindex():
+            with self._hold("reindex"):
                 if not self._index.complete:  # else somebody else did it while we waited
                     logger.info("indexing %s", self._path)
                     self._rebuild(None)
@@ -246,18 +303,18 @@ class Catalogue:
         Returns:
             How many records the index holds.
         """
-        with self._hold_for_reindex():
+        with self._hold("reindex"):
             try:
                 return self._rebuild(progress)
             except sqlite3.DatabaseError as error:
                 self._index.set_aside_if_damaged(error)
             return self._rebuild(progress)
 
-    def _hold_for_reindex(self) -> contextlib.AbstractContextManager[None]:
+    def _hold(self, name: str) -> contextlib.AbstractContextManager[None]:
         """One rebuild at a time; an index in memory is this object's own, and no file is needed."""
         if self._index.in_memory:
             return contextlib.nullcontext()
-        return self._locks.hold_name("reindex")
+        return self._locks.hold_name(name)
 
     def _rebuild(self, progress: Callable[[int], None] | None) -> int:
         while (records := self._rebuild_once(progress)) is None:

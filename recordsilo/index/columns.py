@@ -181,13 +181,14 @@ class Segment:
         ids: Row ids, ascending; the position of a record is its place here.
         alive: False where the record was changed or deleted since.
         datestamps: Seconds since 0001-01-01.
+        fields: Contributed facets are put in when they are asked for.
     """
 
     ids: NDArray[np.int64]
     alive: Bools
     datestamps: NDArray[np.int64]
     flags: Mapping[str, Bools]
-    fields: Mapping[str, ValueColumn]
+    fields: dict[str, ValueColumn]
 
     def positions_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions of those of some row ids that are here."""
@@ -198,18 +199,44 @@ class Segment:
         here: NDArray[np.int64] = places[self.ids[places] == ids]
         return here
 
+    def column_of(self, ids: NDArray[np.int64], codes: Ints) -> ValueColumn:
+        """The values of those of some records that are here; the row ids ascend."""
+        places = np.searchsorted(self.ids, ids)
+        if len(self.ids):
+            here = self.ids[np.minimum(places, len(self.ids) - 1)] == ids
+        else:
+            here = np.zeros(len(ids), np.bool_)
+        return ValueColumn(places[here].astype(np.int32), codes[here], len(self.ids))
+
+    def column(self, name: str) -> ValueColumn:
+        """A field's values, with what packages add to them (``finding.links``)."""
+        added = [column for one, column in self.fields.items() if one.startswith(f"{name}.")]
+        if not added:
+            return self.fields[name]
+        merged = f"+{name}"
+        if merged not in self.fields:
+            own = self.fields[name]
+            owners = np.concatenate([own.owners, *(one.owners for one in added)])
+            codes = np.concatenate([own.codes, *(one.codes for one in added)])
+            if name == "finding":  # nothing is to be looked at in what the source deleted
+                shown = ~(self.flags["deleted"] & ~self.flags["curated"])[owners]
+                owners, codes = owners[shown], codes[shown]
+            order = np.argsort(owners, kind="stable")
+            self.fields[merged] = ValueColumn(owners[order], codes[order], own.size)
+        return self.fields[merged]
+
 
 @dataclass(slots=True)
 class Values:
     """The values of the facet fields: number ↔ text, dense within each field.
 
     Attributes:
-        field_of: Number of a value in the index → number of its field in `fields`.
+        field_of: Number of a value in the index → number of its field: the place in `texts`.
         code_of: The same → its code, its place among the field's values.
         texts: Field → its values by code.
     """
 
-    field_of: NDArray[np.int8]
+    field_of: NDArray[np.int16]
     code_of: Ints
     texts: dict[str, list[str]]
 
@@ -219,11 +246,13 @@ class Values:
         fields = SMALL_FIELDS + LARGE_FIELDS
         rows = connection.execute("SELECT id, field, value FROM facet_value").fetchall()
         highest = max((row[0] for row in rows), default=0)
-        field_of = np.full(highest + 1, -1, np.int8)
+        field_of = np.full(highest + 1, -1, np.int16)
         code_of = np.zeros(highest + 1, np.int32)
         texts: dict[str, list[str]] = {field: [] for field in fields}
         numbers = {field: number for number, field in enumerate(fields)}
         for number, field, value in rows:
+            if field not in numbers:  # of a facet that a package contributes
+                numbers[field], texts[field] = len(numbers), []
             field_of[number] = numbers[field]
             code_of[number] = len(texts[field])
             texts[field].append(value)
@@ -231,7 +260,7 @@ class Values:
 
     def codes(self, field: str, wanted: Iterable[str]) -> list[int]:
         """The codes of some values; those that nothing has are left out."""
-        places = {text: code for code, text in enumerate(self.texts[field])}
+        places = {text: code for code, text in enumerate(self.texts.get(field, ()))}
         return [places[text] for text in wanted if text in places]
 
 
@@ -307,6 +336,31 @@ class _Part:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """The values of a contributed facet, by row id.
+
+    Attributes:
+        version: Of the values; another one when they changed.
+        numbers: Of values in the index.
+    """
+
+    version: int
+    ids: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def load(cls, connection: sqlite3.Connection, name: str, version: int) -> "_Beside":
+        cursor = connection.execute(
+            "SELECT id, value FROM beside WHERE facet = ? ORDER BY id, value", (name,)
+        )
+        parts = [np.zeros((0, 2), np.int64)]
+        while chunk := cursor.fetchmany(_CHUNK):
+            parts.append(np.array(chunk, np.int64))
+        ids, numbers = np.concatenate(parts).T.copy()
+        return cls(version, ids, numbers)
+
+
 class Columns:
     """The columns of all records of one index, kept in step with it.
 
@@ -318,6 +372,7 @@ class Columns:
 
     def __init__(self, connection: sqlite3.Connection, *, large: bool) -> None:
         self.large = large
+        self._beside: dict[str, _Beside] = {}
         self._load(connection)
 
     def _load(self, connection: sqlite3.Connection) -> None:
@@ -375,6 +430,27 @@ class Columns:
             fresh,
         )
         self._change = newest
+
+    def take_in(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
+        """Load the values of contributed facets that are not loaded, or changed since."""
+        for name in names:
+            found = connection.execute(
+                "SELECT version FROM beside_facet WHERE facet = ?", (name,)
+            ).fetchone()
+            version = int(found[0]) if found else 0
+            known = self._beside.get(name)
+            if known is None or known.version != version:
+                if self._has_new_values(connection):
+                    self.values = Values.load(connection)
+                known = self._beside[name] = _Beside.load(connection, name, version)
+                for segment in self.segments:
+                    segment.fields.pop(name, None)
+            for segment in self.segments:
+                if name not in segment.fields:
+                    segment.fields.pop(f"+{name.partition('.')[0]}", None)
+                    codes = self.values.code_of[known.numbers]
+                    segment.fields[name] = segment.column_of(known.ids, codes)
+            self.values.texts.setdefault(name, [])
 
     def _has_new_values(self, connection: sqlite3.Connection) -> bool:
         highest = connection.execute("SELECT max(id) FROM facet_value").fetchone()[0] or 0

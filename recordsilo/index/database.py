@@ -21,7 +21,7 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.database_log import keep_log
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
-from recordsilo.index.projection import Entry, ManifestStamp
+from recordsilo.index.projection import MAX_FACET, Entry, ManifestStamp, storable
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
 
@@ -114,13 +114,21 @@ class Index:
                     connection.execute("ROLLBACK")
                 raise
 
-    def columns(self, connection: sqlite3.Connection, *, large: bool) -> "Columns":
-        """The facet columns, in step with the snapshot of a `reading` that is open."""
+    def columns(
+        self, connection: sqlite3.Connection, *, large: bool, beside: Iterable[str] = ()
+    ) -> "Columns":
+        """The facet columns, in step with the snapshot of a `reading` that is open.
+
+        Args:
+            large: Whether subjects and creators are needed.
+            beside: The contributed facets that are needed.
+        """
         from recordsilo.index.columns import Columns
 
         if self._columns is None or (large and not self._columns.large):
             self._columns = Columns(connection, large=large)
         self._columns.refresh(connection)
+        self._columns.take_in(connection, beside)
         return self._columns
 
     # -- keeping in step ------------------------------------------------------------------
@@ -171,6 +179,10 @@ class Index:
 
         if fill_blocks(connection):
             forget_gone(connection)
+
+    def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
+        """The number of a facet value, in a `writing` that is open; a new one where it has none."""
+        return self._writer.number_of(connection, field, storable(value[:MAX_FACET]))
 
     def changes(self) -> int:
         """How many changes were written to the index, by anybody."""

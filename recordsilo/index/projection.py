@@ -123,7 +123,7 @@ def project(manifest: Manifest, read: Read) -> Entry:
     """
     current = manifest.current if manifest.versions else None
     described = Description() if current is None else description_of(current, read)
-    title = _storable(described.title) or _title_of_others(manifest, read)
+    title = storable(described.title) or _title_of_others(manifest, read)
     row = project_row(manifest, title)
     harvested = _harvested_title(manifest, read) if row.curated else ""
     return Entry(
@@ -145,7 +145,7 @@ def project_row(manifest: Manifest, title: str) -> Row:
         deleted="deleted_at_version" in manifest.metadata,
         curated=bool(manifest.versions) and manifest.current.is_curated,
         upstream_newer=upstream_newer(manifest),
-        current_version=_storable(manifest.current_version),
+        current_version=storable(manifest.current_version),
         versions=len(manifest.versions),
         revision=manifest.revision,
     )
@@ -175,7 +175,7 @@ def _joined(between: str, values: Values) -> str:
 def _searchable(text: str) -> str:
     if not text:
         return ""
-    return spaced(_storable(text[:MAX_TEXT]).replace("\0", " "))
+    return spaced(storable(text[:MAX_TEXT]).replace("\0", " "))
 
 
 def _facets(
@@ -188,8 +188,8 @@ def _facets(
         "type": _each(described.types),
         "language": _each(described.languages),
         "publisher": _each(described.publishers),
-        "format": tuple([_storable(f) for f in formats if not f.endswith(".about")]),
-        "state": (_storable(current.state[:MAX_FACET]),) if current and current.state else (),
+        "format": tuple([storable(f) for f in formats if not f.endswith(".about")]),
+        "state": (storable(current.state[:MAX_FACET]),) if current and current.state else (),
         "finding": _findings(manifest, row, described if formats else None),
         "subject": _each(described.subjects),
         "creator": _each(described.creators),
@@ -216,7 +216,7 @@ def _findings(manifest: Manifest, row: Row, described: Description | None) -> tu
 def _each(values: Values) -> tuple[str, ...]:
     if not values:
         return ()
-    return tuple(dict.fromkeys([_storable(text[:MAX_FACET]) for text, _ in values]))
+    return tuple(dict.fromkeys([storable(text[:MAX_FACET]) for text, _ in values]))
 
 
 def _years(dates: Values) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def _seconds(datestamp: str) -> int:
         return 0
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """The text as SQLite, and a page, can hold it: without halves of surrogate pairs."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
@@ -257,7 +257,7 @@ def datestamp_of(manifest: Manifest) -> str:
     deleted = manifest.metadata.get("deleted_at_date")
     if isinstance(deleted, str):
         stamps.append(deleted)
-    return _storable(max(stamps, default=manifest.date))
+    return storable(max(stamps, default=manifest.date))
 
 
 def sets_of(manifest: Manifest) -> tuple[str, ...]:
@@ -267,7 +267,7 @@ def sets_of(manifest: Manifest) -> tuple[str, ...]:
         found = [found]
     if not isinstance(found, list | tuple):
         return ()
-    return tuple(dict.fromkeys(_storable(spec) for spec in found if isinstance(spec, str)))
+    return tuple(dict.fromkeys(storable(spec) for spec in found if isinstance(spec, str)))
 
 
 def _title_of_others(manifest: Manifest, read: Read) -> str:
@@ -276,14 +276,14 @@ def _title_of_others(manifest: Manifest, read: Read) -> str:
         if version.name == manifest.current_version:
             continue
         if title := description_of(version, read).title:
-            return _storable(title)
+            return storable(title)
     return ""
 
 
 def _harvested_title(manifest: Manifest, read: Read) -> str:
     for version in reversed(manifest.versions):
         if version.origin.kind == "harvest" and version.metadata_files:
-            return _storable(description_of(version, read).title)
+            return storable(description_of(version, read).title)
     return ""
 
 

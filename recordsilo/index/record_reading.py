@@ -17,14 +17,17 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import RecordSiloError
+from recordsilo.formats import Description
 from recordsilo.index import Entry, ManifestStamp, project
+from recordsilo.index.facets import ValuesOf
+from recordsilo.index.projection import description_of
 from recordsilo.index.rows import Prepared, prepare
 from recordsilo.records.manifest import Manifest
 from recordsilo.records.place import RecordPlace
@@ -91,6 +94,35 @@ def read_records(place_of: PlaceOf, identifiers: Iterable[str]) -> ReadRecords:
         if one is not None:
             read.found.append(prepare(*one))
     return read
+
+
+def described(values_of: Callable[[Manifest, Description], Iterable[str]]) -> ValuesOf:
+    """Read `Facet.values` from the records: from the manifest and the current description.
+
+    Records that cannot be read have none; `silo check` tells of them.
+
+    Cost: reads each record's files, as indexing it does.
+    """
+
+    def values(path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        root, found = f"{path}/pairtree_root", {}
+        for identifier in identifiers:
+            place = RecordPlace(identifier, f"{root}/{ppath(identifier)}", root)
+            try:
+                manifest = place.read_manifest()
+            except RecordSiloError:
+                continue
+            if manifest is not None and manifest.versions:
+                found[identifier] = tuple(values_of(manifest, _description(place, manifest)))
+        return found
+
+    return values
+
+
+def _description(place: RecordPlace, manifest: Manifest) -> Description:
+    return description_of(
+        manifest.current, lambda version, path: place.content(manifest, version, path)
+    )
 
 
 def read_chunks(

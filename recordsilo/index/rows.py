@@ -162,6 +162,10 @@ class RowWriter:
             numbers = [known.get(value) or self._number(connection, value) for value in values]
         return array("i", numbers).tobytes()
 
+    def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
+        """The number of a facet value, a new one where it has none."""
+        return self._numbers.get((field, value)) or self._number(connection, (field, value))
+
     def _number(self, connection: sqlite3.Connection, value: tuple[str, str]) -> int:
         if len(self._numbers) >= _KEPT_VALUES:
             self._numbers.clear()

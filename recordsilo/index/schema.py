@@ -2,7 +2,7 @@
 
 from recordsilo.formats import signature
 
-TABLES = 6
+TABLES = 7
 """Counts up when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
 """Another one where formats came, went, or are read in another way, too."""
@@ -61,6 +61,20 @@ CREATE TABLE facet_value (
     value TEXT NOT NULL,
     UNIQUE (field, value)
 );
+
+CREATE TABLE beside (                  -- values of facets that other packages contribute
+    facet TEXT NOT NULL,
+    id    INTEGER NOT NULL,            -- of the record
+    value INTEGER NOT NULL,            -- number of a facet value
+    PRIMARY KEY (facet, id, value)
+) WITHOUT ROWID;
+
+CREATE TABLE beside_facet (
+    facet   TEXT PRIMARY KEY,
+    stamp   TEXT NOT NULL,             -- what the package said when they were read
+    change  INTEGER NOT NULL,          -- of records, up to which they were read
+    version INTEGER NOT NULL           -- counts up when they change
+) WITHOUT ROWID;
 
 INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
 

@@ -5,6 +5,7 @@ columns, and masks are counted and paged; SQL reads the rows of one page only.
 """
 
 import json
+import math
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -17,16 +18,15 @@ from numpy.typing import NDArray
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.columns import Bools, Columns, Segment
+from recordsilo.index.facets import contributed_names, facet_named, facet_names, labels_of
 from recordsilo.index.projection import Row, seconds_of
 from recordsilo.index.query import COLUMNS as ROW_COLUMNS
 from recordsilo.index.query import row_of
 from recordsilo.index.query_syntax import parse_query
 from recordsilo.index.search_values import (
-    FACETS,
     FLAGS,
     RELEVANCE_AT_MOST,
     SORTS,
-    VOCABULARIES,
     FacetValue,
     PageRequest,
     SearchFilters,
@@ -52,7 +52,7 @@ def search(
     Args:
         columns: In step with the connection's snapshot.
         query: As typed; see `query_syntax`.
-        facets: Which fields of `FACETS` to count.
+        facets: Which fields of `facet_names` to count.
 
     Raises:
         SearchError: An unknown facet, sort or filter, a date that is none, or an
@@ -62,7 +62,8 @@ def search(
     hits, found = _matches(connection, columns, query, filters)
     total = sum(one.total for one in found)
     sort = _sort_for(page.sort, hits)
-    order = _ORDERS[sort](connection, columns, found, hits)
+    order = _ORDERS.get(sort, _ByNumber)(connection, columns, found, hits)
+    order.name = sort
     ids, next_page = order.page(page)
     return SearchResult(
         rows=_rows(connection, ids),
@@ -75,15 +76,15 @@ def search(
 
 def _check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
     for name in (*filters.values, *filters.flags):
-        if name not in FACETS:
+        if name not in facet_names():
             raise unknown_filter(name)
         if (name in filters.flags) != (name in FLAGS):
             kinds = ("true or false", "a text")
             kind, other = kinds if name in FLAGS else kinds[::-1]
             raise SearchError(f"the filter {name!r} is {kind}, not {other}")
     for kind, names, allowed in (
-        ("facet", facets, FACETS),
-        ("order", [page.sort] if page.sort else [], SORTS),
+        ("facet", facets, facet_names()),
+        ("order", [page.sort] if page.sort and not _is_number(page.sort) else [], SORTS),
     ):
         for name in names:
             if name not in allowed:
@@ -152,7 +153,7 @@ def _filter(mask: Bools, segment: Segment, columns: Columns, filters: SearchFilt
         mask &= segment.datestamps <= _bound(filters.until, last=True)
     for name, values in filters.values.items():
         texts = columns.values.texts[name]
-        vocabulary = VOCABULARIES.get(name)
+        vocabulary = tuple(labels_of(name))
         if vocabulary and (unknown := [v for v in values if v not in {*vocabulary, *texts}]):
             raise SearchError(
                 f"there is no {name} {unknown[0]!r}; there are {', '.join(vocabulary)}"
@@ -162,7 +163,7 @@ def _filter(mask: Bools, segment: Segment, columns: Columns, filters: SearchFilt
             wanted_codes = [c for c, t in enumerate(texts) if _in_sets(t, values)]
         else:
             wanted_codes = columns.values.codes(name, values)
-        mask &= segment.fields[name].having(wanted_codes)
+        mask &= segment.column(name).having(wanted_codes)
 
 
 def _in_sets(spec: str, wanted: Iterable[str]) -> bool:
@@ -195,7 +196,7 @@ def _facet(
     fully = limit if len(columns.segments) == 1 else len(texts) + 1
     for one in found:
         if one.total:
-            column = one.segment.fields[name]
+            column = one.segment.column(name)
             counts += column.counts(one.mask, one.positions, len(texts), fully)
     size = min(limit, int(np.count_nonzero(counts)))
     if not size:
@@ -380,6 +381,57 @@ class _Relevance(_Order):
 
     def is_key(self, key: object) -> bool:
         return isinstance(key, float | int)
+
+
+class _ByNumber(_Order):
+    """By the numbers of a contributed facet; equal ones by row id.
+
+    Of several numbers of a record, the one that comes first counts. Records without a
+    number come last; their key is None.
+    """
+
+    def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
+        keys = np.concatenate([self._keys(one) for one in self.found])
+        ids = np.concatenate([one.ids for one in self.found])
+        if after is not None:
+            key, number = math.inf if after[0] is None else after[0], after[1]
+            behind = (keys > key) | ((keys == key) & (ids > number))
+            keys, ids = keys[behind], ids[behind]
+        if len(keys) > limit:
+            among = keys <= np.partition(keys, limit - 1)[limit - 1]
+            keys, ids = keys[among], ids[among]
+        chosen = np.lexsort((ids, keys))[:limit]
+        return [
+            (None if math.isinf(keys[place]) else float(keys[place]), int(ids[place]))
+            for place in chosen
+        ]
+
+    def _keys(self, found: _Found) -> NDArray[np.float64]:
+        field = self.name.removeprefix("-")
+        column = found.segment.column(field)
+        numbers = np.array([*map(_number, self.columns.values.texts[field]), math.nan])
+        signed = -numbers if self.name.startswith("-") else numbers
+        signed[np.isnan(signed)] = math.inf
+        keys = np.full(column.size, math.inf)
+        np.minimum.at(keys, column.owners, signed[column.codes])
+        return keys[found.positions]
+
+    def is_key(self, key: object) -> bool:
+        return key is None or (isinstance(key, float | int) and not isinstance(key, bool))
+
+
+def _number(text: str) -> float:
+    """A value as a finite number; NaN for any other text."""
+    try:
+        found = float(text)
+    except ValueError:
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
+def _is_number(sort: str) -> bool:
+    name = sort.removeprefix("-")
+    return name in contributed_names() and facet_named(name).is_order
 
 
 _ORDERS: dict[str, type[_Order]] = {

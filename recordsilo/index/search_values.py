@@ -4,25 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recordsilo.errors import SearchError, did_you_mean
-from recordsilo.formats.quality import CODES
+from recordsilo.index.facets import OWN, Kept, facet_names
 from recordsilo.index.projection import Row
-from recordsilo.records.manifest import STATES
 
-SMALL_FIELDS = ("set", "year", "type", "language", "publisher", "format", "state", "finding")
-LARGE_FIELDS = ("subject", "creator")
-FLAGS = ("deleted", "curated", "upstream_newer", "has_file")
+SMALL_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.SMALL)
+LARGE_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.LARGE)
+FLAGS = tuple(one.name for one in OWN if one.kept is Kept.FLAG)
 RELEVANCE_AT_MOST = 5000
 """More hits than these are not ranked, the newest come first: ranking reads every hit."""
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
+"""The store's own; `recordsilo.index.facets` has those of packages."""
 SORTS = ("relevance", "newest", "oldest", "identifier", "title")
 
 
-VOCABULARIES: Mapping[str, Sequence[str]] = {"state": STATES, "finding": tuple(CODES)}
-"""Filters whose values are known, besides those that stored records have."""
-
-
-def unknown_filter(name: str, known: Sequence[str] = FACETS) -> SearchError:
-    """The refusal of a filter that there is not."""
+def unknown_filter(name: str, known: Sequence[str] = ()) -> SearchError:
+    """The refusal of a filter that there is not; the names that are known are all by default."""
+    known = known or facet_names()
     return SearchError(
         f"there is no filter {name!r}; there are {', '.join(known)}{did_you_mean(name, known)}"
     )
@@ -34,7 +31,7 @@ class SearchFilters:
 
     Attributes:
         flags: ``deleted``, ``curated``, ``upstream_newer``, ``has_file`` → wanted value.
-        values: Field of `FACETS` → values, of which a record needs one. A set holds
+        values: Field of `facet_names` → values, of which a record needs one. A set holds
             what is in the sets below it.
         since: Datestamp from which on, inclusive; a day or a moment, ISO 8601, UTC.
         until: Datestamp up to which, inclusive; a day means its last second.
@@ -53,7 +50,9 @@ class PageRequest:
     Attributes:
         limit: How many rows at most, 1 to 1,000.
         after: The `SearchResult.next_page` of the page before; None for the first.
-        sort: One of `SORTS`; None: by relevance for words, else by identifier.
+        sort: One of `SORTS`, or a contributed facet that is an order (`Facet.is_order`),
+            with a ``-`` before it for the greatest first; None: by relevance for words,
+            else by identifier.
         facet_limit: How many values of each facet, the most frequent first.
     """
 

@@ -6,10 +6,11 @@ file is complete, or is not there.
 
 import csv
 import errno
+import itertools
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -23,6 +24,7 @@ from recordsilo.disk.whole_file import whole_file
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
+from recordsilo.index.facets import Facet, contributed_facets, facet_named, values_of
 from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
@@ -45,7 +47,9 @@ _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
 }
 _ELEMENTS = {f"dc:{element}": name for element, name in FIELD_OF_ELEMENT.items()}
 FIELDS = (*_OWN, *_ELEMENTS)
-"""What a table may have as columns: what the Silo knows, and the elements of Dublin Core."""
+"""What a table may have as columns: what the Silo knows, and the elements of Dublin Core.
+
+`fields` has those of packages, too."""
 CSV_ENCODING = "utf-8-sig"
 """Excel takes CSV for UTF-8 where it begins with the mark."""
 USUAL = ("record", "datestamp", "version", *_ELEMENTS)
@@ -92,12 +96,14 @@ def write_csv(
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(columns)
 
+    beside = _Beside.of(silo, columns)
+
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
-        values = _Row(record, manifest)
+        values = _Row(record, manifest, beside.of_record(manifest.item_id))
         writer.writerow([guarded(values.cell(name)) for name in columns])
         return 1
 
-    return _for_each(silo, selection, row, progress)
+    return _for_each(silo, selection, row, progress, beside)
 
 
 def write_jsonl(
@@ -114,14 +120,16 @@ def write_jsonl(
     without values is left out. Arguments and errors as for `write_csv`.
     """
 
+    beside = _Beside.of(silo, columns)
+
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
-        values = _Row(record, manifest)
+        values = _Row(record, manifest, beside.of_record(manifest.item_id))
         found = {name: values.json(name) for name in columns}
         kept = {name: value for name, value in found.items() if value}
         out.write(json.dumps(kept, ensure_ascii=False) + "\n")
         return 1
 
-    return _for_each(silo, selection, row, progress)
+    return _for_each(silo, selection, row, progress, beside)
 
 
 def write_links(
@@ -282,8 +290,15 @@ def check_columns(columns: Sequence[str]) -> None:
     Raises:
         ExportError: Names them, and those there are.
     """
-    if unknown := [name for name in columns if name not in FIELDS]:
-        raise ExportError(f"there is no field {unknown[0]!r}; there are {', '.join(FIELDS)}")
+    if any(name not in FIELDS for name in columns):
+        known = fields()
+        if unknown := [name for name in columns if name not in known]:
+            raise ExportError(f"there is no field {unknown[0]!r}; there are {', '.join(known)}")
+
+
+def fields() -> tuple[str, ...]:
+    """All that a table may have as columns: `FIELDS`, and columns that packages contribute."""
+    return (*FIELDS, *(one.name for one in contributed_facets() if one.is_column))
 
 
 # -- the records -------------------------------------------------------------------------
@@ -291,9 +306,18 @@ def check_columns(columns: Sequence[str]) -> None:
 _Write = Callable[[HarvestedRecord, Manifest], int]
 
 
-def _for_each(silo: Silo, selection: Selection, write: _Write, progress: Progress) -> TableReport:
+def _for_each(
+    silo: Silo,
+    selection: Selection,
+    write: _Write,
+    progress: Progress,
+    beside: "_Beside | None" = None,
+) -> TableReport:
     report = TableReport()
-    for number, identifier in enumerate(selection.iterate(silo), 1):
+    identifiers = selection.iterate(silo)
+    if beside is not None and beside.facets:
+        identifiers = beside.read_ahead(identifiers)
+    for number, identifier in enumerate(identifiers, 1):
         try:
             _one(silo[identifier], selection, write, report)
         except RecordNotFound:  # removed since it was listed
@@ -326,23 +350,55 @@ def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: T
     report.records += 1
 
 
+@dataclass(slots=True)
+class _Beside:
+    """The columns that packages contribute, read for many records at once."""
+
+    path: str
+    facets: tuple[Facet, ...]
+    _read: dict[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, silo: Silo, columns: Sequence[str]) -> "_Beside":
+        names = [name for name in columns if name not in FIELDS]
+        return cls(silo.path, tuple(map(facet_named, names)))
+
+    def read_ahead(self, identifiers: Iterator[str]) -> Iterator[str]:
+        """The same identifiers, the values of the next ones read.
+
+        Raises:
+            SearchError: A package fails.
+        """
+        while some := list(itertools.islice(identifiers, _AHEAD)):
+            self._read = {one.name: values_of(one, self.path, some) for one in self.facets}
+            yield from some
+
+    def of_record(self, identifier: str) -> Mapping[str, Sequence[str]]:
+        return {name: read[identifier] for name, read in self._read.items() if identifier in read}
+
+
+_AHEAD = 1000
+"""Records whose contributed columns are read at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A record's values."""
 
     record: HarvestedRecord
     manifest: Manifest
+    beside: Mapping[str, Sequence[str]]
     _described: list[Description] = field(default_factory=list)
 
     def cell(self, name: str) -> str:
         if name in _ELEMENTS:
             return joined(value.text for value in self._values(name))
-        found = _OWN[name](self.manifest)
+        found = _OWN[name](self.manifest) if name in _OWN else self.beside.get(name, ())
         return found if isinstance(found, str) else joined(found)
 
     def json(self, name: str) -> Any:
         if name not in _ELEMENTS:
-            found = _OWN[name](self.manifest)
+            found = _OWN[name](self.manifest) if name in _OWN else self.beside.get(name, ())
             return found if isinstance(found, str) else list(found)
         return [
             {"text": value.text, **({"lang": value.lang} if value.lang else {})}

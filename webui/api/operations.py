@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recordsilo.index.search_values import FACETS, FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
+from recordsilo.index.facets import contributed_names, facet_names
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
     activity,
@@ -66,6 +67,7 @@ _SEARCH: tuple[Query, ...] = (
     Query("q", text="Words; any text is a query."),
     *(Query(name, several(TEXT), "One of these values is needed.") for name in SMALL_FIELDS),
     *(Query(name, several(TEXT), "One of these values is needed.") for name in LARGE_FIELDS),
+    *(Query(name, several(TEXT), "One of these values is needed.") for name in contributed_names()),
     *(Query(name, _TRUTH) for name in FLAGS),
     Query("since", text="Datestamp from which on: a day or a moment, UTC."),
     Query("until", text="Datestamp up to which."),
@@ -105,7 +107,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     search.show: Operation("Found", (*_SEARCH, _AFTER, _BACK, _OPEN)),
     facet_values.show: Operation(
         "FacetValues",
-        (Query("field", one_of(*FACETS), required=True), Query("match"), *_SEARCH),
+        (Query("field", one_of(*facet_names()), required=True), Query("match"), *_SEARCH),
     ),
     results.as_csv: Operation("text/csv", _SEARCH),
     activity.as_csv: Operation("text/csv", _ACTIVITY),

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recordsilo.index import FacetValue
-from recordsilo.index.search_values import FACETS
+from recordsilo.index.facets import facet_names
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.rendering import View
 from webui.search.facets import choices
-from webui.search.request import FACET_LABELS, SearchRequest
+from webui.search.request import SearchRequest, facet_label
 from webui.site import Call
 from webui.words.texts import text as _
 
@@ -24,8 +24,8 @@ def show(call: Call) -> View:
     """The values of ``field`` among what the search finds, those that hold ``match``."""
     fields = call.request.query
     name, match = fields.get("field", ""), fields.get("match", "").strip()
-    if name not in FACETS:
-        raise BadRequest("The facet (field) is one of {known}.", known=", ".join(FACETS))
+    if name not in facet_names():
+        raise BadRequest("The facet (field) is one of {known}.", known=", ".join(facet_names()))
     request = SearchRequest.of(call.request.pairs, also=("field", "match"))
     page = replace(request.page, limit=1, after=None, facet_limit=EVERY if match else MOST + 1)
     result = call.site.silo.search(request.q, request.filters, [name], page)
@@ -33,7 +33,7 @@ def show(call: Call) -> View:
     data = {
         "request": request,
         "field": name,
-        "label": _(FACET_LABELS.get(name, name)),
+        "label": _(facet_label(name)),
         "match": match,
         "choices": tuple(choices(call.site, request, name, tuple(found[:MOST]))),
         "has_more": len(found) > MOST,

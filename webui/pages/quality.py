@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.errors import RecordNotFound
-from recordsilo.formats.quality import CODES
 from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
 from silocuration.counts import finding_counts
 from silocuration.duplicates import Group, duplicates, mark_distinct, mark_duplicate
@@ -39,8 +39,9 @@ def show(call: Call) -> View:
     spec = call.request.query.get("set", "")
     counts = finding_counts(call.site.silo, spec or None)
     of_set = (("set", spec),) if spec else ()
+    labels = labels_of("finding")
     rows = [
-        Finding(code, _(CODES[code]), count, urls.search((("finding", code), *of_set)))
+        Finding(code, _(labels.get(code, code)), count, urls.search((("finding", code), *of_set)))
         for code, count in counts.items()
     ]
     names = call.site.set_names

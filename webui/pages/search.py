@@ -11,11 +11,12 @@ from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
 from webui.search.facets import Choice, choices, value_label
 from webui.search.request import (
-    FACET_LABELS,
     PAGE_SIZES,
     SHOWN_VALUES,
     SORT_LABELS,
     SearchRequest,
+    contributed_orders,
+    facet_label,
 )
 from webui.site import Call, Site
 from webui.words.texts import text as _
@@ -63,12 +64,22 @@ def show(call: Call) -> View:
     view = _view(call.site, request, result)
     data = {
         "page": view,
-        "sorts": [(value, _(label)) for value, label in SORT_LABELS.items()],
+        "sorts": [
+            *((value, _(label)) for value, label in SORT_LABELS.items()),
+            *((value, _order_label(value, title)) for value, title in contributed_orders().items()),
+        ],
         "page_sizes": PAGE_SIZES,
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
     }
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
+
+
+def _order_label(order: str, title: str) -> str:
+    """An order by the numbers of a package, in words."""
+    if order.startswith("-"):
+        return _("{number}, greatest first", number=_(title))
+    return _("{number}, least first", number=_(title))
 
 
 def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchView:
@@ -99,7 +110,7 @@ def _facets(
         chosen = [value for field, value in request.chosen if field == name]
         yield FacetView(
             name=name,
-            label=_(FACET_LABELS.get(name, name)),
+            label=_(facet_label(name)),
             choices=tuple(choices(site, request, name, values[:SHOWN_VALUES])),
             more_url=request.url(("field", name), action="values")
             if len(values) > SHOWN_VALUES or name not in counted
@@ -112,7 +123,7 @@ def _facets(
 def _chosen(site: Site, request: SearchRequest) -> Iterator[Choice]:
     """The filters and bounds that are set, each with the search without it."""
     for name, value in request.chosen:
-        label = f"{_(FACET_LABELS.get(name, name))}: {value_label(site, name, value)}"
+        label = f"{_(facet_label(name))}: {value_label(site, name, value)}"
         yield Choice(value, label, 0, request.without((name, value)).url(), True)
     for name, value, label in (
         ("since", request.since, _("Changed since {date}", date=request.since)),

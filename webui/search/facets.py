@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recordsilo.formats.quality import CODES
 from recordsilo.index import FacetValue
+from recordsilo.index.facets import contributed_names, labels_of
 from recordsilo.index.search_values import FLAGS
 from webui.search.request import SearchRequest
 from webui.site import Site
@@ -42,7 +42,8 @@ def value_label(site: Site, name: str, value: str) -> str:
     if name == "set":
         return site.set_name(value)
     if name == "finding":
-        return _(CODES.get(value, value)).capitalize()
+        return _(labels_of(name).get(value, value)).capitalize()
     if name in FLAGS:
         return _("Yes") if value == "true" else _("No")
-    return value
+    said = labels_of(name).get(value) if name in contributed_names() else None
+    return value if said is None else f"{value}: {_(said)}"

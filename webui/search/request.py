@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as member
 
 from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.facets import OWN, contributed_facets, contributed_names
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
 from recordsilo.selection import Selection
 from webui import urls
@@ -120,9 +121,11 @@ class SearchRequest:
 
     @property
     def facets(self) -> tuple[str, ...]:
-        """The facets to count: all small ones, and those asked for or filtered by."""
+        """The facets to count: all but the large ones, and those asked for or filtered by."""
         wanted = {*self.opened, *(name for name, _ in self.chosen)}
-        return (*SMALL_FIELDS, *FLAGS, *(name for name in LARGE_FIELDS if name in wanted))
+        contributed = (one.name for one in contributed_facets() if one.is_facet)
+        large = (name for name in LARGE_FIELDS if name in wanted)
+        return (*SMALL_FIELDS, *FLAGS, *contributed, *large)
 
     @property
     def is_everything(self) -> bool:
@@ -228,8 +231,8 @@ def _filter(pair: Pair) -> Pair:
     name, value = pair
     if name in FLAGS and value not in _TRUTH:
         raise BadRequest("The filter {name} is true or false.", name=name)
-    if name not in (*FLAGS, *_VALUED):
-        known = ", ".join((*_VALUED, *FLAGS))
+    if name not in (*FLAGS, *_VALUED, *contributed_names()):
+        known = ", ".join((*_VALUED, *FLAGS, *contributed_names()))
         raise BadRequest(
             "A search has no field {name}; its filters are {known}.", name=name[:50], known=known
         )
@@ -237,8 +240,9 @@ def _filter(pair: Pair) -> Pair:
 
 
 def _sort(text: str) -> str:
-    if text and text not in SORTS:
-        raise BadRequest("The order (sort) is one of {known}.", known=", ".join(SORTS))
+    if text and text not in SORTS and text not in contributed_orders():
+        known = ", ".join((*SORTS, *contributed_orders()))
+        raise BadRequest("The order (sort) is one of {known}.", known=known)
     return text
 
 
@@ -267,22 +271,7 @@ def _large(name: str) -> str:
     return name
 
 
-FACET_LABELS: Mapping[str, str] = {
-    "set": "Set",
-    "year": "Year",
-    "type": "Type",
-    "language": "Language",
-    "publisher": "Publisher",
-    "format": "Metadata format",
-    "state": "State",
-    "finding": "Quality",
-    "deleted": "Deleted at the source",
-    "curated": "Curated",
-    "upstream_newer": "Newer at the source",
-    "has_file": "Has a file",
-    "subject": "Subject",
-    "creator": "Creator",
-}
+FACET_LABELS: Mapping[str, str] = {one.name: one.title for one in OWN}
 """English texts of the catalogue."""
 SORT_LABELS: Mapping[str, str] = {
     "": "Best first",
@@ -292,3 +281,15 @@ SORT_LABELS: Mapping[str, str] = {
     "identifier": "Identifier",
     "title": "Title",
 }
+
+
+def contributed_orders() -> Mapping[str, str]:
+    """The orders by numbers that packages contribute, with the titles of their facets."""
+    found = [one for one in contributed_facets() if one.is_order]
+    return {f"{sign}{one.name}": one.title for one in found for sign in ("-", "")}
+
+
+def facet_label(name: str) -> str:
+    """What a facet is called, in English."""
+    titles = {one.name: one.title for one in contributed_facets()}
+    return FACET_LABELS.get(name) or titles.get(name, name)

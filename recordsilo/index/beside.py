@@ -1,0 +1,88 @@
+"""The values of contributed facets in the index, kept in step with what their packages have.
+
+A facet is in step where its stamp is the one noted, and no record was written since. Else
+the values of all records, or of those written since, are read from its package. The note
+comes last: what is broken off is begun again.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from recordsilo.index.database import Index
+from recordsilo.index.facets import CHUNK, Facet
+
+Note = tuple[str, int]
+"""The stamp, and the newest change of a record, that the values in the index are of."""
+
+
+def is_in_step(index: Index, facet: Facet, path: str) -> bool:
+    """Whether the index has the values that the package has now."""
+    with index.reading() as connection:
+        return _noted(connection, facet.name) == (facet.stamp(path), _newest(connection))
+
+
+def bring_in_step(index: Index, facet: Facet, path: str) -> None:
+    """Read the values that the index lacks.
+
+    Cost: with another stamp, a look at every record's values; else at those that changed.
+    """
+    stamp = facet.stamp(path)
+    with index.reading() as connection:
+        noted, newest = _noted(connection, facet.name), _newest(connection)
+    since = noted[1] if noted and noted[0] == stamp else -1
+    after = 0
+    while stamp and (rows := _records(index, since, after)):
+        found = facet.values(path, [identifier for _, identifier in rows])
+        with index.writing() as connection:
+            _write(connection, index, facet.name, rows, found)
+        after = rows[-1][0]
+    with index.writing() as connection:
+        connection.execute(
+            "DELETE FROM beside WHERE facet = ? AND (? = '' OR id NOT IN (SELECT id FROM record))",
+            (facet.name, stamp),
+        )
+        connection.execute(
+            "INSERT INTO beside_facet VALUES (?, ?, ?, 1) ON CONFLICT (facet) DO UPDATE SET "
+            "stamp = excluded.stamp, change = excluded.change, version = version + 1",
+            (facet.name, stamp, newest),
+        )
+
+
+def _noted(connection: sqlite3.Connection, name: str) -> Note | None:
+    found: Note | None = connection.execute(
+        "SELECT stamp, change FROM beside_facet WHERE facet = ?", (name,)
+    ).fetchone()
+    return found
+
+
+def _newest(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(change), 0) FROM record").fetchone()[0])
+
+
+def _records(index: Index, since: int, after: int) -> list[tuple[int, str]]:
+    with index.reading() as connection:
+        return connection.execute(
+            "SELECT id, identifier FROM record WHERE change > ? AND id > ? ORDER BY id LIMIT ?",
+            (since, after, CHUNK),
+        ).fetchall()
+
+
+def _write(
+    connection: sqlite3.Connection,
+    index: Index,
+    name: str,
+    rows: Sequence[tuple[int, str]],
+    found: Mapping[str, Sequence[str]],
+) -> None:
+    field = name.partition(".")[0]
+    connection.executemany(
+        "DELETE FROM beside WHERE facet = ? AND id = ?", ((name, number) for number, _ in rows)
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO beside VALUES (?, ?, ?)",
+        (
+            (name, number, index.number_of(connection, field, value))
+            for number, identifier in rows
+            for value in found.get(identifier, ())
+        ),
+    )
