@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import family
 
 from oaipmhprovider.server import SampleServer
 from recordsilo.cli import silo_command
@@ -43,7 +44,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/tutorial.md", "docs/shell.md", "docs/export.md"]
+    "page", family(["README.md", "docs/tutorial.md", "docs/shell.md", "docs/export.md"], 1)
 )
 def test_sessions_print_what_the_page_says(page: str, repository: str, directory: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8").replace(ADDRESS, repository)

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -557,7 +558,9 @@ class Operations(RuleBasedStateMachine):
 
 
 TestOperations: Any = Operations.TestCase
-TestOperations.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)
+TestOperations.settings = settings(
+    max_examples=examples(20, least=5), stateful_step_count=30, deadline=None
+)
 
 
 class Longer(Operations):

@@ -31,6 +31,7 @@ def files(directory: Path, cases: int) -> Request:
     return Request([str(log)], seeds=[str(seeds)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kills", [3, pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
 )

@@ -18,6 +18,8 @@ from crawlmatch.matching import Request, match_into
 from crawlmatch.uris import BadAddress, heritrix_form
 from recordsilo import Silo
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True, slots=True)
 class Crawled:

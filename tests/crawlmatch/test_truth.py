@@ -80,6 +80,7 @@ def test_all_cases_together(tmp_path: Path) -> None:
     assert {row["hit"] for row in rows if row["terminal"] is None} <= {1}
 
 
+@pytest.mark.long
 def test_the_order_of_lines_and_the_sharding_change_nothing(tmp_path: Path) -> None:
     crawl = crawls(2 * len(CASES))
     request = written(crawl, tmp_path / "in")
@@ -103,6 +104,7 @@ def test_the_order_of_lines_and_the_sharding_change_nothing(tmp_path: Path) -> N
         assert matched(sharded, tmp_path / f"out-{number}")[1] == rows
 
 
+@pytest.mark.long
 def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
     crawl = crawls(len(CASES))
     request = written(crawl, tmp_path / "in")

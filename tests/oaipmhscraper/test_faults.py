@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from examples import family
 from lxml import etree
 from misbehaving import (
     DELETED,
@@ -95,7 +96,7 @@ def meant(*faults: str) -> dict[str, str | None]:
     return {one: None if one in DELETED_IDENTIFIERS else titles[one] for one in attainable}
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", family(FAULTS, 30))
 def test_everything_that_can_be_had_is_in_the_silo_and_the_rest_is_told(name, tmp_path):
     fault = FAULTS[name]
     with served_with(name) as server:
@@ -145,7 +146,7 @@ IN_WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize("name", IN_WINDOWS)
+@pytest.mark.parametrize("name", family(IN_WINDOWS, 10))
 def test_faults_of_dates_and_lists_are_got_over_in_windows_as_well(name, tmp_path):
     fault = FAULTS[name]
     sixty_days = HarvestOptions(window=timedelta(days=60))
@@ -212,6 +213,7 @@ def test_a_repository_that_closes_for_a_day_is_left_alone_and_gone_on_with_later
 # --------------------------------------------------------------------------- long lists
 
 
+@pytest.mark.long
 def test_a_list_of_many_pages_whose_tokens_are_all_the_same_comes_home(tmp_path):
     repository = repository_with("tokens_name_a_session")
     repository.items, repository.page_size = many_items(600, apart=timedelta(hours=8)), 5
@@ -263,6 +265,7 @@ def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run
     assert receipt["lists"][0]["doubt"] == "the repository promised no number"
 
 
+@pytest.mark.long
 def test_a_list_that_breaks_off_again_and_again_is_left_and_gone_on_with(tmp_path, monkeypatch):
     monkeypatch.setattr("oaipmhscraper.harvest.MOST_IN_VAIN", 2)
     monkeypatch.setattr("oaipmhscraper.harvest.VAIN_EACH", 0)

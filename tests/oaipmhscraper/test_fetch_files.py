@@ -236,6 +236,7 @@ def test_rules_limit_set_and_hook_choose(silo, server, transport):
     assert fetch_files(silo, transport, set_spec="nowhere").records == 0
 
 
+@pytest.mark.long
 def test_a_large_file_is_never_held_in_memory(tmp_path, server):
     size = 200_000_000
     server.answers["/large.pdf"] = lambda _headers: Reply(

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
+from examples import family
 from misbehaving import SIZE, misbehaving
 
 from oaipmhscraper.client import Client
@@ -449,7 +450,7 @@ def held_from(number, repository):
 
 @pytest.mark.parametrize(
     ("number", "code", "trap"),
-    [(signal.SIGINT, 130, "-"), (signal.SIGTERM, 75, "-"), (signal.SIGTERM, 75, "''")],
+    family([(signal.SIGINT, 130, "-"), (signal.SIGTERM, 75, "-"), (signal.SIGTERM, 75, "''")], 1),
     ids=["Ctrl-C", "SIGTERM", "SIGTERM where SIGINT is ignored"],
 )
 def test_a_signal_ends_all_requests_in_flight_and_the_same_command_goes_on(

@@ -131,7 +131,9 @@ def kill_often(faults, options, kills, tmp_path, seed):
     ("faults", "options"),
     [
         (["bare_ampersands", "a_slow_record"], [AT_ONCE, "1"]),
-        (["control_characters"], ["--window", "60d", AT_ONCE, "3"]),
+        pytest.param(
+            ["control_characters"], ["--window", "60d", AT_ONCE, "3"], marks=pytest.mark.long
+        ),
     ],
     ids=["in one list", "in windows"],
 )

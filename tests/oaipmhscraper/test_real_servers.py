@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from examples import family
 from lxml import etree
 from real_servers.running import QUERIES, TITLES, NotInstalled, running
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.timeout(900)
 TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
-@pytest.fixture(params=QUERIES)
+@pytest.fixture(params=family(QUERIES, 1))
 def base_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A server that runs until the test is over."""
     try:

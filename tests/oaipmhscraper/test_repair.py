@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
+from examples import family
 from lxml import etree
 
 from oaipmhprotocol import NoRecordsMatch
@@ -557,6 +558,7 @@ def test_an_answer_to_another_verb_is_unreadable():
 # --- sizes
 
 
+@pytest.mark.long
 def test_a_broken_record_of_20_megabytes_is_mended():
     text = ("lorem ipsum " * 100 + "& ") * 17_000
     found = read(page(record(1), record(2, text), record(3)))
@@ -595,7 +597,7 @@ def test_a_broken_record_of_20_megabytes_is_mended():
         "</OAI-PMH>",
     ],
 )
-@pytest.mark.parametrize("place", ["before", "within", "behind"])
+@pytest.mark.parametrize("place", family(["before", "within", "behind"], 1))
 def test_no_bytes_take_more_than_linear_time(unit, place):
     nasty = unit * (120_000 // len(unit))
     bodies = {

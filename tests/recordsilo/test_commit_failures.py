@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import family
 
 from recordsilo import HarvestedRecord, Origin, Silo
 from recordsilo.disk import atomic_file
@@ -250,7 +251,7 @@ EACH = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EMFILE": errno.EMFILE, "EINTR
 @pytest.mark.parametrize(
     "fault", ["in turn", *(pytest.param(fault, marks=pytest.mark.slow) for fault in EACH)]
 )
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", family(CHANGES, 6))
 def test_a_failure_leaves_the_old_state_or_the_new_one(
     name: str, fault: str, template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

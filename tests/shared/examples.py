@@ -1,9 +1,28 @@
-"""How many examples a property is tried on: all in CI, a tenth while one works."""
+"""How much a test tries: all in CI and `make test-all`, less in `make test`."""
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 
-def examples(full: int) -> int:
-    """`full` under the profile `ci`; a tenth of it, but at least 25, under `default`."""
-    few = settings().max_examples
-    return full if few == 100 else min(full, max(few, full // 10))
+def examples(full: int, *, least: int = 25) -> int:
+    """`full` under Hypothesis's profile `ci`; a tenth of it, but at least `least`, else."""
+    is_full = settings().max_examples == 100
+    return full if is_full else min(full, max(least, full // 10))
+
+
+def family(members: Iterable[Any], keep: int) -> list[Any]:
+    """What `parametrize` takes: of all members, `keep` in even steps; the others are `long`.
+
+    A member that is a tuple has the values of several arguments.
+    """
+    listed = list(members)
+    kept = {number * len(listed) // keep for number in range(keep)}
+
+    def long(member: Any) -> Any:
+        values = member if isinstance(member, tuple) else (member,)
+        return pytest.param(*values, marks=pytest.mark.long)
+
+    return [one if number in kept else long(one) for number, one in enumerate(listed)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from examples import family
 
 from recordsilo import Silo
 from recordsilo.errors import VersionExists
@@ -378,7 +379,7 @@ class TargetContract:
 
     @pytest.mark.parametrize("moment", ["begin", "opened", "committing", "finish"])
     @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-    @pytest.mark.parametrize("change", ["create", "replace", "withdraw"])
+    @pytest.mark.parametrize("change", family(["create", "replace", "withdraw"], 1))
     def test_process_gone_at_any_note_leaves_nothing_twice_and_nothing_half(
         self, silo: Silo, rig: Rig, delete_at_source: Change, monkeypatch: pytest.MonkeyPatch,
         moment: str, after: bool, change: str,

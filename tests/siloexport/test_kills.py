@@ -8,6 +8,7 @@ from pathlib import Path
 
 import killed_export
 import pytest
+from examples import family
 
 from recordsilo import Silo
 from siloexport import BagTarget, Export, FilesTarget, Policy, Target, Versions
@@ -16,7 +17,7 @@ KILLS = 20
 SIGKILLED = -9
 
 
-@pytest.mark.parametrize("form", ["files", "bags"])
+@pytest.mark.parametrize("form", family(["files", "bags"], 1))
 def test_export_killed_twenty_times_ends_whole(
     silo: Silo, tmp_path: Path, harvest: Callable[..., None], form: str
 ) -> None:

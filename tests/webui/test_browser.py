@@ -1,10 +1,11 @@
 """In a real browser: curate a record, with and without JavaScript; axe; reflow; the keyboard."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from examples import family
 from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
@@ -47,7 +48,9 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+@pytest.mark.parametrize(
+    "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
+)
 def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     open_page: Callable[..., Page], silo: Silo, tmp_path: Any, with_scripts: bool
 ) -> None:
@@ -97,6 +100,7 @@ def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], s
     assert silo[PLAIN].versions == ["1", "somebody-elses"]
 
 
+@pytest.mark.long
 def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
     page = open_page("/records?limit=25")
     page.get_by_role("link", name="Next").click()
@@ -111,23 +115,34 @@ def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "rules"), [("light", WCAG), ("dark", ["color-contrast"])], ids=["light", "dark"]
+    ("scheme", "rules", "pages"),
+    [
+        ("light", WCAG, ["list", "record", "add a file"]),
+        pytest.param("light", WCAG, PAGES, marks=pytest.mark.long),
+        pytest.param("dark", ["color-contrast"], PAGES, marks=pytest.mark.long),
+    ],
+    ids=["three pages", "light", "dark"],
 )
 @pytest.mark.usefixtures("kept_searches")
 def test_axe_finds_nothing_on_any_page(
-    open_page: Callable[..., Page], working_copy: str, scheme: str, rules: list[str]
+    open_page: Callable[..., Page],
+    working_copy: str,
+    scheme: str,
+    rules: list[str],
+    pages: Iterable[str],
 ) -> None:
     """In the dark only the colours are others."""
     assert working_copy == PLAIN
     page = open_page("/records", color_scheme=scheme)
-    for name, path in PAGES.items():
-        page.goto(path)
+    for name in pages:
+        page.goto(PAGES[name])
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         found = Axe().run(page, options={"runOnly": rules}).response["violations"]
         told = [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
         assert told == [], name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.usefixtures("kept_searches")
 def test_no_page_is_wider_than_the_window(
@@ -144,6 +159,7 @@ def test_no_page_is_wider_than_the_window(
         assert wide <= window, name
 
 
+@pytest.mark.long
 def test_the_keyboard_reaches_everything_and_focus_is_seen(
     open_page: Callable[..., Page], working_copy: str
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from examples import family
 from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
@@ -73,6 +74,7 @@ PAGES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scheme", "rules"), [("light", WCAG), ("dark", ["color-contrast"])], ids=["light", "dark"]
 )
@@ -90,6 +92,7 @@ def test_axe_finds_nothing_where_records_are_curated(
         assert told == [], name
 
 
+@pytest.mark.long
 def test_no_page_of_curation_is_wider_than_a_small_window(
     open_page: Callable[..., Page], curated: str, tmp_path: Any
 ) -> None:
@@ -105,7 +108,9 @@ def test_no_page_of_curation_is_wider_than_a_small_window(
         assert wide <= window, name
 
 
-@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+@pytest.mark.parametrize(
+    "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
+)
 def test_a_curator_edits_a_description(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
 ) -> None:
@@ -130,7 +135,9 @@ def test_a_curator_edits_a_description(
     assert "2003" in content(silo, "1")
 
 
-@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+@pytest.mark.parametrize(
+    "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
+)
 def test_a_curator_changes_many_records_and_undoes_it(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
 ) -> None:
@@ -175,6 +182,7 @@ def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
     assert silo[working_copy].paths("workingcopy") == ["oai_dc", "data.bin"]
 
 
+@pytest.mark.long
 def test_values_of_other_records_are_offered_while_one_types(
     open_page: Callable[..., Page], curated: str
 ) -> None:
@@ -196,6 +204,7 @@ def _axe(page: Page, path: str) -> list[Any]:
     return [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found]
 
 
+@pytest.mark.long
 def test_pages_that_answer_a_form_are_as_accessible(
     open_page: Callable[..., Page], silo: Silo, working_copy: str, tmp_path: Any
 ) -> None:
@@ -227,6 +236,7 @@ def test_pages_that_answer_a_form_are_as_accessible(
     assert _axe(page, str(tmp_path / "staged.png")) == []
 
 
+@pytest.mark.long
 def test_a_description_is_edited_by_keyboard_alone(
     open_page: Callable[..., Page], silo: Silo, working_copy: str
 ) -> None:
@@ -247,6 +257,7 @@ def test_a_description_is_edited_by_keyboard_alone(
     assert "<dc:title>A subtitle</dc:title>" in content(silo)
 
 
+@pytest.mark.long
 def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     open_page: Callable[..., Page],
     curated: str,

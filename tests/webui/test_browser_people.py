@@ -74,6 +74,7 @@ def check(page: Page, name: str, picture: str) -> None:
     assert wide <= window, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "width"), [("light", 320), ("dark", 1280)])
 def test_pages_about_people_and_what_they_did_are_for_everybody(
     open_page: Callable[..., Page],

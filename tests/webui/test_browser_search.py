@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from examples import family
 from playwright.sync_api import Page, expect
 
 from recordsilo import Silo
@@ -24,7 +25,9 @@ def picture(tmp_path: Any) -> Callable[[Page, str], None]:
     return take
 
 
-@pytest.mark.parametrize("with_scripts", [True, False], ids=["JavaScript", "no JavaScript"])
+@pytest.mark.parametrize(
+    "with_scripts", family([True, False], 1), ids=["JavaScript", "no JavaScript"]
+)
 def test_a_librarian_finds_narrows_and_keeps(
     open_page: Callable[..., Page], picture: Callable[[Page, str], None], with_scripts: bool
 ) -> None:
@@ -88,6 +91,7 @@ def test_a_curated_record_shows_its_changes_and_any_two_versions_are_compared(
     picture(page, "differences")
 
 
+@pytest.mark.long
 def test_searching_needs_the_keyboard_only(open_page: Callable[..., Page]) -> None:
     page = open_page("/records")
     search = page.get_by_label("Search, or an identifier")

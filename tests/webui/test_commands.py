@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from examples import family
 
 from oaipmhprovider.server import SampleServer
 from recordsilo import Silo
@@ -65,7 +66,7 @@ def status(address: str, path: str) -> int:
         connection.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", family([signal.SIGINT, signal.SIGTERM], 1))
 def test_serve_shows_the_silo_until_it_is_asked_to_stop(
     run: Callable[..., Any], harvested: str, number: int
 ) -> None:
@@ -113,6 +114,7 @@ def test_listening_beyond_loopback_has_to_be_meant(harvested: str) -> None:
     assert "--allow-remote" in result.output
 
 
+@pytest.mark.long
 def test_beyond_loopback_people_sign_in_and_are_warned(run: Callable[..., Any], silo: Silo) -> None:
     add_account(silo.path, "ada", Role.VIEWER, None)
     process = run("serve", silo.path, "--host", "0.0.0.0", "--port", "0", "--allow-remote")
@@ -242,6 +244,7 @@ def test_the_demo_leaves_a_silo_of_another_repository_alone(
     assert never_harvested.exit_code == 2
 
 
+@pytest.mark.long
 def test_the_demo_serves_the_page_afterwards(tmp_path: Any) -> None:
     small = (
         "import functools; from webui import demo; from oaipmhprovider.server import SampleServer;"

@@ -73,6 +73,7 @@ def audits_beside_writers(silo: Path, count: int, seconds: float) -> int:
     return audits
 
 
+@pytest.mark.long
 def test_writers_beside_an_audit_are_never_reported(box: Box) -> None:
     assert audits_beside_writers(box.silo, count=3, seconds=4) > 3
 

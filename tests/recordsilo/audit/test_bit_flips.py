@@ -41,6 +41,7 @@ def assert_flips_are_found(silo: Path, times: int, seed: int) -> None:
     assert list(Audit(str(silo)).findings()) == []
 
 
+@pytest.mark.long
 def test_500_flipped_bits_are_found_and_named(box: Box) -> None:
     assert_flips_are_found(box.silo, 500, seed=2010)
 

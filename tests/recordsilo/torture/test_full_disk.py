@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import family
 from power_rig import PowerRig, why_not
 
 from oaipmhscraper.journal import Journal
@@ -28,7 +29,7 @@ from webui.site import Settings
 DC = "<dc><title>Gulls</title></dc>"
 
 
-@pytest.fixture(params=[1024, 4096])
+@pytest.fixture(params=family([1024, 4096], 1))
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PowerRig]:
     if reason := why_not():
         pytest.skip(reason)

@@ -172,6 +172,7 @@ def directory() -> Iterator[str]:
         yield path
 
 
+@pytest.mark.long
 def test_every_change_of_eight_processes_is_explained_by_those_before_it(directory: str) -> None:
     made = check_histories(directory, 100)
     assert len(made) == 11

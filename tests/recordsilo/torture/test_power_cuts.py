@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from examples import family
 from ordeal import Figures, Ordeal, mend, write_everywhere
 from power_rig import GRADES_OF_EXT4, PowerRig, why_not
 
@@ -20,7 +21,7 @@ GRADES = ("strict", "group")
 where_possible = [pytest.mark.slow] if why_not() else []
 
 
-@pytest.fixture(params=GRADES_OF_EXT4)
+@pytest.fixture(params=family(GRADES_OF_EXT4, 1))
 def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PowerRig]:
     if reason := why_not():
         pytest.skip(reason)

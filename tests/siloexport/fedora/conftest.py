@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import real_fedora
+from examples import family
 from fedora_simulator import Simulator, serving
 from fedora_support import ADMIN, QUICK, USER, Fedora, Harvest, metadata
 
@@ -43,7 +44,7 @@ def real(real_root: str) -> Iterator[Fedora]:
         yield Fedora(real_root, None, client)
 
 
-@pytest.fixture(params=["6.5.1", "6.0.0", "real"])
+@pytest.fixture(params=family(["6.5.1", "6.0.0", "real"], 1))
 def fedora(request: pytest.FixtureRequest) -> Iterator[Fedora]:
     if request.param == "real":
         yield request.getfixturevalue("real")
@@ -51,7 +52,7 @@ def fedora(request: pytest.FixtureRequest) -> Iterator[Fedora]:
         yield from _simulated(request.param)
 
 
-@pytest.fixture(params=["6.5.1", "6.0.0"])
+@pytest.fixture(params=family(["6.5.1", "6.0.0"], 1))
 def simulated(request: pytest.FixtureRequest) -> Iterator[Fedora]:
     yield from _simulated(request.param)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from examples import family
 from fedora_simulator import Request
 from fedora_support import USER, Fedora, Harvest
 
@@ -108,7 +109,7 @@ def test_a_crosswalk_of_ones_own_is_used(simulated: Fedora, silo_dir: str, tmp_p
     assert call("run", silo_dir, *to, "--crosswalk", str(mapping))[0] == 2
 
 
-@pytest.mark.parametrize("command", ["run", "verify", "reconcile"])
+@pytest.mark.parametrize("command", family(["run", "verify", "reconcile"], 1))
 def test_an_interruption_ends_within_seconds_while_the_server_hangs(
     simulated: Fedora, silo_dir: str, command: str
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from examples import family
 from exporting import POLICY
 from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator, serving
 from fedora_support import ADMIN, QUICK, Fedora, Harvest
@@ -133,7 +134,7 @@ AFTER = {f"{name} after": replace(OTHERS[name], after=True) for name in ("cut", 
 @pytest.mark.parametrize(
     "answer", [pytest.param(one, id=name) for name, one in {**OTHERS, **AFTER}.items()]
 )
-@pytest.mark.parametrize("number", range(6, REQUESTS + 1))
+@pytest.mark.parametrize("number", family(range(6, REQUESTS + 1), 4))
 def test_any_request_answered_by_something_else_changes_nothing(
     served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, answer: Answer
 ) -> None:
@@ -147,7 +148,7 @@ def test_any_request_answered_by_something_else_changes_nothing(
 
 
 @pytest.mark.parametrize("answer", [DROP, PAGE, OTHERS["done"]], ids=["cut", "page", "done"])
-@pytest.mark.parametrize("number", range(6, REQUESTS + 1))
+@pytest.mark.parametrize("number", family(range(6, REQUESTS + 1), 4))
 def test_a_page_in_fedoras_place_is_named_and_nothing_counts_as_exported(
     served: tuple[Simulator, FedoraClient, str], filled: Silo, number: int, answer: Answer
 ) -> None:
@@ -261,7 +262,7 @@ def is_as_undisturbed(
 
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("version", ["6.0.0", "6.5.1"])
+@pytest.mark.parametrize("version", family(["6.0.0", "6.5.1"], 1))
 def test_versions_are_as_many_as_undisturbed_wherever_it_is_killed(
     tmp_path: Path, empty: Silo, put: Harvest, version: str, after: bool, step: int
 ) -> None:

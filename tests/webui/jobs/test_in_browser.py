@@ -70,6 +70,7 @@ def test_without_javascript_a_job_is_begun_and_looked_at_again(
     expect(page.get_by_text("waiting", exact=True)).to_be_visible()
 
 
+@pytest.mark.long
 def test_every_page_of_jobs_is_accessible_and_fits_a_narrow_window(
     show: Callable[..., Page], silo: Silo
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from examples import family
 
 from silowork.commands import jobs as jobs_command
 from silowork.ledger import JobLedger
@@ -55,7 +56,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", family([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], 1))
 def test_however_the_page_ends_no_process_is_left_and_no_job_is_lost(
     serving: tuple[subprocess.Popen[str], int],
     silo_path: str,

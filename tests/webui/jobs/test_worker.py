@@ -141,6 +141,7 @@ def test_a_change_killed_in_the_middle_is_finished_by_the_next_worker(
     assert types_of(silo_path) == {(("1", "workingcopy"), 1)}
 
 
+@pytest.mark.long
 def test_ending_the_worker_leaves_no_process_and_the_next_one_goes_on(
     silo_path: str, jobs: Jobs, change: str, until: Until
 ) -> None:
@@ -158,6 +159,7 @@ def test_ending_the_worker_leaves_no_process_and_the_next_one_goes_on(
     assert types_of(silo_path) == {(("1", "workingcopy"), 1)}
 
 
+@pytest.mark.long
 def test_a_harvest_is_paused_resumed_and_finished(
     tmp_path: Any, until: Until, held_repository: tuple[HeldSource, str]
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_harvest_is_paused_resumed_and_finished(
         assert {record.state.versions[0].origin.agent for record in silo.iteritems()} == {"ada"}
 
 
+@pytest.mark.long
 def test_jobs_of_one_lane_follow_each_other(
     silo_path: str, jobs: Jobs, worker: EmbeddedWorker, until: Until
 ) -> None:
@@ -206,6 +209,7 @@ def test_without_a_broker_the_worker_finds_jobs_in_the_ledger(
     assert run_job(silo_path, change) is None
 
 
+@pytest.mark.long
 def test_jobs_that_wait_for_their_lane_hold_up_no_other_lane(
     silo_path: str, jobs: Jobs, until: Until
 ) -> None:
@@ -253,6 +257,7 @@ def test_an_undo_that_waits_or_runs_is_not_begun_again(jobs: Jobs, change: str) 
     assert begin_undo(jobs, change, "Undo", "ada").job_id != undo.job_id
 
 
+@pytest.mark.long
 def test_an_undo_takes_back_what_the_change_did(silo_path: str, jobs: Jobs, change: str) -> None:
     begin_change(jobs, change, RULES.title, "ada")
     run_job(silo_path, change)
@@ -264,6 +269,7 @@ def test_an_undo_takes_back_what_the_change_did(silo_path: str, jobs: Jobs, chan
     assert types_of(silo_path) == {(("1",), 0)}
 
 
+@pytest.mark.long
 def test_an_audit_that_is_interrupted_goes_on_where_it_was(
     silo_path: str, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +347,7 @@ needs_redis = pytest.mark.skipif(
 )
 
 
+@pytest.mark.long
 @needs_redis
 def test_jobs_go_through_redis_and_wait_while_it_is_away(
     tmp_path: Any, silo_path: str, change: str, until: Until
@@ -362,6 +369,7 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
     assert jobs.ledger.job(change).state is State.DONE
 
 
+@pytest.mark.long
 @needs_redis
 def test_silos_that_share_a_broker_leave_each_others_jobs_alone(
     tmp_path: Any, silo_path: str, until: Until
@@ -398,6 +406,7 @@ def test_a_queue_is_named_by_its_silo_alone(tmp_path: Any, silo_path: str) -> No
     assert Broker(silo_path).queue() != name
 
 
+@pytest.mark.long
 def test_a_worker_that_cannot_be_started_is_tried_again(
     silo_path: str, jobs: Jobs, change: str, until: Until, caplog: pytest.LogCaptureFixture
 ) -> None:
