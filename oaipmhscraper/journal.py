@@ -14,10 +14,9 @@ updates no longer ask for what is owed.
 import fcntl
 import json
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -46,54 +45,57 @@ from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Counts, Outcome
 from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.windows import Window
-from recordsilo.disk.database_log import keep_log
+from silowork.ledger_file import LedgerFile, LedgerKind
 
-VERSION = 1
 LONGEST_REST = timedelta(days=7)
 """A longer ``Retry-After`` is more likely a mistake than meant."""
 
 _SCHEMA = """
-CREATE TABLE jobs (
+CREATE TABLE IF NOT EXISTS jobs (
     id TEXT PRIMARY KEY, request TEXT NOT NULL UNIQUE, base_url TEXT NOT NULL,
     said TEXT NOT NULL DEFAULT '', traffic TEXT NOT NULL DEFAULT '[0, 0, 0]'
 );
-CREATE TABLE lists (
+CREATE TABLE IF NOT EXISTS lists (
     id INTEGER PRIMARY KEY, job TEXT NOT NULL REFERENCES jobs ON DELETE CASCADE,
     what TEXT NOT NULL, facts TEXT NOT NULL
 );
-CREATE TABLE windows (
+CREATE TABLE IF NOT EXISTS windows (
     id INTEGER PRIMARY KEY, list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE,
     state TEXT NOT NULL, what TEXT NOT NULL, position TEXT, counts TEXT NOT NULL
 );
-CREATE INDEX windows_of_list ON windows (list);
-CREATE TABLE listed (
+CREATE INDEX IF NOT EXISTS windows_of_list ON windows (list);
+CREATE TABLE IF NOT EXISTS listed (
     list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE, digests BLOB NOT NULL
 );
-CREATE INDEX listed_in_list ON listed (list);
-CREATE TABLE losses (
+CREATE INDEX IF NOT EXISTS listed_in_list ON listed (list);
+CREATE TABLE IF NOT EXISTS losses (
     list INTEGER NOT NULL REFERENCES lists ON DELETE CASCADE,
     kind TEXT NOT NULL, identifier TEXT NOT NULL, reason TEXT NOT NULL, place TEXT NOT NULL
 );
-CREATE INDEX losses_of_list ON losses (list, identifier);
-CREATE TABLE endpoints (
+CREATE INDEX IF NOT EXISTS losses_of_list ON losses (list, identifier);
+CREATE TABLE IF NOT EXISTS endpoints (
     base_url TEXT PRIMARY KEY, quirks TEXT NOT NULL DEFAULT '{}',
     rest_until TEXT, rest_status INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE IF NOT EXISTS owed (
+    prefix TEXT NOT NULL, set_spec TEXT NOT NULL, identifier TEXT NOT NULL,
+    kind TEXT NOT NULL, reason TEXT NOT NULL, place TEXT NOT NULL,
+    PRIMARY KEY (prefix, set_spec, identifier)
+);
 """
+_KIND = LedgerKind(
+    _SCHEMA,
+    JournalUnreadable,
+    version=1,
+    added=frozenset({"owed"}),
+    synchronous="NORMAL",
+    has_log=True,
+)
 
 
 def journal_path(silo_path: str) -> str:
     """Where a Silo's journal is, once there is one."""
     return os.path.join(silo_path, ".silo", "harvest.sqlite")
-
-
-_OWED = """
-CREATE TABLE IF NOT EXISTS owed (
-    prefix TEXT NOT NULL, set_spec TEXT NOT NULL, identifier TEXT NOT NULL,
-    kind TEXT NOT NULL, reason TEXT NOT NULL, place TEXT NOT NULL,
-    PRIMARY KEY (prefix, set_spec, identifier)
-)
-"""
 
 
 class Journal:
@@ -110,15 +112,11 @@ class Journal:
         self.path = journal_path(silo_path)
         self._silo_path = silo_path
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        with self._readable():
-            self._db = sqlite3.connect(
-                self.path, timeout=60, isolation_level=None, check_same_thread=False
-            )
-            self._prepare()
+        self._file = LedgerFile(self.path, _KIND).open()
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        self._file.close()
 
     def __enter__(self) -> "Journal":
         return self
@@ -129,14 +127,8 @@ class Journal:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """One transaction: all that the block notes, or nothing."""
-        with self._readable():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+        with self._file.transaction():
+            yield
 
     @contextmanager
     def held(self, request: str) -> Iterator[None]:
@@ -274,7 +266,8 @@ class Journal:
 
     def drop_windows(self, rows: Iterable[WindowRow]) -> None:
         """Remove windows that nothing was fetched of."""
-        self._db.executemany("DELETE FROM windows WHERE id = ?", [(row.id,) for row in rows])
+        with self._file.reading() as db:
+            db.executemany("DELETE FROM windows WHERE id = ?", [(row.id,) for row in rows])
 
     # ------------------------------------------------------------------ who was listed
 
@@ -282,19 +275,21 @@ class Journal:
         """Note what a page added."""
         if tally.digests:
             self._do("INSERT INTO listed VALUES (?, ?)", list_id, tally.digests)
-        self._db.executemany(
-            "INSERT INTO losses VALUES (?, ?, ?, ?, ?)",
-            [(list_id, loss.kind.value, *loss_fields(loss.what)) for loss in tally.lost],
-        )
-        self._db.executemany(
-            "DELETE FROM losses WHERE list = ? AND identifier = ?",
-            [(list_id, storable(identifier)) for identifier in tally.found],
-        )
+        with self._file.reading() as db:
+            db.executemany(
+                "INSERT INTO losses VALUES (?, ?, ?, ?, ?)",
+                [(list_id, loss.kind.value, *loss_fields(loss.what)) for loss in tally.lost],
+            )
+            db.executemany(
+                "DELETE FROM losses WHERE list = ? AND identifier = ?",
+                [(list_id, storable(identifier)) for identifier in tally.found],
+            )
 
     def listed(self, list_id: int) -> Iterator[bytes]:
         """The digests noted of a list."""
-        for (digests,) in self._db.execute("SELECT digests FROM listed WHERE list = ?", (list_id,)):
-            yield digests
+        with self._file.reading() as db:
+            for (digests,) in db.execute("SELECT digests FROM listed WHERE list = ?", (list_id,)):
+                yield digests
 
     def losses(self, list_id: int) -> list[Loss]:
         """What was lost of a list, in the order noticed."""
@@ -319,9 +314,9 @@ class Journal:
     def put_owed(self, what: ListJob, losses: Iterable[Loss]) -> None:
         """Note what is owed of a format and set, in the order to ask for it."""
         pair = what.metadata_prefix, what.set_spec or ""
-        with self.changing():
+        with self._file.transaction() as db:
             self._do("DELETE FROM owed WHERE prefix = ? AND set_spec = ?", *pair)
-            self._db.executemany(
+            db.executemany(
                 "INSERT OR REPLACE INTO owed (prefix, set_spec, kind, identifier, reason, place)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 [(*pair, loss.kind.value, *loss_fields(loss.what)) for loss in losses],
@@ -352,12 +347,11 @@ class Journal:
 
     def give_up(self, identifiers: Collection[str] = ()) -> int:
         """Owe records no longer, all or some by name; return how many."""
-        with self.changing():
+        with self._file.transaction() as db:
             before = self._ask("SELECT count(*) FROM owed")[0][0]
             if identifiers:
-                self._db.executemany(
-                    "DELETE FROM owed WHERE identifier = ?", [(one,) for one in identifiers]
-                )
+                named = [(one,) for one in identifiers]
+                db.executemany("DELETE FROM owed WHERE identifier = ?", named)
             else:
                 self._do("DELETE FROM owed")
             self._do("DELETE FROM lists WHERE json_extract(what, '$.owed')")
@@ -403,39 +397,9 @@ class Journal:
 
     # ------------------------------------------------------------------ within
 
-    def _prepare(self) -> None:
-        keep_log(self._db, self.path)
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA foreign_keys = ON")
-        found = self._version()
-        if found > VERSION:
-            self._db.close()
-            raise JournalUnreadable(self.path, f"it has version {found}, this program {VERSION}")
-        if found == 0:
-            with self.changing():
-                if self._version() == 0:
-                    for statement in filter(str.strip, _SCHEMA.split(";")):
-                        self._db.execute(statement)
-                    self._db.execute(f"PRAGMA user_version = {VERSION}")
-        self._db.execute(_OWED)
-
-    def _version(self) -> int:
-        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
-
     def _ask(self, statement: str, *values: Any) -> list[Any]:
-        with self._readable():
-            return self._db.execute(statement, values).fetchall()
+        return self._file.rows(statement, values)
 
     def _do(self, statement: str, *values: Any) -> int:
-        return int(self._db.execute(statement, values).lastrowid or 0)
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise OSError(f"{self.path}: {error}") from error
-        except sqlite3.DatabaseError as error:
-            with suppress(AttributeError):
-                self._db.close()
-            raise JournalUnreadable(self.path, str(error)) from error
+        with self._file.reading() as db:
+            return int(db.execute(statement, values).lastrowid or 0)
