@@ -257,6 +257,25 @@ def test_a_description_is_edited_by_keyboard_alone(
     assert "<dc:title>A subtitle</dc:title>" in content(silo)
 
 
+def test_edits_that_are_not_saved_are_not_left_without_a_question(
+    open_page: Callable[..., Page], working_copy: str
+) -> None:
+    assert working_copy == PLAIN
+    page = open_page(COPY + "/edit")
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.get_by_label("Title 1", exact=True).fill("Another")
+    page.get_by_role("link", name="Jobs", exact=True).click()
+    expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
+    assert asked == ["beforeunload"]
+    page.get_by_role("button", name="Move down Creator 1").click()
+    page.get_by_role("link", name="Jobs", exact=True).click()
+    expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
+    assert asked == ["beforeunload", "beforeunload"]
+    page.get_by_role("link", name="Cancel").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
+
+
 @pytest.mark.long
 def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     open_page: Callable[..., Page],

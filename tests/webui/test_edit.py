@@ -90,6 +90,38 @@ def test_a_changed_value_is_stored_and_the_harvested_version_stays(
     assert "a.curator: Her name" in record.version_log("workingcopy")[-1]
 
 
+def test_the_last_title_goes_only_when_that_is_said(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    revision = silo[working_copy].revision
+    form = form_of(client.get(EDIT).text)
+    form |= {f"text-{number_of(form, 'On the keeping of records')}": " "}
+    refused = client.post(EDIT, form, accept=HTML)
+    assert refused.status == 409
+    assert "Save without a title" in refused.text
+    assert form_of(refused.text)["base"] == form["base"]
+    assert "anyway=yes" in client.post(EDIT, form).error["message"]
+    assert silo[working_copy].revision == revision
+    assert client.post(EDIT, form | {"anyway": "yes"}, accept=HTML).status == 303
+    assert "dc:title" not in content(silo)
+
+
+def test_a_form_says_what_is_not_saved_and_its_buttons_stay_at_their_field(
+    client: Any, working_copy: str
+) -> None:
+    assert working_copy
+    page = client.get(EDIT).text
+    assert 'data-unsaved="no"' in page
+    moved = client.post(EDIT, form_of(page) | {"do": "down-1"}, accept=HTML).text
+    assert 'data-unsaved="yes"' in moved
+    buttons = re.findall(r'<button [^>]*value="(?:up|down|remove)-[^>]*>', moved)
+    assert buttons
+    for button in buttons:
+        place = re.search(r'formaction="[^"]*#([^"]+)"', button)
+        assert place is not None, button
+        assert f'id="{place[1]}"' in moved
+
+
 def test_the_buttons_add_remove_and_move_and_store_nothing(
     client: Any, silo: Silo, working_copy: str
 ) -> None:

@@ -166,6 +166,10 @@ def test_a_conflict_shows_three_values_and_is_resolved(
     unchosen = client.post(URL, {"do": "resolve"})
     assert (unchosen.status, unchosen.error["code"]) == (409, "nothing_to_decide")
     assert unchosen.error["message"].startswith(f"{PLAIN} needs a choice for title")
+    page = client.post(URL, {"do": "resolve", "own-0": "Mine"}, accept=HTML)
+    assert page.status == 409
+    assert "Choose a side for Title as well." in page.text
+    assert "Mine</textarea>" in page.text
     own = {
         "do": "resolve",
         "take-0": "own",

@@ -64,6 +64,13 @@ class EditForm:
         return tuple(field for field in self.fields if field.folded)
 
     @property
+    def loses_title(self) -> bool:
+        """Whether the description had a title, and has none on saving."""
+        return any(one.name == "title" and one.folded for one in self.base) and not any(
+            one.name == "title" for one in self.wanted
+        )
+
+    @property
     def base_json(self) -> str:
         """The base, for the form to carry."""
         return _to_json(self.base)

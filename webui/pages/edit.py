@@ -65,7 +65,8 @@ def save(call: Call) -> View | Response:
     """Store the form, or do what another of its buttons says.
 
     What somebody changed meanwhile is merged and shown beside one's own, and nothing is
-    stored until it was looked at; a program gets 412.
+    stored until it was looked at; a program gets 412. A description is left without a
+    title only if ``anyway`` says so.
     """
     record = call.record
     require_curated(record, call.version)
@@ -79,6 +80,13 @@ def save(call: Call) -> View | Response:
         if call.wants_json:
             raise PreconditionFailed(STALE)
         return _view(call, record, path, form.against(now), status=412)
+    if form.loses_title and not call.field("anyway"):
+        if call.wants_json:
+            raise Conflict(
+                "The record would have no title, and nothing was stored; "
+                "give it one, or send anyway=yes."
+            )
+        return _view(call, record, path, form, status=409)
     curator = Curator(call)
     content = write_fields(read_small(record, call.version, path), form.wanted)
     curator.write(call.version, path, content, chosen_state(call), record.revision)
@@ -103,7 +111,12 @@ def _now(record: HarvestedRecord, version: str, path: str) -> Fields:
 
 
 def _view(
-    call: Call, record: HarvestedRecord, path: str, form: EditForm, *, status: int = 200
+    call: Call,
+    record: HarvestedRecord,
+    path: str,
+    form: EditForm,
+    *,
+    status: int = 200,
 ) -> View:
     url = urls.version(record.item_id, call.version, "edit")
     data = {
@@ -121,6 +134,8 @@ def _view(
         "others": _others(call.site, form),
         "done": call.request.query.get("done", "") == "cloned",
         "is_conflict": form.was is not None,
+        "is_unsaved": form.fields != form.base,
+        "asks_title": status == 409,
     }
     page = urls.with_query(url, {"path": path})
     twin = _as_json(record, call.version, path, form)

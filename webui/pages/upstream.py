@@ -111,8 +111,15 @@ def propose(call: Call) -> Response:
 def show_one(call: Call) -> View:
     """The three values of each field in conflict, and the decisions there are."""
     record = call.record
-    found = _review(call, record)
+    return _view(call, record, _review(call, record))
+
+
+def _view(
+    call: Call, record: HarvestedRecord, found: Review, fault: str = "", status: int = 200
+) -> View:
     data = {
+        "fault": fault,
+        "taken": call.form.fields,
         "found": found,
         "conflicts": list(enumerate(found.conflicts)),
         "label": _(KIND_LABELS[found.kind]),
@@ -123,7 +130,7 @@ def show_one(call: Call) -> View:
     }
     url = urls.upstream(record.item_id)
     tag = {"ETag": revision_tag(record.revision)}
-    return View("upstream_record.mako", data, found.to_json(), url, 200, tag)
+    return View("upstream_record.mako", data, found.to_json(), url, status, tag)
 
 
 def _review(call: Call, record: HarvestedRecord) -> Review:
@@ -137,13 +144,20 @@ def _text(values: Fields) -> str:
     return "\n".join(one.folded for one in values)
 
 
-def decide(call: Call) -> Response:
-    """Accept, keep, follow, or resolve (field ``do``)."""
+def decide(call: Call) -> View | Response:
+    """Accept, keep, follow, or resolve (field ``do``); people see what is left to choose."""
     action = call.field("do")
     if action not in _DECISIONS:
         raise BadRequest("The decision (field do) is one of {known}.", known=", ".join(_DECISIONS))
     record = call.record
     revision = expected_revision(call, record.revision)
+    if action == "resolve" and not call.wants_json:
+        found = _review(call, record)
+        choices = _choices(call, found)
+        left = [field_label(one.name) for one in found.conflicts if one.name not in choices]
+        if left:
+            fault = _("Choose a side for {fields} as well.", fields=", ".join(left))
+            return _view(call, record, found, fault, 409)
     done = _DECISIONS[action](call, record, revision)
     if call.wants_json:
         return json_answer({"identifier": record.item_id, "done": done})
@@ -169,16 +183,17 @@ def _follow(call: Call, record: HarvestedRecord, revision: int | None) -> str:
 
 def _resolve(call: Call, record: HarvestedRecord, _revision: int | None) -> str:
     """In any case for the revision whose conflicts the choices are numbered by."""
-    conflicts = _review(call, record).conflicts
-    choices = {}
-    for number, conflict in enumerate(conflicts):
-        chosen = _chosen(call, f"{number}", conflict)
-        if chosen is not None:
-            choices[conflict.name] = chosen
+    choices = _choices(call, _review(call, record))
     resolve(
         call.site.silo, record.item_id, choices, agent=call.user.name, if_revision=record.revision
     )
     return "resolved"
+
+
+def _choices(call: Call, found: Review) -> dict[str, Choice]:
+    """What a form says of each conflict; nothing of those left open."""
+    said = ((one.name, _chosen(call, f"{n}", one)) for n, one in enumerate(found.conflicts))
+    return {name: chosen for name, chosen in said if chosen is not None}
 
 
 def _chosen(call: Call, number: str, conflict: Conflict) -> Choice | None:

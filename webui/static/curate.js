@@ -34,6 +34,23 @@ for (const input of document.querySelectorAll("input[data-values]")) {
   });
 }
 
+// What was edited and not saved is not left without a question.
+for (const form of document.querySelectorAll("form[data-unsaved]")) {
+  const values = () => new URLSearchParams(new FormData(form)).toString();
+  const before = values();
+  let isSent = false;
+  const leave = () => {
+    isSent = true;
+  };
+  form.addEventListener("submit", leave);
+  form.querySelector("a.clear")?.addEventListener("click", leave);
+  addEventListener("beforeunload", (event) => {
+    if (!isSent && (form.dataset.unsaved === "yes" || values() !== before)) {
+      event.preventDefault();
+    }
+  });
+}
+
 // An upload tells how far it is, and that a file is too large before it is sent.
 for (const form of document.querySelectorAll("form[enctype='multipart/form-data']")) {
   const told = form.querySelector(".sending");

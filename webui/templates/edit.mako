@@ -32,7 +32,10 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
 </section>
 % endif
 
-<form id="description" class="edit" action="${url}" method="post">
+% if asks_title:
+<p class="note fault" role="alert">${_("The record would have no title, and nothing was stored. Give it one, or save it without.")}</p>
+% endif
+<form id="description" class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
   <input type="hidden" name="path" value="${path}">
   <input type="hidden" name="base" value="${form.base_json}">
@@ -41,7 +44,7 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
 % endif
   <input type="hidden" name="values" value="${len(form.fields)}">
 % for name in form.names:
-  <fieldset class="card">
+  <fieldset class="card" id="field-${name}">
     <legend>${field_label(name)}</legend>
 % for place, (number, field) in enumerate(form.rows(name)):
     ${value_row(name, number, field, place, len(form.rows(name)))}
@@ -86,6 +89,12 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
       <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
+% if asks_title:
+    <p class="tick">
+      <input id="anyway" name="anyway" type="checkbox" value="yes">
+      <label for="anyway">${_("Save without a title")}</label>
+    </p>
+% endif
     <p class="act"><button name="do" value="save">${_("Save")}</button>
       <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
   </fieldset>
@@ -121,10 +130,10 @@ ${field.text}</textarea>
       </p>
       <p class="moves">
 % if count > 1:
-        <button class="quiet" name="do" value="up-${number}"${off(place == 0)}><span aria-hidden="true">↑</span><span class="unseen">${_("Move up")} ${label}</span></button>
-        <button class="quiet" name="do" value="down-${number}"${off(place == count - 1)}><span aria-hidden="true">↓</span><span class="unseen">${_("Move down")} ${label}</span></button>
+        <button class="quiet" name="do" value="up-${number}"${stay(name)}${off(place == 0)}><span aria-hidden="true">↑</span><span class="unseen">${_("Move up")} ${label}</span></button>
+        <button class="quiet" name="do" value="down-${number}"${stay(name)}${off(place == count - 1)}><span aria-hidden="true">↓</span><span class="unseen">${_("Move down")} ${label}</span></button>
 % endif
-        <button class="quiet" name="do" value="remove-${number}"><span aria-hidden="true">✕</span><span class="unseen">${_("Remove")} ${label}</span></button>
+        <button class="quiet" name="do" value="remove-${number}"${stay(name)}><span aria-hidden="true">✕</span><span class="unseen">${_("Remove")} ${label}</span></button>
       </p>
     </div>
 </%def>
@@ -151,4 +160,5 @@ ${field.text}</textarea>
 % endif
 </%def>
 <%def name="fresh(number)">${" autofocus" if number == form.fresh else ""}</%def>
+<%def name="stay(name)"> formaction="${url}#field-${name}"</%def>
 <%def name="off(yes)">${" disabled" if yes else ""}</%def>

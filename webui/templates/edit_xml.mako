@@ -41,7 +41,7 @@ ${difference(ours, _("Your change"))}
 </section>
 % endif
 
-<form class="edit" action="${url}" method="post">
+<form class="edit" action="${url}" method="post" data-unsaved="${"yes" if edited.text != edited.now.replace(chr(13), "") else "no"}">
   <input type="hidden" name="path" value="${path}">
   <textarea hidden name="base" aria-hidden="true" tabindex="-1">
 ${edited.now}</textarea>

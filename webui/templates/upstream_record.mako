@@ -14,6 +14,9 @@ ${parts.done(done)}
  · <a href="${urls.differences(found.identifier, found.ours, found.proposal)}">${_("What the proposal changes")}</a>
 % endif
 </p>
+% if fault:
+<p class="note fault" role="alert">${fault}</p>
+% endif
 % if found.reason:
 <p class="note fault">${found.reason}</p>
 % endif
@@ -34,10 +37,10 @@ ${side(number, "ours", _("Curated"), one.ours)}
 ${side(number, "theirs", _("At the source"), one.theirs)}
 % if may_change:
       <div>
-        <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"><label for="own-take-${number}">${_("These values")}</label></p>
+        <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"${" checked" if taken.get(f"take-{number}") == "own" else ""}><label for="own-take-${number}">${_("These values")}</label></p>
         <p><label class="unseen" for="own-${number}">${_("Values of {field}, one on each line", field=field_label(one.name))}</label>
         <textarea id="own-${number}" name="own-${number}" rows="3" dir="auto">
-${text(one.ours)}</textarea></p>
+${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
       </div>
 % endif
     </div>
@@ -65,7 +68,7 @@ ${text(one.ours)}</textarea></p>
 <%def name="side(number, name, label, values)">
       <div>
 % if may_change:
-        <p class="tick"><input id="${name}-${number}" type="radio" name="take-${number}" value="${name}"><label for="${name}-${number}">${label}</label></p>
+        <p class="tick"><input id="${name}-${number}" type="radio" name="take-${number}" value="${name}"${" checked" if taken.get(f"take-{number}") == name else ""}><label for="${name}-${number}">${label}</label></p>
 % else:
         <p>${label}</p>
 % endif
