@@ -7,8 +7,10 @@
 `Client` speaks the six verbs without a Silo.
 """
 
-from oaipmhscraper.client import Client
-from oaipmhscraper.errors import PageUnreadable, ScraperError, TokenLoopError
+from oaipmhclient.client import Client
+from oaipmhclient.errors import PageUnreadable, TokenLoopError
+from oaipmhclient.transport.http_transport import HttpTransport, Transport
+from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.receipt import (
     Counts,
     HarvestInterrupted,
@@ -18,7 +20,6 @@ from oaipmhscraper.receipt import (
     Receipt,
 )
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_transport import HttpTransport, Transport
 from politeweb.answers import Answer
 from politeweb.errors import EndpointError, RetryLater
 from politeweb.settings import HttpSettings

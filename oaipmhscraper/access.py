@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from oaipmhclient.client import Client
+from oaipmhclient.fetchers import Lane, Lent
+from oaipmhclient.identification import ask_identify
+from oaipmhclient.transport.http_rules import BaseURL
+from oaipmhclient.transport.http_transport import HttpTransport, Transport
 from oaipmhprotocol import Identify
-from oaipmhscraper.client import Client
-from oaipmhscraper.fetchers import Lane, Lent
 from oaipmhscraper.identified import granularity_in
-from oaipmhscraper.identifying import ask_identify
 from oaipmhscraper.job import Source
 from oaipmhscraper.journal import Journal, journal_path
-from oaipmhscraper.transport.http_rules import BaseURL
-from oaipmhscraper.transport.http_transport import HttpTransport, Transport
 from politeweb.answers import Answer
 from politeweb.errors import RetryLater
 from politeweb.pace import Pace

@@ -11,19 +11,19 @@ from typing import IO, Any
 
 import click
 
+from oaipmhclient.client import Client
+from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import BadArgument, NoSetHierarchy, OAIError
-from oaipmhscraper.client import Client
 from oaipmhscraper.command_reports import Report, print_json, sentences
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.fresh_silo import undone_if_refused
 from oaipmhscraper.harvest_options import harvest_options
+from oaipmhscraper.http_options import http_options
 from oaipmhscraper.identified import state_of
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.options import http_options
-from oaipmhscraper.walk.endpoint_checks import refuse_unknown_set
 from oaipmhscraper.warc.replay import replay
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example

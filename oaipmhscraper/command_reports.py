@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
+from oaipmhclient.walk.listed_pages import ListBarren
 from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError
 from oaipmhscraper.errors import (
     BaseURLConflict,
@@ -21,7 +22,6 @@ from oaipmhscraper.errors import (
     ScraperError,
 )
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, Receipt
-from oaipmhscraper.walk.listed_pages import ListBarren
 from politeweb.errors import EndpointError, RequestRefused, RetryLater, WarcUnreadable
 from recordsilo.cli import ExitCode, fail
 from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadable

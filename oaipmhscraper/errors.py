@@ -1,65 +1,18 @@
 """What can go wrong between a repository and a Silo: one tree, each message one sentence.
 
-    ScraperError              also the base of all that `politeweb.errors` lists
-    ├── EndpointError           the repository, or the way to it (`politeweb`)
-    │   └── PageUnreadable        bytes that are no OAI-PMH answer
-    │       ├── EntitiesRefused     entities other than XML's own five
-    │       └── PageOverfull        far more would be made of it than it has bytes
-    ├── TokenLoopError          a list that leads back into itself
-    ├── HarvestStopped          a list that ended before its end; what came is kept (`receipt`)
-    ├── HarvestRunning          another process is at the same harvest
-    ├── JournalUnreadable       what is noted of open harvests cannot be read
-    ├── BaseURLConflict         the Silo remembers another repository
-    ├── NoBaseURL               the Silo remembers none
-    └── NothingToUpdate         nothing was harvested before
-
-The repository's own error conditions are `oaipmhprotocol.OAIError`.
+ScraperError              also the base of what `politeweb` and `oaipmhclient` raise
+├── HarvestStopped          a list that ended before its end; what came is kept (`receipt`)
+├── HarvestRunning          another process is at the same harvest
+├── JournalUnreadable       what is noted of open harvests cannot be read
+├── BaseURLConflict         the Silo remembers another repository
+├── NoBaseURL               the Silo remembers none
+└── NothingToUpdate         nothing was harvested before
 """
 
-from politeweb.errors import EndpointError, FetchError, shortened
+from politeweb.errors import FetchError
 
 ScraperError = FetchError
-"""Base of everything this package raises, and of what `politeweb` raises for it."""
-
-
-class PageUnreadable(EndpointError):
-    """The bytes received are no OAI-PMH answer.
-
-    Attributes:
-        reason: What they are instead, or where reading failed.
-    """
-
-    def __init__(self, reason: str, url: str = "") -> None:
-        self.reason = shortened(reason, 500)
-        super().__init__(url, f"the answer of {url or 'the repository'} {self.reason}")
-
-    def at(self, url: str) -> "PageUnreadable":
-        """The same, with the request's URL told."""
-        return type(self)(self.reason, url)
-
-
-class OtherAnswer(PageUnreadable):
-    """A well-formed answer to another verb than was asked."""
-
-
-class EntitiesRefused(PageUnreadable):
-    """The answer wants entities resolved, as entity bombs and file thieves do."""
-
-
-class PageOverfull(PageUnreadable):
-    """Far more would be made of the answer than it has bytes; it is not mended either."""
-
-
-class TokenLoopError(ScraperError):
-    """A list leads back into itself; the pages before are sound, the list is not complete.
-
-    Attributes:
-        token: The resumption token that came again, or that gave the same page again.
-    """
-
-    def __init__(self, token: str, what: str = "was handed out before") -> None:
-        self.token = token
-        super().__init__(f"the list runs in a circle: resumption token {shortened(token)!r} {what}")
+"""Base of everything this package raises, and of what `politeweb` and `oaipmhclient` raise."""
 
 
 class HarvestRunning(ScraperError):

@@ -8,31 +8,31 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from oaipmhclient.concurrency import Concurrency
+from oaipmhclient.fetchers import Fetched, Fetchers, Walk
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.mending.undated import dated
+from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, list_request
+from oaipmhclient.walk.by_identifier import Counting, pages_again, pages_by_identifier, settle
+from oaipmhclient.walk.completeness import reason_to_count
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.identifier_set import IdentifierSet
+from oaipmhclient.walk.list_walk import walk_window
+from oaipmhclient.walk.listed_pages import AskedInVain
+from oaipmhclient.walk.page_facts import DateSample, headers_of
+from oaipmhclient.walk.values import GiveUp, WalkPage, WindowBroken
+from oaipmhclient.walk.windows import Sight
 from oaipmhprotocol import DatestampError, OAIError, Record, Verb
 from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.by_identifier import Counting, pages_again, pages_by_identifier, settle
-from oaipmhscraper.completeness import reason_to_count
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.fetchers import Fetched, Fetchers, Walk
-from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, WindowRow
 from oaipmhscraper.list_books import ListBooks
-from oaipmhscraper.list_walk import walk_window
-from oaipmhscraper.mending.undated import dated
 from oaipmhscraper.quarantine import Origin
-from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import ListReceipt
-from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.requests_and_pages import ListPage, Request, SetAside, list_request
 from oaipmhscraper.silo_writer import PageStore
-from oaipmhscraper.tempo import Tempo
-from oaipmhscraper.walk.listed_pages import AskedInVain
-from oaipmhscraper.walk.page_facts import DateSample, headers_of
-from oaipmhscraper.walk.values import GiveUp, WalkPage, WindowBroken
 from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
-from oaipmhscraper.windows import Sight
 from politeweb.errors import RequestRefused
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
@@ -72,17 +72,17 @@ class Endpoint:
     Attributes:
         fetchers: The threads.
         quirks: What was learned of the repository.
-        tempo: How many requests it bears.
+        concurrency: How many requests it bears.
     """
 
     fetchers: Fetchers
     quirks: Quirks
-    tempo: Tempo
+    concurrency: Concurrency
 
     @property
     def most(self) -> int:
         """How many requests may be in flight before long."""
-        return self.tempo.limit if self.tempo.rest else self.tempo.ceiling
+        return self.concurrency.limit if self.concurrency.rest else self.concurrency.ceiling
 
 
 @dataclass(slots=True)
@@ -214,7 +214,7 @@ class ListHarvest:
 
     def _begin_more(self) -> None:
         """Keep as many requests in flight as the repository bears."""
-        while not self._stopping and len(self._flying) < self._endpoint.tempo.limit:
+        while not self._stopping and len(self._flying) < self._endpoint.concurrency.limit:
             if self._parked:
                 number = self._parked.pop(0)
                 self._endpoint.fetchers.go_on(number)
@@ -280,7 +280,7 @@ class ListHarvest:
 
     def _take(self, found: Fetched) -> None:
         self._flying.discard(found.window)
-        self._adjust_tempo(found)
+        self._adjust_concurrency(found)
         row = self._books.window(found.window)
         if row is None or row.state != "open":
             self._let_go(found)
@@ -296,12 +296,12 @@ class ListHarvest:
         if found.page is not None:
             self._endpoint.fetchers.drop(found.window)
 
-    def _adjust_tempo(self, found: Fetched) -> None:
+    def _adjust_concurrency(self, found: Fetched) -> None:
         endpoint = self._endpoint
         if found.refused:
-            endpoint.tempo = endpoint.tempo.after_refusal()
+            endpoint.concurrency = endpoint.concurrency.after_refusal()
         elif found.page is not None:
-            endpoint.tempo = endpoint.tempo.after_page(found.seconds)
+            endpoint.concurrency = endpoint.concurrency.after_page(found.seconds)
 
     def _take_page(self, row: WindowRow, found: WalkPage, seconds: float) -> None:
         found = replace(found, page=dated(found.page, found.answer.received))

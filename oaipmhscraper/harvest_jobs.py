@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhprotocol import OAIError
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_rules import BaseURL
 from politeweb.errors import RequestRefused
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
+from oaipmhclient.walk.windows import read_length
 from oaipmhscraper.harvest import MOST_AGAIN
 from oaipmhscraper.job import MOST_IN_FLIGHT, HarvestOptions
 from oaipmhscraper.sweep_rules import SHARE
-from oaipmhscraper.windows import read_length
 from politeweb.errors import RequestRefused
 from recordsilo.commands.options import Number
 

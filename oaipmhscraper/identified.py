@@ -8,9 +8,9 @@ from typing import Any
 
 from lxml import etree
 
+from oaipmhclient.pages.xml_pages import parse_fragment, text_of
 from oaipmhprotocol import DatestampError, Granularity, Identify
 from oaipmhprotocol.datestamps import read_datestamp
-from oaipmhscraper.xml_pages import parse_fragment, text_of
 
 OAI_IDENTIFIER = "{http://www.openarchives.org/OAI/2.0/oai-identifier}"
 

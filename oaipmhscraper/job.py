@@ -9,6 +9,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from oaipmhclient.client import Client
+from oaipmhclient.concurrency import Concurrency
+from oaipmhclient.fetchers import Fetchers, Lane
+from oaipmhclient.light_pages import read_lightly
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.pages.requests_and_pages import SetAside
+from oaipmhclient.transport.http_transport import Transport
+from oaipmhclient.walk.values import ListJob
+from oaipmhclient.walk.windows import span
 from oaipmhprotocol import (
     BadArgument,
     CannotDisseminateFormat,
@@ -16,28 +25,19 @@ from oaipmhprotocol import (
     Granularity,
     NoSetHierarchy,
 )
-from oaipmhscraper.client import Client
 from oaipmhscraper.errors import HarvestRunning
-from oaipmhscraper.fetchers import Fetchers, Lane
 from oaipmhscraper.harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job, ListRow
 from oaipmhscraper.list_books import ListBooks
-from oaipmhscraper.marks import ListJob
 from oaipmhscraper.quarantine import Origin, Quarantine
 from oaipmhscraper.receipt import ListReceipt, Receipt
-from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.silo_writer import PageStore
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.sweep import sweep
 from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
-from oaipmhscraper.tempo import Tempo
-from oaipmhscraper.transport.http_transport import Transport
-from oaipmhscraper.warc.light_pages import read_lightly
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
 from oaipmhscraper.window_changes import Place
-from oaipmhscraper.windows import span
 from politeweb.answers import Traffic
 from politeweb.errors import EndpointUnreachable, RetryLater
 from recordsilo import Silo
@@ -161,7 +161,7 @@ class JobRun:
         self._recorder = recorder
         self._quarantine = quarantine
         self._quirks = journal.quirks(source.base_url)
-        self._tempo = Tempo(max(1, min(options.max_in_flight, source.most)))
+        self._concurrency = Concurrency(max(1, min(options.max_in_flight, source.most)))
         self._swept: SweepReceipt | None = None
         self._sweep_refused = ""
         self._moved_to = ""
@@ -241,7 +241,7 @@ class JobRun:
         asked = set(books.lost_by_name(self._options.again))
         store = hooks.open_store(row.job)
         with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
-            endpoint = Endpoint(fetchers, self._quirks, self._tempo)
+            endpoint = Endpoint(fetchers, self._quirks, self._concurrency)
             try:
                 end = ListHarvest(
                     books,
@@ -256,7 +256,7 @@ class JobRun:
                     held=lambda without: hooks.held(row.job, without),
                 ).run()
             finally:
-                self._tempo = endpoint.tempo
+                self._concurrency = endpoint.concurrency
                 self.traffic = _sum(self.traffic, fetchers.traffic)
                 self._moved_to = fetchers.moved_to or self._moved_to
         if end.receipt.ended and not self._options.pages_only:

@@ -22,8 +22,12 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
+from oaipmhclient.pages.requests_and_pages import SetAside
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.identifier_set import digest
+from oaipmhclient.walk.values import ListJob
+from oaipmhclient.walk.windows import Window
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
-from oaipmhscraper.identifier_set import digest
 from oaipmhscraper.journal_rows import (
     AGAIN,
     Job,
@@ -40,11 +44,7 @@ from oaipmhscraper.journal_rows import (
     window_values,
 )
 from oaipmhscraper.ledger import Loss, Tally
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Counts, Outcome
-from oaipmhscraper.requests_and_pages import SetAside
-from oaipmhscraper.windows import Window
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 LONGEST_REST = timedelta(days=7)

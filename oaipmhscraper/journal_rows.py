@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from oaipmhscraper.marks import ListJob
+from oaipmhclient.pages.requests_and_pages import SetAside
+from oaipmhclient.walk.values import ListJob, Position
+from oaipmhclient.walk.windows import Window
 from oaipmhscraper.receipt import Counts
-from oaipmhscraper.requests_and_pages import SetAside
-from oaipmhscraper.walk.values import Position
-from oaipmhscraper.windows import Window
 
 
 @dataclass(frozen=True, slots=True)

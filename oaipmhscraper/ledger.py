@@ -10,10 +10,10 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
+from oaipmhclient.walk.identifier_set import IdentifierSet, digest
 from oaipmhprotocol import Record
-from oaipmhscraper.identifier_set import IdentifierSet, digest
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.requests_and_pages import ListPage, SetAside
 from oaipmhscraper.silo_writer import PageOutcome
 
 LOSSES = frozenset({Outcome.QUARANTINED, Outcome.UNREACHABLE})

@@ -6,19 +6,18 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import islice
 
-from oaipmhscraper import completeness
-from oaipmhscraper.completeness import SET_NOT_LISTED, Length, ListedSoFar, doubt_left, unproved
+from oaipmhclient.pages.requests_and_pages import SetAside
+from oaipmhclient.walk import completeness
+from oaipmhclient.walk.completeness import SET_NOT_LISTED, Length, ListedSoFar, doubt_left, unproved
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.values import ListJob, WalkPage
+from oaipmhclient.walk.windows import Window
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Ledger
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.quirks import Quirks
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
-from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.silo_writer import PageOutcome
-from oaipmhscraper.walk.values import WalkPage
 from oaipmhscraper.window_changes import Change, Place, joined_row, planned
-from oaipmhscraper.windows import Window
 
 _COUNTED = "ListIdentifiers was asked as well:"
 

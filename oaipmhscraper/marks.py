@@ -8,42 +8,17 @@ Source: OAI-PMH 2.0, sections 2.7.1 and 3.2; the state's key `HARVESTED`.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.receipt import ListReceipt
 
 HARVESTED = "harvested"
 """State key: {prefix: {set or "": responseDate, or None while none was complete}}."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListJob:
-    """A list to be harvested.
-
-    Attributes:
-        metadata_prefix: The format.
-        set_spec: Only members of this set.
-        from_: Earliest datestamp, as sent.
-        until: Latest datestamp, as sent.
-        update: Whether it goes on from an earlier complete harvest.
-        owed: Whether it is only what earlier lists named and could not bring.
-    """
-
-    metadata_prefix: str
-    set_spec: str | None = None
-    from_: str | None = None
-    until: str | None = None
-    update: bool = False
-    owed: bool = False
-
-    @property
-    def is_all(self) -> bool:
-        """Whether it is everything of its format and set."""
-        return self.from_ is None and self.until is None and not self.owed
 
 
 def harvested_lists(state: Mapping[str, Any]) -> Iterator[ListJob]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from oaipmhclient.walk.values import ListJob
 from oaipmhscraper.job import RECEIPTS
 from oaipmhscraper.journal import Journal, journal_path
 from oaipmhscraper.journal_rows import Job
 from oaipmhscraper.list_books import journalled
-from oaipmhscraper.marks import ListJob
 from oaipmhscraper.receipt import ListReceipt, total
 from politeweb.warc_files import warc_names
 

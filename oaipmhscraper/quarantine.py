@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 
+from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.requests_and_pages import SetAside
 from recordsilo.disk.atomic_file import append_line, group_barrier, make_parents, move, write_new
 
 LIST_NAME = "list.jsonl"

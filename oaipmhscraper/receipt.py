@@ -13,10 +13,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.sweep_rules import SweepReceipt
 from politeweb.answers import Traffic
 from politeweb.errors import shortened

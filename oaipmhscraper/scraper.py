@@ -13,6 +13,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from oaipmhclient.client import Client, Moment
+from oaipmhclient.pages.requests_and_pages import (
+    checked_prefix,
+    identify_request,
+    list_request,
+)
+from oaipmhclient.transport.http_rules import BaseURL
+from oaipmhclient.transport.http_transport import Transport
+from oaipmhclient.walk.endpoint_checks import refuse_unknown_formats
+from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import (
     DatestampError,
     Identify,
@@ -22,7 +32,6 @@ from oaipmhprotocol import (
     Verb,
 )
 from oaipmhscraper.access import Access
-from oaipmhscraper.client import Client, Moment
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate
 from oaipmhscraper.fresh_silo import holds_something
 from oaipmhscraper.harvest import ListEnd, Progress
@@ -42,28 +51,13 @@ from oaipmhscraper.job import (
 )
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.journal_rows import Job
-from oaipmhscraper.marks import (
-    HARVESTED,
-    ListJob,
-    harvested_lists,
-    update_of,
-    with_begun,
-    with_receipt,
-)
+from oaipmhscraper.marks import HARVESTED, harvested_lists, update_of, with_begun, with_receipt
 from oaipmhscraper.progress import Silence, display
 from oaipmhscraper.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
-from oaipmhscraper.requests_and_pages import (
-    checked_prefix,
-    identify_request,
-    list_request,
-)
 from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.sweep import harvested_records
-from oaipmhscraper.transport.http_rules import BaseURL
-from oaipmhscraper.transport.http_transport import Transport
-from oaipmhscraper.walk.endpoint_checks import refuse_unknown_formats
 from oaipmhscraper.warc.pages_only import PageCounter
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.errors import RequestRefused

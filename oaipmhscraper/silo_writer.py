@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Protocol
 
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhprotocol import DatestampError, Record
 from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.requests_and_pages import ListPage, SetAside
 from oaipmhscraper.storing_rules import (
     Action,
     AddVersion,

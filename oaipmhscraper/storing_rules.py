@@ -14,11 +14,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from oaipmhclient.mending.repairs import Repair
+from oaipmhclient.pages.xml_pages import same_content
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.mending.repairs import Repair
 from oaipmhscraper.receipt import Outcome
 from oaipmhscraper.sweep_rules import MISSING_SINCE
-from oaipmhscraper.xml_pages import same_content
 from recordsilo.index.projection import MENDED
 from recordsilo.records.manifest import Json, Manifest, Origin, Version, next_version_number
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from oaipmhclient.mending.repair import read_record_mended
+from oaipmhclient.pages.requests_and_pages import ListPage, get_record_request
+from oaipmhclient.walk.by_identifier import listed_headers
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.identifier_set import IdentifierSet
+from oaipmhclient.walk.values import ListJob, WindowBroken
+from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Granularity, Header, OAIError, Record
 from oaipmhprotocol.datestamps import format_datestamp
-from oaipmhscraper.by_identifier import listed_headers
-from oaipmhscraper.identifier_set import IdentifierSet
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.quirks import Quirks
-from oaipmhscraper.repair import read_record_mended
-from oaipmhscraper.requests_and_pages import ListPage, get_record_request
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.sweep_rules import (
@@ -30,13 +31,11 @@ from oaipmhscraper.sweep_rules import (
     knowledge_from,
     most_missing,
 )
-from oaipmhscraper.walk.values import WindowBroken
-from oaipmhscraper.windows import Window
 from politeweb.errors import EndpointError, RetryLater
 from recordsilo import PersistentState, Silo
 
 if TYPE_CHECKING:
-    from oaipmhscraper.client import Client
+    from oaipmhclient.client import Client
 
 logger = logging.getLogger("OAIPMH Harvester")
 

@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from oaipmhprotocol import Granularity
-from oaipmhscraper.journal_rows import IDENTIFIERS, LIST, WindowRow
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.walk.values import (
+from oaipmhclient.walk.values import (
     ByIdentifier,
     GiveUp,
+    ListJob,
     Remedy,
     RestartFrom,
     SingleList,
     Split,
 )
-from oaipmhscraper.windows import (
+from oaipmhclient.walk.windows import (
     Sight,
     Window,
     around,
@@ -31,6 +29,8 @@ from oaipmhscraper.windows import (
     parts_wanted,
     plan,
 )
+from oaipmhprotocol import Granularity
+from oaipmhscraper.journal_rows import IDENTIFIERS, LIST, WindowRow
 
 MOST_RESTARTS = 2
 """How often a window is begun again from its own start before something else is tried."""

@@ -11,7 +11,7 @@ import click
 from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
 from oaipmhscraper.documents.files_receipt import FilesReceipt
 from oaipmhscraper.documents.link_rules import LinkRule
-from oaipmhscraper.transport.options import http_options, read_size
+from oaipmhscraper.http_options import http_options, read_size
 from politeweb.errors import RequestRefused
 from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings

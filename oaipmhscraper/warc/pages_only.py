@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
+from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Record
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.silo_writer import PageOutcome
 
 

@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 from warcio.exceptions import ArchiveLoadFailed
 
-from oaipmhscraper.transport.http_rules import unpack_page
+from oaipmhclient.transport.http_rules import unpack_page
 from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
 from politeweb.answers import Answer, number_of
 from politeweb.codings import CodingBroken

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from oaipmhclient.errors import PageUnreadable
+from oaipmhclient.light_pages import read_lightly
 from oaipmhprotocol import Verb
 from oaipmhprotocol.queries import query_string
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.warc.light_pages import read_lightly
 from oaipmhscraper.warc.reading import Recorded
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from oaipmhclient.pages.requests_and_pages import ListPage
+from oaipmhclient.walk.by_identifier import AT_ONCE
+from oaipmhclient.walk.page_facts import headers_of
 from oaipmhprotocol import Header, Record
 from oaipmhprotocol.words import Argument
-from oaipmhscraper.by_identifier import AT_ONCE
-from oaipmhscraper.requests_and_pages import ListPage
-from oaipmhscraper.walk.page_facts import headers_of
 from oaipmhscraper.warc.reading import Recorded
 
 

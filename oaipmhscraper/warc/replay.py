@@ -13,32 +13,33 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from oaipmhprotocol import Identify, OAIError, Record, Verb
-from oaipmhprotocol.queries import query_string
-from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.identified import identifier_prefix, state_of
-from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.job import RECEIPTS, keep_receipt
-from oaipmhscraper.ledger import Ledger
-from oaipmhscraper.marks import HARVESTED, ListJob, with_begun, with_receipt
-from oaipmhscraper.mending.undated import dated
-from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
-from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outcome, Receipt
-from oaipmhscraper.repair import (
+from oaipmhclient.errors import PageUnreadable
+from oaipmhclient.mending.repair import (
     read_headers_mended,
     read_mended,
     read_record_mended,
     read_records_mended,
 )
-from oaipmhscraper.requests_and_pages import ListPage, SetAside, checked_prefix, read_identify
+from oaipmhclient.mending.undated import dated
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside, checked_prefix, read_identify
+from oaipmhclient.walk.page_facts import are_outside, headers_of, share_one_identifier
+from oaipmhclient.walk.values import ListJob
+from oaipmhclient.walk.windows import Window
+from oaipmhprotocol import Identify, OAIError, Record, Verb
+from oaipmhprotocol.queries import query_string
+from oaipmhscraper.identified import identifier_prefix, state_of
+from oaipmhscraper.interrupts import interrupt_deferred
+from oaipmhscraper.job import RECEIPTS, keep_receipt
+from oaipmhscraper.ledger import Ledger
+from oaipmhscraper.marks import HARVESTED, with_begun, with_receipt
+from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
+from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outcome, Receipt
 from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.walk.page_facts import are_outside, headers_of, share_one_identifier
 from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
 from oaipmhscraper.warc.recorded_lists import Asked, ListName, RecordedList, RecordedLists
 from oaipmhscraper.warc.recorded_singles import Batch, Singles
-from oaipmhscraper.windows import Window
 from politeweb.addresses import without_credentials
 from politeweb.errors import RequestRefused, WarcUnreadable
 from politeweb.settings import MAX_RESPONSE

@@ -25,8 +25,8 @@ from uuid import uuid4
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from oaipmhclient.transport.http_transport import Transport
 from oaipmhprotocol.queries import query_string
-from oaipmhscraper.transport.http_transport import Transport
 from politeweb.addresses import without_credentials
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings

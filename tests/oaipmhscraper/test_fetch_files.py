@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 from files_server import PDF, FilesServer, Reply, files_server
 
+from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.documents.command import fetch_files_command
 from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
 from oaipmhscraper.documents.file_notes import FAILED, FETCHED, Failed, Fetched, Notes
 from oaipmhscraper.documents.link_rules import LinkRule
-from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
 from politeweb.files import FileRules, FileTransport

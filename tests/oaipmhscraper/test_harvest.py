@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oaipmhscraper.errors import NothingToUpdate, PageUnreadable
+from oaipmhclient.errors import PageUnreadable
+from oaipmhscraper.errors import NothingToUpdate
 from oaipmhscraper.interrupts import interrupt_deferred
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped

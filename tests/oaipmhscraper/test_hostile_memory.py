@@ -10,13 +10,13 @@ import pytest
 from misbehaving import MisbehavingServer, Repository
 from misbehaving.faults_of_hostile_servers import BOMBS, answering_with
 
-from oaipmhscraper.client import Client
-from oaipmhscraper.errors import PageOverfull, PageUnreadable
-from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.transport.http_rules import unpack_page
+from oaipmhclient.client import Client
+from oaipmhclient.errors import PageOverfull, PageUnreadable
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.transport.http_rules import MEMORY_FACTOR, memory_to_read, unpack_page
 from politeweb.answers import Answer
 from politeweb.errors import ResponseTooLarge
-from recordsilo.formats.documents import MEMORY_FACTOR
+from recordsilo.formats import documents
 
 MOST = 600 << 20
 HARVEST = """
@@ -45,6 +45,12 @@ def test_an_answer_of_much_markup_is_refused_before_it_is_parsed(dense):
         unpack_page(gzip.compress(dense * (limit // 8)), "", limit, "http://r.example")
     assert refusal.value.memory > MEMORY_FACTOR * limit
     assert len(unpack_page(b"x" * limit, "", limit, "http://r.example")) == limit
+
+
+@pytest.mark.parametrize("content", [PAGE % (b"", RECORD * 9), b"<a b='c'/>&&x", b""])
+def test_what_is_harvested_is_within_what_the_store_reads_again(content):
+    assert memory_to_read(content) == documents.memory_to_read(content)
+    assert MEMORY_FACTOR == documents.MEMORY_FACTOR
 
 
 @pytest.mark.parametrize("mends", [b"", b"&"])

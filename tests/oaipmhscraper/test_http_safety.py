@@ -16,9 +16,9 @@ import pytest
 import urllib3
 from click.testing import CliRunner
 
-from oaipmhscraper.transport import http_transport
-from oaipmhscraper.transport.http_transport import HttpTransport
-from oaipmhscraper.transport.options import http_options
+from oaipmhclient.transport import http_transport
+from oaipmhclient.transport.http_transport import HttpTransport
+from oaipmhscraper.http_options import http_options
 from politeweb.errors import EndpointUnreachable, RedirectRefused, RequestRefused
 from politeweb.settings import HttpSettings, settings_from
 

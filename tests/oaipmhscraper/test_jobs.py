@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from examples import family
 from misbehaving import SIZE, misbehaving
 
-from oaipmhscraper.client import Client
+from oaipmhclient.client import Client
+from oaipmhclient.fetchers import Fetchers
+from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
-from oaipmhscraper.fetchers import Fetchers
 from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.journal import Journal
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.transport.http_transport import HttpTransport
 from politeweb.errors import RetryLater
 from recordsilo import Silo
 from recordsilo.cli import silo_command

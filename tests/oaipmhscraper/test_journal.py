@@ -6,16 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from oaipmhclient.pages.requests_and_pages import SetAside
+from oaipmhclient.walk.endpoint_memory import Companions, Quirks, Spelling
+from oaipmhclient.walk.values import ListJob, Position
+from oaipmhclient.walk.windows import Window
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
 from oaipmhscraper.journal import LONGEST_REST, Journal
 from oaipmhscraper.journal_rows import ListFacts, ListRow, WindowRow
 from oaipmhscraper.ledger import Loss, Tally
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.quirks import Companions, Quirks, Spelling
 from oaipmhscraper.receipt import Counts, Outcome
-from oaipmhscraper.requests_and_pages import SetAside
-from oaipmhscraper.walk.values import Position
-from oaipmhscraper.windows import Window
 
 URL = "http://repo.example/oai"
 NOW = datetime(2026, 11, 21, 21, 13, 31, 123456, UTC)

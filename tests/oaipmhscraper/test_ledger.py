@@ -5,11 +5,11 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
+from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.ledger import Ledger
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.requests_and_pages import ListPage, SetAside
 from oaipmhscraper.silo_writer import PageOutcome
 
 identifiers = st.text(max_size=12)

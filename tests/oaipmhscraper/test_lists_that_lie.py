@@ -7,8 +7,8 @@ from misbehaving import FunctionTransport
 from misbehaving.lists_that_lie import MODES, RANDOM, repository_that_lies
 from misbehaving.repository import Place, Repository
 
+from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhscraper.harvest import Progress
-from oaipmhscraper.identifier_set import IdentifierSet
 from oaipmhscraper.job import HarvestOptions, Hooks
 from oaipmhscraper.receipt import HarvestStopped, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper

@@ -21,7 +21,7 @@ from misbehaving import misbehaving as served_with
 from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import DELETED, SIZE, sample_items
 
-from oaipmhscraper.client import Client
+from oaipmhclient.client import Client
 from politeweb.errors import RetryLater
 
 

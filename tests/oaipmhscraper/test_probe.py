@@ -12,16 +12,16 @@ import pytest
 from cheroot import wsgi
 from click.testing import CliRunner, Result
 
+from oaipmhclient.pages.xml_pages import parse_page
+from oaipmhclient.probe.answer_schema import invalidities
+from oaipmhclient.probe.asking import MOST_REQUESTS
+from oaipmhclient.probe.checks import CHECKS
+from oaipmhclient.probe.report import Report
+from oaipmhclient.probe.values import TOPICS, Asked, Evidence
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import SampleServer
 from oaipmhprovider.wsgi import ProviderApp
-from oaipmhscraper.probe.answer_schema import invalidities
-from oaipmhscraper.probe.asking import MOST_REQUESTS
-from oaipmhscraper.probe.checks import CHECKS
-from oaipmhscraper.probe.command import is_loopback, polite_settings
-from oaipmhscraper.probe.report import Report
-from oaipmhscraper.probe.values import TOPICS, Asked, Evidence
-from oaipmhscraper.xml_pages import parse_page
+from oaipmhscraper.probe_command import is_loopback, polite_settings
 from politeweb.settings import HttpSettings
 from recordsilo.cli import silo_command
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhscraper import quarantine as module
 from oaipmhscraper.quarantine import (
     LIST_NAME,
@@ -18,7 +19,6 @@ from oaipmhscraper.quarantine import (
     raw_bytes,
     to_ask_for_again,
 )
-from oaipmhscraper.requests_and_pages import SetAside
 
 ORIGIN = Origin("verb=ListRecords", "oai_dc", datetime(2012, 5, 31, 8, tzinfo=UTC))
 ONE = SetAside("oai:x:1", "is torn", "record 1 of the page, from byte 7", b"<record>\xff\0")

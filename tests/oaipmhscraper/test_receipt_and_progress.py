@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhscraper.progress import Bar, Lines, Silence, display
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, Receipt, total
-from oaipmhscraper.requests_and_pages import SetAside
 from oaipmhscraper.scraper import OAIPMHScraper
 
 STARTED = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)

@@ -281,7 +281,7 @@ def test_a_long_last_record_is_found_behind_its_end():
 
 WRITER = """
 import os, sys
-from oaipmhscraper.transport.http_rules import Answer
+from oaipmhclient.transport.http_rules import Answer
 from oaipmhscraper.warc.responses import ResponseRecorder
 recorder = ResponseRecorder(sys.argv[1], sys.argv[2])
 for number in range(10**9):

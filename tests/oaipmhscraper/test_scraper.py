@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, PageUnreadable
+from oaipmhclient.errors import PageUnreadable
+from oaipmhscraper.errors import BaseURLConflict, NoBaseURL
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointUnreachable, RequestRefused
 from recordsilo import Silo

@@ -4,15 +4,15 @@ import pytest
 from misbehaving import DELETED, FunctionTransport, identifier, repository_with
 from misbehaving.repository import Condition, Instead, changed, html
 
-from oaipmhscraper.client import Client
-from oaipmhscraper.marks import ListJob
-from oaipmhscraper.quirks import Quirks
+from oaipmhclient.client import Client
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.listed_pages import RECORDS
+from oaipmhclient.walk.values import ListJob
+from oaipmhclient.walk.whole_lists import whole_list
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
 from oaipmhscraper.sweep import sweep
 from oaipmhscraper.sweep_rules import Absence, SweepRefused, absence, most_missing
-from oaipmhscraper.walk.listed_pages import RECORDS
-from oaipmhscraper.whole_lists import whole_list
 from recordsilo import Silo
 
 ALL = ListJob("oai_dc")

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from oaipmhclient.mending.undated import dated
+from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.mending.undated import dated
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.requests_and_pages import ListPage
 from oaipmhscraper.silo_writer import SiloWriter
 from oaipmhscraper.storing_rules import Listing
 from recordsilo import Silo

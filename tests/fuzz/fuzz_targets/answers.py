@@ -7,7 +7,7 @@ from zlib import compress as deflate
 
 from fuzzing.target import Target
 
-from oaipmhscraper.transport.http_rules import BaseURL, Verdict, judge, unpack_page, with_query
+from oaipmhclient.transport.http_rules import BaseURL, Verdict, judge, unpack_page, with_query
 from politeweb.addresses import without_credentials
 from politeweb.answers import Answer, retry_after
 from politeweb.codings import CodingBroken

@@ -7,22 +7,22 @@ from fuzzing.target import Target
 from lxml import etree
 from misbehaving.faults import FAULTS, repository_with
 
-from oaipmhprotocol import OAIError
-from oaipmhscraper.errors import PageUnreadable
-from oaipmhscraper.mending.repairs import Repair
-from oaipmhscraper.repair import (
+from oaipmhclient.errors import PageUnreadable
+from oaipmhclient.mending.repair import (
     read_headers_mended,
     read_mended,
     read_record_mended,
     read_records_mended,
 )
-from oaipmhscraper.requests_and_pages import (
+from oaipmhclient.mending.repairs import Repair
+from oaipmhclient.pages.requests_and_pages import (
     read_headers,
     read_identify,
     read_metadata_formats,
     read_records,
     read_sets,
 )
+from oaipmhprotocol import OAIError
 
 WORDS = (
     b"&", b"<", b">", b"]]>", b"<![CDATA[", b"<!--", b"-->", b"<?xml version='1.0'?>", b"<?x ",

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Iterable
 from fuzzing.target import Target
 
 from fuzz_targets.pages import WORDS
-from oaipmhscraper.repair import read_records_mended
-from oaipmhscraper.requests_and_pages import read_records
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.pages.requests_and_pages import read_records
 
 _OPEN = (
     '<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">'

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from http.client import responses
 
 from misbehaving.repository import Reply, Repository
+from oaipmhclient.transport.http_rules import Verdict, judge, unpack_page
 from oaipmhprotocol.queries import query_string
-from oaipmhscraper.transport.http_rules import Verdict, judge, unpack_page
 from politeweb.answers import Answer, retry_after
 from politeweb.codings import CodingBroken
 from politeweb.errors import EndpointError, EndpointUnreachable, HTTPStatusError, RetryLater

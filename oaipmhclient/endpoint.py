@@ -1,0 +1,152 @@
+"""One request to a repository and one answer read: all verbs but the two that list items.
+
+Source: OAI-PMH 2.0, sections 4.1, 4.2, 4.4 and 4.6.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Self, TypeVar
+
+from oaipmhclient.errors import PageUnreadable, TokenLoopError
+from oaipmhclient.mending.repair import read_mended
+from oaipmhclient.pages.requests_and_pages import (
+    Request,
+    get_record_request,
+    identify_request,
+    list_metadata_formats_request,
+    list_sets_request,
+    read_identify,
+    read_metadata_formats,
+    read_record,
+    read_sets,
+    resume_request,
+)
+from oaipmhclient.transport.http_transport import HttpTransport, Transport
+from oaipmhprotocol import Identify, MetadataFormat, OAIError, Record, Set, Verb
+from politeweb.answers import Answer, Traffic
+from politeweb.errors import EndpointError, without_frames
+from politeweb.settings import HttpSettings
+
+Value = TypeVar("Value")
+
+
+class Endpoint:
+    """A repository, asked one thing at a time.
+
+    Args:
+        repository: Its base URL, or a transport (any object with ``fetch(params)``).
+        settings: How to send, where a base URL is given.
+    """
+
+    def __init__(self, repository: str | Transport, settings: HttpSettings | None = None) -> None:
+        if isinstance(repository, str):
+            repository = HttpTransport(repository, settings)
+        self._transport = repository
+
+    @property
+    def base_url(self) -> str:
+        """Where the transport leads, without credentials; empty if it does not say."""
+        return str(getattr(self._transport, "base_url", ""))
+
+    @property
+    def traffic(self) -> Traffic:
+        """What was sent and received so far, as far as the transport counts it."""
+        found = getattr(self._transport, "traffic", None)
+        return found if isinstance(found, Traffic) else Traffic()
+
+    @property
+    def moved_to(self) -> str:
+        """The base URL that redirects lead to; empty where none were met."""
+        return str(getattr(self._transport, "moved_to", ""))
+
+    def close(self) -> None:
+        """Close the transport's connections, if it keeps any."""
+        close = getattr(self._transport, "close", None)
+        if close is not None:
+            close()
+
+    def abort(self) -> None:
+        """Cut off a request that another thread waits for, if the transport can do so."""
+        abort = getattr(self._transport, "abort", None)
+        if abort is not None:
+            abort()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def identify(self) -> Identify:
+        """What the repository says of itself (section 4.2)."""
+        return self._ask(identify_request(), read_identify)
+
+    def list_metadata_formats(self, identifier: str | None = None) -> tuple[MetadataFormat, ...]:
+        """The formats of the repository, or of one item (section 4.4).
+
+        Raises:
+            IdDoesNotExist, NoMetadataFormats
+        """
+        page = self._ask(list_metadata_formats_request(identifier), read_metadata_formats)
+        page.raise_errors()
+        return page.items
+
+    def list_sets(self) -> Iterator[Set]:
+        """The sets, page by page as they are asked for (section 4.6).
+
+        Raises:
+            NoSetHierarchy: The repository has none.
+        """
+        token: str | None = None
+        sent: set[str] = set()
+        while True:
+            page = self._ask(_sets_request(token), read_sets)
+            page.raise_errors()
+            yield from page.items
+            token = page.next_token
+            if token is None:
+                return
+            if token in sent:
+                raise TokenLoopError(token)
+            sent.add(token)
+
+    def get_record(self, identifier: str, metadata_prefix: str = "oai_dc") -> Record:
+        """One record (section 4.1).
+
+        Raises:
+            IdDoesNotExist, CannotDisseminateFormat
+        """
+        return self._ask(get_record_request(identifier, metadata_prefix), read_record)
+
+    def exchange(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
+        """Send a request; return what was read from the answer, and the answer.
+
+        Args:
+            request: What to send.
+            read: A reader of `requests_and_pages` or of `repair`.
+
+        Raises:
+            EndpointError: No answer came, or none that can be read.
+            OAIError: The reader raises the repository's error.
+        """
+        try:
+            return self._exchanged(request, read)
+        except (EndpointError, OAIError) as error:
+            failure = error
+        raise without_frames(failure)
+
+    def _exchanged(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
+        answer = self._transport.fetch(request.params)
+        try:
+            return read(answer.body), answer
+        except PageUnreadable as error:
+            if error.url:
+                raise
+            raise error.at(answer.url) from error
+
+    def _ask(self, request: Request, read: Callable[[bytes], Value]) -> Value:
+        """What was read from the answer to a request, mended where it has to be."""
+        return self.exchange(request, lambda body: read_mended(body, read)[0])[0]
+
+
+def _sets_request(token: str | None) -> Request:
+    return list_sets_request() if token is None else resume_request(Verb.LIST_SETS, token)

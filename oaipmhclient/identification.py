@@ -1,0 +1,42 @@
+"""Ask a repository who it is; go on without where only that fails (OAI-PMH 2.0, section 4.2)."""
+
+import logging
+
+from oaipmhclient.client import Client
+from oaipmhclient.errors import PageUnreadable
+from oaipmhclient.mending.repair import read_mended
+from oaipmhclient.pages.requests_and_pages import identify_request, read_identify
+from oaipmhprotocol import Identify, OAIError
+from politeweb.answers import Answer
+from politeweb.errors import HTTPStatusError
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+
+def ask_identify(client: Client) -> tuple[Identify, Answer | None]:
+    """What a repository says of itself, and its answer.
+
+    Where Identify alone is broken, as SobekCM's is, and the formats are told, nothing is
+    known of the repository, and it is harvested all the same: by days, without an
+    answer to keep.
+
+    Raises:
+        EndpointError, OAIError: There is no repository.
+    """
+    try:
+        (identify, _), answer = client.exchange(
+            identify_request(), lambda body: read_mended(body, read_identify)
+        )
+    except (HTTPStatusError, PageUnreadable, OAIError) as failure:
+        try:
+            client.list_metadata_formats()
+        except (HTTPStatusError, PageUnreadable, OAIError):
+            raise failure from None
+        logger.warning("%s; harvesting without knowing more of the repository", failure)
+        return _UNKNOWN, None
+    return identify, answer
+
+
+_UNKNOWN = read_identify(
+    b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><Identify/></OAI-PMH>'
+)

@@ -1,0 +1,109 @@
+"""A light look at a page of a list: who is on it and how it goes on, without parsing it (pure).
+
+For harvests that keep pages as received and make no records of them. Only a page
+that is exactly of the usual form is taken so; any other goes to the parser.
+
+Source: OAI-PMH 2.0, sections 3.2, 3.5 and 4.5.
+"""
+
+import re
+from datetime import datetime
+from html import unescape
+
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.pages.requests_and_pages import ListPage
+from oaipmhprotocol import DatestampError, Header, Record, ResumptionToken
+from oaipmhprotocol.datestamps import read_datestamp
+from politeweb.answers import number_of
+
+_HEAD = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml\s[^<>]*?\?>)?\s*+(?:<\?xml-stylesheet\s[^<>]*\?>)?\s*+"
+    rb"<OAI-PMH[\s>][^<]*+<responseDate>\s*(?P<date>[^<]*?)\s*</responseDate>\s*+"
+    rb"<request\b[^<>]*(?:/>|>\s*(?P<url>[^<]*?)\s*</request>)\s*+<ListRecords>\s*+<record\b"
+)
+_ENCODING = re.compile(rb"<\?xml\s[^<>]*encoding\s*=\s*[\"'](?!utf-?8[\"'])", re.IGNORECASE)
+_HEADER = re.compile(
+    r"<(?:record>\s*+<header(?P<status>\s[^<>]*+)?>\s*+<identifier>([^<]*+)</identifier>"
+    r"\s*+<datestamp>([^<]*+)</datestamp>|header|resumptionToken|!)"
+)
+"""The beginning of a record; or, without an identifier, what else there may be of a kind that
+tells whether the page is of the usual form: one look, since five take twice as long."""
+_END = re.compile(
+    rb"</record>\s*+(?:<resumptionToken(?P<attributes>\s[^<>]*?)?"
+    rb"(?:/>|>(?P<token>[^<]*+)</resumptionToken>))?"
+    rb"\s*+</ListRecords>\s*+</OAI-PMH>\s*+\Z"
+)
+_ATTRIBUTE = re.compile(r"([A-Za-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_UNUSUAL_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
+_LONGEST_END = 65536
+
+
+def read_lightly(body: bytes) -> ListPage[Record]:
+    """Read who is on a page of ``ListRecords``; the records have neither metadata nor sets.
+
+    Raises:
+        PageUnreadable: Nothing can be had of it.
+
+    Cost: about 4 µs a record of 2.5 kB, a sixth of reading it.
+    """
+    page = None if _ENCODING.match(body) else _of_usual_form(body)
+    return read_records_mended(body) if page is None else page
+
+
+def _of_usual_form(body: bytes) -> ListPage[Record] | None:
+    head = _HEAD.match(body)
+    end = _END.search(body, max(0, len(body) - _LONGEST_END))
+    if head is None or end is None:
+        return None
+    tokens = 1 if end["attributes"] is not None or end["token"] is not None else 0
+    try:
+        found = _HEADER.findall(body.decode())
+        records = tuple([Record(_header(*fields)) for fields in found if fields[1]])
+        if len(found) - len(records) != tokens:
+            return None
+        token = _token(end) if tokens else None
+        url = _text((head["url"] or b"").decode())
+    except (_Unusual, UnicodeDecodeError):
+        return None
+    return ListPage(records, _moment(head["date"]), url, token)
+
+
+class _Unusual(Exception):
+    """Something the parser has to look at."""
+
+
+def _text(content: str) -> str:
+    if "&" in content:
+        if _UNUSUAL_REFERENCE.search(content):
+            raise _Unusual
+        content = unescape(content)
+    return content.strip()
+
+
+def _header(status: str, identifier: str, datestamp: str) -> Header:
+    name = _text(identifier)
+    if not name:
+        raise _Unusual
+    deleted = bool(status) and _attributes(status).get("status") == "deleted"
+    return Header(name, _text(datestamp), (), deleted)
+
+
+def _token(end: re.Match[bytes]) -> ResumptionToken:
+    said = _attributes((end["attributes"] or b"").decode())
+    return ResumptionToken(
+        _text((end["token"] or b"").decode()),
+        number_of(said.get("completeListSize")),
+        number_of(said.get("cursor")),
+        said.get("expirationDate"),
+    )
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name: one or other for name, one, other in _ATTRIBUTE.findall(_text(text))}
+
+
+def _moment(text: bytes) -> datetime | None:
+    try:
+        return read_datestamp(text.decode("latin-1"))
+    except DatestampError:
+        return None

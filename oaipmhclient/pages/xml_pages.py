@@ -1,0 +1,250 @@
+"""Bytes from the network ↔ XML: read strictly and safely, written whole, compared (pure).
+
+The parser loads no DTD, resolves no entity and opens no network. How many bytes
+it is given is bounded by the transport, so libxml2's own limits on size
+(10 MB of text) are off.
+
+Source: OAI-PMH 2.0, section 3.2, "XML Response Format"; Canonical XML 1.0.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from lxml import etree
+
+from oaipmhclient.errors import EntitiesRefused, OtherAnswer, PageOverfull, PageUnreadable
+from oaipmhprotocol import DatestampError, OAIError, Verb, error_for_code
+from oaipmhprotocol.datestamps import read_datestamp
+
+# Atomic groups: a body without DOCTYPE must not be searched to its end for another "?>".
+_DOCTYPE = re.compile(
+    rb"(?>\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE\s+(?P<root>[^\s\[>]+)"
+    rb"(?:[^\[\"'>]|\"[^\"]*\"|'[^']*')*+(?P<subset>\[)?",
+    re.DOTALL,
+)
+_DECLARED = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"']")
+_ASCII_COMPATIBLE = re.compile(
+    rb"utf-?8|us-ascii|ascii|iso-?8859-?\d+|latin-?\d|windows-125\d|cp125\d", re.IGNORECASE
+)
+_REFERENCE = re.compile(rb"&(?!(?:lt|gt|amp|apos|quot);|#)")
+_LONGEST_CODE, _LONGEST_MESSAGE = 100, 2000
+_HTML = re.compile(rb"<(?:!DOCTYPE\s+html|html|head|body)\b", re.IGNORECASE)
+
+
+def _parser() -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        dtd_validation=False,
+        huge_tree=True,
+        remove_blank_text=False,
+    )
+
+
+def parse_page(body: bytes) -> etree._Element:
+    """Parse an answer strictly; return its root, an ``OAI-PMH`` element of any namespace.
+
+    What stands before the root element is looked at first, byte for byte: an
+    encoding that hides ASCII, and a DOCTYPE with entities, never reach the parser.
+
+    Raises:
+        PageUnreadable: Empty, HTML, cut short, ill-formed, or another root.
+        EntitiesRefused: A DOCTYPE declares entities.
+    """
+    body = body.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not body:
+        raise PageUnreadable("is empty")
+    _check_prolog(body)
+    try:
+        root = etree.fromstring(body, _parser())
+    except etree.XMLSyntaxError as error:
+        raise PageUnreadable(_syntax_sentence(body, error)) from error
+    if root.tag.rpartition("}")[2] != "OAI-PMH":
+        raise PageUnreadable(f"is XML with the root element {root.tag}, not OAI-PMH")
+    return root
+
+
+def _check_prolog(body: bytes) -> None:
+    if not body.startswith(b"<") or body[1:2] == b"\0":
+        raise PageUnreadable(f"is not XML: it begins with {body[:40]!r}")
+    declared = _DECLARED.match(body)
+    if declared and not _ASCII_COMPATIBLE.fullmatch(declared[1]):
+        raise PageUnreadable(f"declares the encoding {declared[1].decode('latin-1')}, not UTF-8")
+    doctype = _DOCTYPE.match(body)
+    if doctype and doctype["root"].lower() == b"html":
+        raise PageUnreadable("is an HTML page, not OAI-PMH")
+    if doctype and doctype["subset"] and b"<!ENTITY" in body[doctype.end() :]:
+        raise EntitiesRefused("declares XML entities of its own, which are never resolved")
+    if doctype and _REFERENCE.search(body):
+        raise EntitiesRefused("refers to XML entities of a DTD, which is never loaded")
+
+
+def _syntax_sentence(body: bytes, error: etree.XMLSyntaxError) -> str:
+    if _HTML.match(body):
+        return "is an HTML page, not OAI-PMH"
+    if b"OAI-PMH>" not in body[-1024:] and b"OAI-PMH" in body[:4096]:
+        return f"is cut short after {len(body):,} bytes"
+    return f"is not well-formed XML: {error.msg}"
+
+
+class Serialiser:
+    """Elements of one answer → bytes, each well-formed on its own.
+
+    Every namespace in scope is declared on each. A megabyte of declarations around a
+    hundred thousand records would become a hundred gigabytes, so there is an end to it.
+
+    Args:
+        size: The answer's, in bytes.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = 2 * size + (64 << 20)
+
+    def __call__(self, element: etree._Element) -> bytes:
+        """The element as bytes.
+
+        Raises:
+            PageOverfull: More came of the answer than can be meant.
+        """
+        made = etree.tostring(element, encoding="UTF-8", xml_declaration=False, with_tail=False)
+        self.spend(len(made))
+        return made
+
+    def spend(self, size: int) -> None:
+        """Count bytes that are made of the answer otherwise; raises as above."""
+        self._left -= size
+        if self._left < 0:
+            raise PageOverfull(
+                "would grow to many times its size: it repeats namespaces, or holds too many"
+                " records that cannot be used"
+            )
+
+
+def text_of(element: etree._Element | None) -> str:
+    """The element's text without surrounding white space and without comments; "" for None."""
+    if element is None:
+        return ""
+    if len(element):
+        return etree.tostring(element, method="text", encoding="unicode", with_tail=False).strip()
+    return (element.text or "").strip()
+
+
+def elements_of(parent: etree._Element) -> Iterator[etree._Element]:
+    """The child elements, comments and processing instructions left out."""
+    return iter(parent.iterchildren(tag=etree.Element))
+
+
+def parse_fragment(content: bytes) -> etree._Element | None:
+    """Parse an element that was serialised; None for bytes that are no XML."""
+    try:
+        return etree.fromstring(content, _parser())
+    except etree.XMLSyntaxError:
+        return None
+
+
+def same_content(one: bytes, other: bytes) -> bool:
+    """Whether two serialised elements say the same, whatever way they are written.
+
+    Equal bytes, else equal after exclusive canonicalisation with comments: the
+    order and quotes of attributes, entities, and declarations that nothing uses
+    do not count. The latter matter, since what the envelope declares is in scope
+    in every record, and repositories declare more on a first page than on the
+    following ones (OPUS 4 leaves out ``xsi`` there).
+    """
+    return one == other or _canonical(one) == _canonical(other)
+
+
+def _canonical(content: bytes) -> bytes:
+    """The canonical form; bytes that have none are their own.
+
+    None have those that are no XML, and those with a namespace that is a relative URI
+    (Canonical XML 1.0, section 1.3).
+    """
+    root = parse_fragment(content)
+    if root is None:
+        return content
+    try:
+        return etree.tostring(root, method="c14n", exclusive=True, with_comments=True)
+    except etree.C14NError:
+        return content
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What every answer has (section 3.2).
+
+    Attributes:
+        namespace: That of the answer's elements, in Clark's notation (``{…}``); empty for none.
+        serialise: Makes bytes of its elements.
+        verb: What was asked for.
+        element: The element named like the verb; None where there are errors only.
+        response_date: The server's clock, or None where it cannot be read.
+        request_url: The text of the ``request`` element.
+        errors: Error conditions, in the order sent.
+    """
+
+    namespace: str
+    serialise: Serialiser
+    verb: Verb
+    element: etree._Element | None
+    response_date: datetime | None
+    request_url: str
+    errors: tuple[OAIError, ...]
+
+    def raise_errors(self) -> None:
+        """Raise the first error condition, unless an answer came with it."""
+        if self.errors and self.element is None:
+            raise self.errors[0]
+
+    def answer(self) -> etree._Element:
+        """The element named like the verb."""
+        if self.element is None:
+            raise PageUnreadable(f"holds neither {self.verb} nor an error")
+        return self.element
+
+
+def open_answer(body: bytes, verb: Verb) -> Envelope:
+    """Parse an answer to a verb and take apart what every answer has.
+
+    Raises:
+        PageUnreadable: See `parse_page`; or neither an answer to the verb nor an error.
+    """
+    root = parse_page(body)
+    namespace = root.tag[: -len("OAI-PMH")]
+    found: dict[str, etree._Element] = {}
+    errors: list[OAIError] = []
+    for child in elements_of(root):
+        name = child.tag.rpartition("}")[2].lower()
+        if name == "error":
+            code, message = child.get("code", ""), text_of(child)
+            errors.append(error_for_code(code[:_LONGEST_CODE], message[:_LONGEST_MESSAGE]))
+        else:
+            found.setdefault(name, child)
+    if verb.lower() not in found and not errors:
+        raise _other_answer(verb, found)
+    return Envelope(
+        namespace,
+        Serialiser(len(body)),
+        verb,
+        found.get(verb.lower()),
+        _moment(text_of(found.get("responsedate"))),
+        text_of(found.get("request")),
+        tuple(errors),
+    )
+
+
+def _other_answer(verb: Verb, found: Mapping[str, object]) -> PageUnreadable:
+    others = [other for other in Verb if other.lower() in found]
+    if others:
+        return OtherAnswer(f"is one to {others[0]}, not to {verb}")
+    return PageUnreadable(f"holds neither {verb} nor an error")
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return read_datestamp(text)
+    except DatestampError:
+        return None

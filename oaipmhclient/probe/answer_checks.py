@@ -1,0 +1,315 @@
+"""Errors, HTTP, XML and speed, judged (pure).
+
+Source: OAI-PMH 2.0, sections 3.1, 3.2 and 3.6.
+"""
+
+import re
+from collections.abc import Sequence
+from statistics import median
+
+from oaipmhclient.probe.answer_schema import invalidities
+from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, note, ok
+from oaipmhprotocol.words import OAI_NAMESPACE
+
+CHECKS = Checks()
+
+
+def _due(asked: Asked | None, what: str, code: str) -> Verdict | None:
+    """Whether a request that cannot be answered brought the error condition that is due."""
+    if asked is None:
+        return None
+    if code not in asked.codes:
+        return fault(f"{what} brings {asked.outcome}, where {code} is due.", asked)
+    return ok(f"{what} is told as {code}.", asked)
+
+
+@CHECKS.add(
+    "P601", "A verb that does not exist is told as badVerb", section="3.6",
+    handling="Nothing: it never sends one.",
+)  # fmt: skip
+def bad_verb(evidence: Evidence) -> Verdict | None:
+    """``verb=Probe``."""
+    return _due(evidence.get("error/verb"), "A verb that does not exist", "badVerb")
+
+
+@CHECKS.add(
+    "P602", "A missing argument is told as badArgument", section="3.6",
+    handling="Nothing: it never leaves one out.",
+)  # fmt: skip
+def missing_argument(evidence: Evidence) -> Verdict | None:
+    """ListRecords without metadataPrefix."""
+    return _due(evidence.get("error/missing"), "ListRecords without metadataPrefix", "badArgument")
+
+
+@CHECKS.add(
+    "P603", "An argument that does not exist is told as badArgument", section="3.6",
+    handling="Nothing: it never sends one.",
+)  # fmt: skip
+def unknown_argument(evidence: Evidence) -> Verdict | None:
+    """Identify with one."""
+    asked = evidence.get("error/argument")
+    return _due(asked, "An argument that does not exist", "badArgument")
+
+
+@CHECKS.add(
+    "P604", "An unknown format is told as cannotDisseminateFormat", section="3.6",
+    handling="Says that the format is not to be had, or stops at any other error.",
+)  # fmt: skip
+def unknown_format(evidence: Evidence) -> Verdict | None:
+    """ListRecords in one."""
+    asked = evidence.get("error/format")
+    return _due(asked, "A format that does not exist", "cannotDisseminateFormat")
+
+
+@CHECKS.add(
+    "P605", "An unknown identifier is told as idDoesNotExist", section="3.6",
+    handling="Lists the record as unreachable, whatever the reason.",
+)  # fmt: skip
+def unknown_identifier(evidence: Evidence) -> Verdict | None:
+    """GetRecord of one."""
+    asked = evidence.get("error/identifier")
+    return _due(asked, "An identifier that does not exist", "idDoesNotExist")
+
+
+@CHECKS.add(
+    "P606", "A token that was never handed out is told as badResumptionToken", section="3.6",
+    handling="Counts what came, and never takes such an answer for the end of a list.",
+)  # fmt: skip
+def unknown_token(evidence: Evidence) -> Verdict | None:
+    """ListRecords with one."""
+    asked = evidence.get("error/token")
+    return _due(asked, "A token that was never handed out", "badResumptionToken")
+
+
+@CHECKS.add(
+    "P607", "Error conditions come with HTTP status 200", section="3.6",
+    handling="Reads the answer before it judges the status.",
+)  # fmt: skip
+def errors_are_answers(evidence: Evidence) -> Verdict | None:
+    """Errors of OAI-PMH are not errors of HTTP."""
+    answers = [(one, one.answer) for one in evidence.answered() if one.errors]
+    for asked, answer in answers:
+        if answer is not None and answer.status != 200:
+            return fault(
+                f"The error {', '.join(asked.codes)} comes with HTTP status {answer.status}.", asked
+            )
+    return ok(f"{len(answers)} error conditions came with status 200.") if answers else None
+
+
+@CHECKS.add(
+    "P701", "Answers are of the type text/xml", section="3.1.2.1",
+    handling="Looks at the bytes, not at the type.",
+)  # fmt: skip
+def type_is_xml(evidence: Evidence) -> Verdict | None:
+    """Content-Type of every answer."""
+    answers = [(one, one.answer) for one in evidence.answered()]
+    for asked, answer in answers:
+        stated = answer.headers.get("content-type", "") if answer is not None else ""
+        kind = stated.partition(";")[0].strip().lower()
+        if kind == "application/xml":
+            return note("The type is application/xml; text/xml is what is asked for.", asked)
+        if kind != "text/xml":
+            return fault(f"The type is “{stated}”." if stated else "No type is told.", asked)
+    return ok("Every answer is text/xml.") if answers else None
+
+
+@CHECKS.add(
+    "P702", "Answers are compressed, and only as they say", section="3.1.3",
+    handling="Takes gzip and deflate, and looks at the bytes.",
+)  # fmt: skip
+def compression_is_honest(evidence: Evidence) -> Verdict | None:
+    """Content-Encoding against the bytes, and against Identify."""
+    answers = [(one, one.answer) for one in evidence.answered()]
+    packed = 0
+    for asked, answer in answers:
+        stated = (
+            answer.headers.get("content-encoding", "identity").strip().lower() if answer else ""
+        )
+        is_gzip = answer is not None and (answer.raw or answer.body).startswith(b"\x1f\x8b")
+        if is_gzip and stated not in {"gzip", "x-gzip"}:
+            return fault("An answer is packed with gzip, and does not say so.", asked)
+        if not is_gzip and stated in {"gzip", "x-gzip"}:
+            return fault("An answer says that it is packed with gzip, and is not.", asked)
+        packed += stated != "identity"
+    return _offer(evidence, packed) if answers else None
+
+
+def _offer(evidence: Evidence, packed: int) -> Verdict:
+    claimed = evidence.identify.compression if evidence.identify is not None else ()
+    if packed:
+        return ok(f"{packed} answers came compressed.")
+    if set(claimed) & {"gzip", "deflate"}:
+        return fault(
+            f"Identify offers {', '.join(claimed)}; asked for, it did not come.",
+            evidence.get("identify"),
+        )
+    return note("Nothing is compressed; gzip makes XML several times smaller.")
+
+
+@CHECKS.add(
+    "P703", "POST is answered as GET is", section="3.1.1.2",
+    handling="Sends GET, unless told otherwise with --post.",
+)  # fmt: skip
+def post_is_answered(evidence: Evidence) -> Verdict | None:
+    """Identify by POST."""
+    asked = evidence.get("post")
+    if asked is None or evidence.identify is None:
+        return None
+    if asked.identify is None:
+        return fault(f"Identify, sent by POST, brings {asked.outcome}.", asked)
+    return ok("POST is answered.", asked)
+
+
+@CHECKS.add(
+    "P704", "The repository answers where it was asked", section="3.1.2.2",
+    handling="Follows redirects, and tells the new address.",
+)  # fmt: skip
+def nothing_moved(evidence: Evidence) -> Verdict | None:
+    """Without redirects."""
+    if not evidence.answered():
+        return None
+    if evidence.moved_to:
+        return note(f"Requests are redirected to {evidence.moved_to}; harvest that address.")
+    return ok("No request was redirected.")
+
+
+@CHECKS.add(
+    "P705", "Every request is answered, at the first attempt", section="3.1.2.2",
+    handling="Tries again after a pause that grows, or as long as the repository asks for.",
+)  # fmt: skip
+def requests_are_answered(evidence: Evidence) -> Verdict | None:
+    """An HTTP error is an answer of a kind: other checks tell of it."""
+    failed = [one for one in evidence.asked.values() if one.status is None]
+    if evidence.stopped:
+        return note(evidence.stopped)
+    if failed:
+        return fault(
+            f"{len(failed)} of {len(evidence.asked)} requests brought no answer."
+            f" The first: {failed[0].failure}.", failed[0],
+        )  # fmt: skip
+    if evidence.retried:
+        return note(f"{evidence.retried} requests had to be sent again.")
+    return ok(f"All {len(evidence.asked)} requests were answered.")
+
+
+@CHECKS.add(
+    "P801", "Answers are well-formed XML", section="3.2",
+    handling="Mends what can be mended, record by record; sets the rest aside with its bytes.",
+)  # fmt: skip
+def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
+    """As a strict parser reads them."""
+    answers = evidence.answered()
+    bad = [one for one in answers if one.root is None or (one.unreadable and one.repairs)]
+    if bad:
+        mended = f" Needed: {', '.join(bad[0].repairs)}." if bad[0].repairs else ""
+        return fault(
+            f"{len(bad)} of {len(answers)} answers are not well-formed. The first"
+            f" {bad[0].unreadable}.{mended}",
+            bad[0],
+        )
+    return ok(f"All {len(answers)} answers are well-formed.") if answers else None
+
+
+@CHECKS.add(
+    "P802", "Answers are in the namespace of OAI-PMH 2.0", section="3.2",
+    handling="Goes by the elements' names alone.",
+)  # fmt: skip
+def namespace_is_right(evidence: Evidence) -> Verdict | None:
+    """The root element's."""
+    answers = _readable(evidence)
+    for asked, namespace in answers:
+        if namespace != OAI_NAMESPACE:
+            shown = f"the namespace {namespace}" if namespace else "no namespace"
+            return fault(f"An answer has {shown}.", asked)
+    return ok("Every answer is in the namespace of OAI-PMH 2.0.") if answers else None
+
+
+def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
+    """Answers that are well-formed, with the namespace of their root."""
+    return [
+        (one, str(one.root.tag).partition("}")[0][1:] if str(one.root.tag).startswith("{") else "")
+        for one in evidence.answered()
+        if one.root is not None
+    ]
+
+
+@CHECKS.add(
+    "P803", "Answers are in UTF-8", section="3.2",
+    handling="Converts what says what it is, and recognises Windows characters.",
+)  # fmt: skip
+def encoding_is_utf8(evidence: Evidence) -> Verdict | None:
+    """By their XML declaration, and by Content-Type."""
+    answers = evidence.answered()
+    for asked in answers:
+        for stated in _encodings(asked):
+            if stated.lower() not in {"utf-8", "utf8", "us-ascii"}:
+                return fault(f"An answer is said to be in {stated}.", asked)
+    return ok("Every answer is in UTF-8.") if answers else None
+
+
+def _encodings(asked: Asked) -> list[str]:
+    if asked.answer is None:
+        return []
+    declared = re.match(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']+)", asked.answer.body)
+    charset = re.search(
+        r"charset\s*=\s*\"?([\w.:-]+)", asked.answer.headers.get("content-type", "")
+    )
+    found = [declared[1].decode("latin-1")] if declared else []
+    return [*found, charset[1]] if charset else found
+
+
+@CHECKS.add(
+    "P804", "Answers are valid against the schema", section="3.2",
+    handling="Reads what is there, and takes a default for what is not.",
+)  # fmt: skip
+def answers_are_valid(evidence: Evidence) -> Verdict | None:
+    """Of the protocol's own elements."""
+    return _validity(evidence, 0, "Every answer is valid.")
+
+
+@CHECKS.add(
+    "P805", "Dublin Core and descriptions are valid against their schemas", section="3.4",
+    handling="Stores metadata as it comes.",
+)  # fmt: skip
+def contents_are_valid(evidence: Evidence) -> Verdict | None:
+    """Of what the containers hold, where its schema is known."""
+    return _validity(
+        evidence, 1, "Metadata and descriptions are valid, as far as their schemas are known."
+    )
+
+
+def _validity(evidence: Evidence, which: int, well: str) -> Verdict | None:
+    answers = [one for one, namespace in _readable(evidence) if namespace == OAI_NAMESPACE]
+    invalid = [(one, found) for one in answers if (found := _invalid(one, which))]
+    if invalid:
+        asked, found = invalid[0]
+        more = f" ({len(found) - 1} more in this answer)" if len(found) > 1 else ""
+        return fault(
+            f"{len(invalid)} of {len(answers)} answers are not valid. The first: {found[0]}{more}.",
+            asked,
+        )
+    return ok(well) if answers else None
+
+
+def _invalid(asked: Asked, which: int) -> Sequence[str]:
+    return invalidities(asked.root)[which] if asked.root is not None else ()
+
+
+@CHECKS.add(
+    "P901", "Lists come in good time", section="3.5",
+    handling="Waits three minutes for a byte; asks for several windows at once where that helps.",
+)  # fmt: skip
+def lists_come_in_time(evidence: Evidence) -> Verdict | None:
+    """Seconds for a page, and records in a second."""
+    pages = [one for one in evidence.pages if one.items]
+    if not pages:
+        return None
+    seconds = sum(one.seconds for one in pages)
+    size = sum(len(one.answer.raw or one.answer.body) for one in pages if one.answer is not None)
+    rate = sum(len(one.items) for one in pages) / max(seconds, 1e-6)
+    middle = median(one.seconds for one in pages)
+    told = (
+        f"A page takes {middle:.1f} s and {size / len(pages) / 1000:,.0f} kB;"
+        f" {rate:,.0f} records come in a second."
+    )
+    return note(told, pages[0]) if middle > 10 or rate < 1 else ok(told, pages[0])

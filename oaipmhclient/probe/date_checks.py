@@ -1,0 +1,297 @@
+"""Datestamps, windows and deletions, judged (pure).
+
+Source: OAI-PMH 2.0, sections 2.5.1, 2.7.1, 3.3 and 3.6.
+"""
+
+from datetime import datetime
+
+from oaipmhclient.probe.identity_checks import field_of
+from oaipmhclient.probe.list_checks import header_of, identifiers, readable
+from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, ok
+from oaipmhprotocol import DatestampError, Granularity, Header, Record
+from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
+from oaipmhprotocol.words import DeletedRecord
+
+CHECKS = Checks()
+
+
+def _headers(evidence: Evidence) -> list[tuple[Asked, Header]]:
+    """Every header of the sample, with the exchange it came in."""
+    lists = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
+    return [(asked, header_of(item)) for asked in lists for item in asked.items]
+
+
+def _claimed(evidence: Evidence) -> Granularity | None:
+    return evidence.identify.granularity if evidence.identify is not None else None
+
+
+@CHECKS.add(
+    "P401", "Datestamps are in UTC and in the granularity stated", section="2.7.1",
+    handling="Reads fractions, offsets and missing zones, and keeps what was sent.",
+)  # fmt: skip
+def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
+    """Each of the sample."""
+    claimed, sample = _claimed(evidence), _headers(evidence)
+    for asked, header in sample:
+        try:
+            parse_datestamp(header.datestamp)
+            kind = Granularity.of(header.datestamp)
+        except DatestampError:
+            return fault(
+                f"The datestamp of {header.identifier} is “{header.datestamp}”,"
+                " which is no date in UTC.", asked,
+            )  # fmt: skip
+        if claimed is not None and kind is not claimed:
+            return fault(
+                f"The datestamp of {header.identifier} is {header.datestamp}, where Identify"
+                f" says {claimed}.", asked,
+            )  # fmt: skip
+    return ok(f"{len(sample)} datestamps are well-formed.", sample[0][0]) if sample else None
+
+
+@CHECKS.add(
+    "P402", "Nothing is older than earliestDatestamp", section="4.2",
+    handling="Asks without a first date, so that nothing earlier is missed.",
+)  # fmt: skip
+def nothing_is_older(evidence: Evidence) -> Verdict | None:
+    """No datestamp of the sample."""
+    identify, sample = evidence.identify, _headers(evidence)
+    if identify is None or not sample:
+        return None
+    try:
+        earliest = read_datestamp(identify.earliest_datestamp)
+    except DatestampError:
+        return None
+    for asked, header in sample:
+        dated = readable([header])
+        if dated and dated[0][1] < _granule(header.datestamp).floor(earliest):
+            return fault(
+                f"{header.identifier} is of {header.datestamp}, before the earliestDatestamp"
+                f" {identify.earliest_datestamp}.", asked,
+            )  # fmt: skip
+    return ok("Nothing in the sample is older.", sample[0][0])
+
+
+def _granule(datestamp: str) -> Granularity:
+    """How fine a datestamp is, however it is spelled."""
+    return Granularity.DAY if len(datestamp.strip()) <= len("YYYY-MM-DD") else Granularity.SECOND
+
+
+def _bounded(asked: Asked | None, name: str) -> tuple[Asked, datetime] | None:
+    """An exchange with a window that brought a list, and one of its bounds."""
+    if asked is None or not asked.is_list:
+        return None
+    return asked, read_datestamp(asked.params[name])
+
+
+@CHECKS.add(
+    "P403", "from leaves out what is older", section="2.7.1",
+    handling="Recognises windows that do not work, and harvests one long list.",
+)  # fmt: skip
+def from_filters(evidence: Evidence) -> Verdict | None:
+    """No header before it."""
+    bounded = _bounded(evidence.get("window/since"), "from")
+    if bounded is None:
+        return _refused(evidence.get("window/since"))
+    asked, first = bounded
+    outside = [h for h, date in readable([*map(header_of, asked.items)]) if date < first]
+    if outside:
+        return fault(
+            f"Asked from {asked.params['from']}, the repository lists {outside[0].identifier}"
+            f" of {outside[0].datestamp}.", asked,
+        )  # fmt: skip
+    return ok(f"Nothing older than {asked.params['from']} is listed.", asked)
+
+
+@CHECKS.add(
+    "P404", "until leaves out what is newer", section="2.7.1",
+    handling="Recognises windows that do not work, and harvests one long list.",
+)  # fmt: skip
+def until_filters(evidence: Evidence) -> Verdict | None:
+    """No header after it."""
+    bounded = _bounded(evidence.get("window/before"), "until")
+    if bounded is None:
+        return _refused(evidence.get("window/before"))
+    asked, last = bounded
+    granule = Granularity.of(asked.params["until"])
+    outside = [
+        h for h, date in readable([*map(header_of, asked.items)]) if granule.floor(date) > last
+    ]
+    if outside:
+        return fault(
+            f"Asked until {asked.params['until']}, the repository lists {outside[0].identifier}"
+            f" of {outside[0].datestamp}.", asked,
+        )  # fmt: skip
+    return ok(f"Nothing newer than {asked.params['until']} is listed.", asked)
+
+
+def _refused(asked: Asked | None) -> Verdict | None:
+    """A window that was asked for, and brought no list at all."""
+    if asked is None:
+        return None
+    return fault(f"A window by date brings {asked.outcome}.", asked)
+
+
+@CHECKS.add(
+    "P405", "from and until are inclusive", section="2.7.1",
+    handling="Lets windows overlap by one granule.",
+)  # fmt: skip
+def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
+    """The window of one record's own datestamp holds it."""
+    asked = evidence.get("window/exact")
+    if asked is None:
+        return None
+    if not asked.is_list:
+        return _refused(asked)
+    stamp = asked.params["from"]
+    wanted = {h.identifier for _, h in _headers(evidence) if h.datestamp.startswith(stamp)}
+    if not wanted:
+        return None
+    if not wanted & set(identifiers(asked)):
+        if asked.page is not None and asked.page.next_token:
+            return None
+        return fault(
+            f"{min(wanted)} has the datestamp {stamp}, and is not in the window from {stamp}"
+            f" until {stamp}.", asked,
+        )  # fmt: skip
+    return ok(f"The window from {stamp} until {stamp} holds what is of that date.", asked)
+
+
+@CHECKS.add(
+    "P406", "A window without records is told as noRecordsMatch", section="3.6",
+    handling="Takes any empty list for empty.",
+)  # fmt: skip
+def emptiness_is_told(evidence: Evidence) -> Verdict | None:
+    """A day next year."""
+    asked = evidence.get("window/empty")
+    if asked is None:
+        return None
+    if asked.codes != ("noRecordsMatch",) or asked.items:
+        return fault(f"A window that lies ahead brings {asked.outcome}.", asked)
+    return ok("An empty window is told as noRecordsMatch.", asked)
+
+
+def _bad_argument(asked: Asked | None, what: str) -> Verdict | None:
+    if asked is None:
+        return None
+    if "badArgument" not in asked.codes:
+        return fault(f"{what} brings {asked.outcome}, where badArgument is due.", asked)
+    return ok(f"{what} is told as badArgument.", asked)
+
+
+@CHECKS.add(
+    "P407", "A window that ends before it begins is refused", section="3.6",
+    handling="Never asks for one.",
+)  # fmt: skip
+def reversed_windows_are_refused(evidence: Evidence) -> Verdict | None:
+    """With badArgument."""
+    return _bad_argument(evidence.get("window/reversed"), "A from later than until")
+
+
+@CHECKS.add(
+    "P408", "from and until of different granularity are refused", section="2.7.1",
+    handling="Never asks for one.",
+)  # fmt: skip
+def mixed_windows_are_refused(evidence: Evidence) -> Verdict | None:
+    """With badArgument."""
+    return _bad_argument(evidence.get("window/mixed"), "A from by day with an until by second")
+
+
+@CHECKS.add(
+    "P409", "Days are understood by all, seconds only where stated", section="2.7.1",
+    handling="Asks by days where seconds are refused.",
+)  # fmt: skip
+def the_other_granularity(evidence: Evidence) -> Verdict | None:
+    """The granularity that was not stated."""
+    finer = evidence.get("window/seconds")
+    if finer is not None:
+        return _bad_argument(finer, "A date by second, where only days are understood,")
+    asked, since = evidence.get("window/day"), evidence.get("window/since")
+    if asked is None or since is None or not since.items:
+        return None
+    if not asked.items:
+        return fault(f"A date by day, with records after it, brings {asked.outcome}.", asked)
+    return ok("Windows by day are understood too.", asked)
+
+
+@CHECKS.add(
+    "P410", "Windows are as fine as the granularity stated", section="2.7.1",
+    handling="Asks by days, and stores what it has already only once.",
+)  # fmt: skip
+def windows_are_fine(evidence: Evidence) -> Verdict | None:
+    """The window of one granule holds that granule only."""
+    asked = evidence.get("window/exact")
+    if asked is None or not asked.items:
+        return None
+    stamp = asked.params["from"]
+    wanted, granularity = read_datestamp(stamp), Granularity.of(stamp)
+    others = [
+        h
+        for h, date in readable([*map(header_of, asked.items)])
+        if granularity.floor(date) != wanted
+    ]
+    if others:
+        return fault(
+            f"The window from {stamp} until {stamp} holds {others[0].identifier} of"
+            f" {others[0].datestamp}.", asked,
+        )  # fmt: skip
+    return ok(f"The window from {stamp} until {stamp} holds nothing else.", asked)
+
+
+@CHECKS.add(
+    "P501", "Deletions are told as Identify says", section="2.5.1",
+    handling="Marks what is told; `silo harvest --sweep` finds what is not.",
+)  # fmt: skip
+def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
+    """None where deletedRecord is no; more cannot be seen from outside."""
+    found, sample = field_of(evidence, "deletedRecord"), _headers(evidence)
+    if found is None or found[1] not in list(DeletedRecord) or not sample:
+        return None
+    deleted = [(asked, header) for asked, header in sample if header.deleted]
+    if deleted and found[1] == DeletedRecord.NO:
+        asked, header = deleted[0]
+        return fault(
+            f"{header.identifier} is listed as deleted, where deletedRecord says no.", asked
+        )
+    return ok(
+        f"deletedRecord is {found[1]}; {len(deleted)} of {len(sample)} headers"
+        " are of deleted records.", sample[0][0],
+    )  # fmt: skip
+
+
+@CHECKS.add(
+    "P502", "Deleted records have no metadata, all others have", section="2.5.1",
+    handling="Stores the deletion, or the header alone, and says so.",
+)  # fmt: skip
+def metadata_is_where_due(evidence: Evidence) -> Verdict | None:
+    """Each record of the sample."""
+    seen = 0
+    for asked in evidence.pages:
+        for record in asked.items:
+            wrong = isinstance(record, Record) and _wrong_parts(record)
+            if wrong:
+                return fault(f"{record.header.identifier} {wrong}.", asked)
+            seen += 1
+    return ok(f"{seen} records have what is due.", evidence.pages[0]) if seen else None
+
+
+def _wrong_parts(record: Record) -> str:
+    if record.header.deleted:
+        return "is deleted and has metadata" if record.metadata is not None else ""
+    return "" if record.metadata is not None else "has no metadata and is not deleted"
+
+
+@CHECKS.add(
+    "P503", "GetRecord of a deleted record says that it is deleted", section="2.5.1",
+    handling="Goes by what the list says.",
+)  # fmt: skip
+def deleted_records_are_told(evidence: Evidence) -> Verdict | None:
+    """With a header of that status, not as unknown."""
+    asked = evidence.get("record/deleted")
+    if asked is None:
+        return None
+    wanted = asked.params["identifier"]
+    if not asked.items or not header_of(asked.items[0]).deleted:
+        came = "a record that is not deleted" if asked.items else asked.outcome
+        return fault(f"GetRecord of {wanted}, listed as deleted, brings {came}.", asked)
+    return ok(f"GetRecord says that {wanted} is deleted.", asked)

@@ -1,0 +1,311 @@
+"""What a repository says of itself, its formats and sets, judged (pure).
+
+Source: OAI-PMH 2.0, sections 2.6, 3.3, 3.4, 4.2, 4.4 and 4.6.
+"""
+
+import re
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from oaipmhclient.pages.xml_pages import elements_of, text_of
+from oaipmhclient.probe.values import Asked, Checks, Evidence, Verdict, fault, note, ok
+from oaipmhprotocol import DatestampError, Granularity, Header
+from oaipmhprotocol.datestamps import parse_datestamp
+from oaipmhprotocol.words import OAI_DC_NAMESPACE, PROTOCOL_VERSION, DeletedRecord
+
+CHECKS = Checks()
+
+_REQUIRED = (
+    "repositoryName", "baseURL", "protocolVersion", "adminEmail",
+    "earliestDatestamp", "deletedRecord", "granularity",
+)  # fmt: skip
+
+
+def _field(evidence: Evidence, name: str) -> tuple[Asked, list[str]] | None:
+    """The Identify exchange and the texts of one of its fields, if it can be read at all."""
+    asked = evidence.get("identify")
+    if asked is None or asked.root is None or asked.identify is None:
+        return None
+    found = [
+        text_of(one)
+        for answer in elements_of(asked.root)
+        if answer.tag.rpartition("}")[2] == "Identify"
+        for one in elements_of(answer)
+        if one.tag.rpartition("}")[2] == name
+    ]
+    return asked, found
+
+
+def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
+    """The same for a field that is there; the check on missing ones tells of the others."""
+    found = _field(evidence, name)
+    return (found[0], found[1][0]) if found and found[1] and found[1][0] else None
+
+
+@CHECKS.add(
+    "P101", "Identify is answered", section="4.2",
+    handling="Harvests without it, by days and without trust in dates or deletions.",
+)  # fmt: skip
+def identify_is_answered(evidence: Evidence) -> Verdict | None:
+    """An answer that says who is there."""
+    asked = evidence.get("identify")
+    if asked is None:
+        return None
+    if asked.identify is None:
+        return fault(f"Identify brings {asked.outcome}.", asked)
+    return ok(f"The repository calls itself “{asked.identify.repository_name}”.", asked)
+
+
+@CHECKS.add(
+    "P102", "Identify has every required element", section="4.2",
+    handling="Takes a default for what is missing: days, no deletions kept, no earliest date.",
+)  # fmt: skip
+def nothing_is_missing(evidence: Evidence) -> Verdict | None:
+    """Every element that the specification requires, with something in it."""
+    asked = evidence.get("identify")
+    missing = []
+    for name in _REQUIRED:
+        found = _field(evidence, name)
+        if found is None:
+            return None
+        if not any(found[1]):
+            missing.append(name)
+    if missing:
+        return fault(f"Identify is without {', '.join(missing)}.", asked)
+    return ok("All required elements are there.", asked)
+
+
+@CHECKS.add(
+    "P103", "baseURL is where the repository answers", section="4.2",
+    handling="Goes on with the address it was given, and remembers that one.",
+)  # fmt: skip
+def base_url_is_true(evidence: Evidence) -> Verdict | None:
+    """The address stated is the one asked, or the one it moved to."""
+    found = field_of(evidence, "baseURL")
+    if found is None:
+        return None
+    asked, stated = found
+    known = [url for url in (evidence.base_url, evidence.moved_to) if url]
+    if stated in known:
+        return ok(f"baseURL is {stated}.", asked)
+    sentence = f"baseURL says {stated}, but the repository was asked at {evidence.base_url}"
+    if any(_alike(stated, url) for url in known):
+        return note(sentence + ", which differs in little.", asked)
+    return fault(sentence + ".", asked)
+
+
+def _alike(one: str, other: str) -> bool:
+    """The same but for http or https, upper case in the host, and a slash at the end."""
+
+    def plain(url: str) -> tuple[str, str, str]:
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return url, "", ""
+        return parts.netloc.lower(), parts.path.rstrip("/"), parts.query
+
+    return plain(one) == plain(other)
+
+
+@CHECKS.add(
+    "P104", "The protocol's version is 2.0", section="4.2",
+    handling="Reads what comes as 2.0; most of 1.1 is understood.",
+)  # fmt: skip
+def version_is_two(evidence: Evidence) -> Verdict | None:
+    """The only version that this specification knows."""
+    found = field_of(evidence, "protocolVersion")
+    if found is None:
+        return None
+    asked, stated = found
+    if stated != PROTOCOL_VERSION:
+        return fault(f"protocolVersion is “{stated}”.", asked)
+    return ok("protocolVersion is 2.0.", asked)
+
+
+@CHECKS.add(
+    "P105", "There is a mail address to write to", section="4.2",
+    handling="Nothing: it is for people.",
+)  # fmt: skip
+def mail_address_is_one(evidence: Evidence) -> Verdict | None:
+    """Each adminEmail has the form of one."""
+    found = _field(evidence, "adminEmail")
+    if found is None or not any(found[1]):
+        return None
+    asked, addresses = found
+    bad = [one for one in addresses if not re.fullmatch(r"\S+@(\S+\.)+\S+", one)]
+    if bad:
+        return fault(f"adminEmail “{bad[0]}” is no mail address.", asked)
+    return ok(f"Mail goes to {', '.join(addresses)}.", asked)
+
+
+@CHECKS.add(
+    "P106", "earliestDatestamp is a date", section="4.2",
+    handling="Asks without a first date, so that nothing earlier is missed.",
+)  # fmt: skip
+def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
+    """Well-formed, in the granularity stated, and not absurd."""
+    found = field_of(evidence, "earliestDatestamp")
+    if found is None:
+        return None
+    asked, stated = found
+    try:
+        moment = parse_datestamp(stated)
+    except DatestampError:
+        return fault(f"earliestDatestamp is “{stated}”, which is no date in UTC.", asked)
+    claimed = evidence.identify.granularity if evidence.identify else None
+    if claimed and Granularity.of(stated) is not claimed:
+        return fault(f"earliestDatestamp {stated} is not in the granularity {claimed}.", asked)
+    if moment.year < 1970:
+        return note(f"earliestDatestamp is {stated}, long before any repository.", asked)
+    return ok(f"earliestDatestamp is {stated}.", asked)
+
+
+@CHECKS.add(
+    "P107", "granularity is one of the two", section="4.2",
+    handling="Takes other letter cases for what they mean, anything else for days.",
+)  # fmt: skip
+def granularity_is_known(evidence: Evidence) -> Verdict | None:
+    """Letter for letter."""
+    found = field_of(evidence, "granularity")
+    if found is None:
+        return None
+    asked, stated = found
+    if stated not in list(Granularity):
+        return fault(f"granularity is “{stated}”, not {' or '.join(Granularity)}.", asked)
+    return ok(f"granularity is {stated}.", asked)
+
+
+@CHECKS.add(
+    "P108", "deletedRecord is one of the three", section="2.5.1",
+    handling="Takes it for “no”; `silo harvest --sweep` finds deletions that are not told.",
+)  # fmt: skip
+def deleted_record_is_known(evidence: Evidence) -> Verdict | None:
+    """Letter for letter."""
+    found = field_of(evidence, "deletedRecord")
+    if found is None:
+        return None
+    asked, stated = found
+    if stated not in list(DeletedRecord):
+        return fault(f"deletedRecord is “{stated}”, not no, transient or persistent.", asked)
+    return ok(f"deletedRecord is {stated}.", asked)
+
+
+@CHECKS.add(
+    "P109", "The repository's clock is right, and tells UTC", section="3.3.2",
+    handling="Goes by the repository's clock alone, and asks a little further back each time.",
+)  # fmt: skip
+def clock_is_right(evidence: Evidence) -> Verdict | None:
+    """ResponseDate against the moment the answer came."""
+    asked = evidence.get("identify")
+    if asked is None or asked.root is None or asked.answer is None:
+        return None
+    stated = text_of(asked.root.find("{*}responseDate"))
+    try:
+        moment = parse_datestamp(stated)
+    except DatestampError:
+        return fault(f"responseDate is “{stated}”, which is no moment in UTC.", asked)
+    received = asked.answer.received
+    if received is None:
+        return None
+    off = moment - received
+    if abs(off) > timedelta(minutes=5):
+        minutes = abs(off) // timedelta(minutes=1)
+        way = "ahead of" if off > timedelta() else "behind"
+        return note(f"The repository's clock is {minutes} minutes {way} ours.", asked)
+    return ok(f"responseDate is {stated}.", asked)
+
+
+@CHECKS.add(
+    "P201", "Formats are listed", section="4.4",
+    handling="Harvests the formats it is asked for, listed or not.",
+)  # fmt: skip
+def formats_are_listed(evidence: Evidence) -> Verdict | None:
+    """Each with prefix, schema and namespace."""
+    asked = evidence.get("formats")
+    if asked is None:
+        return None
+    if not asked.items:
+        return fault(f"ListMetadataFormats brings {asked.outcome}.", asked)
+    lacking = [one.prefix for one in asked.items if not (one.schema and one.namespace)]
+    if lacking:
+        return fault(f"The format {lacking[0]} has no schema or no namespace.", asked)
+    return ok(f"Formats: {', '.join(one.prefix for one in asked.items)}.", asked)
+
+
+@CHECKS.add(
+    "P202", "Dublin Core can be had", section="3.4",
+    handling="Harvests any other format with `-p`.",
+)  # fmt: skip
+def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
+    """The prefix that every repository has, with its one namespace."""
+    asked = evidence.get("formats")
+    if asked is None or not asked.items:
+        return None
+    found = next((one for one in asked.items if one.prefix == "oai_dc"), None)
+    if found is None:
+        return fault("The format oai_dc, which every repository has to offer, is missing.", asked)
+    if found.namespace and found.namespace != OAI_DC_NAMESPACE:
+        return fault(f"oai_dc has the namespace {found.namespace}.", asked)
+    return ok("oai_dc is offered.", asked)
+
+
+@CHECKS.add(
+    "P203", "The formats of one item are listed", section="4.4",
+    handling="Nothing: it is never asked in a harvest.",
+)  # fmt: skip
+def formats_of_an_item(evidence: Evidence) -> Verdict | None:
+    """At least the one the item was listed in."""
+    asked = evidence.get("formats/item")
+    if asked is None:
+        return None
+    prefixes = [one.prefix for one in asked.items]
+    if evidence.prefix not in prefixes:
+        return fault(
+            f"An item that was listed in {evidence.prefix}, asked for its formats, brings"
+            f" {', '.join(prefixes) or asked.outcome}.", asked,
+        )  # fmt: skip
+    return ok(f"One item has the formats {', '.join(prefixes)}.", asked)
+
+
+@CHECKS.add(
+    "P204", "Sets are listed, or it is said that there are none", section="4.6",
+    handling="Harvests without their names.",
+)  # fmt: skip
+def sets_are_listed(evidence: Evidence) -> Verdict | None:
+    """A list, or noSetHierarchy."""
+    asked = evidence.get("sets")
+    if asked is None:
+        return None
+    if asked.codes == ("noSetHierarchy",) and not asked.items:
+        return ok("The repository has no sets, and says so.", asked)
+    if not asked.items:
+        return fault(f"ListSets brings {asked.outcome}.", asked)
+    more = ", and more" if asked.page is not None and asked.page.next_token else ""
+    return ok(f"{len(asked.items)} sets are listed{more}.", asked)
+
+
+@CHECKS.add(
+    "P205", "A set lists its members", section="2.7.2",
+    handling="Stores what is listed, with the sets that each header names.",
+)  # fmt: skip
+def a_set_lists_its_members(evidence: Evidence) -> Verdict | None:
+    """Every header names the set, or one below it."""
+    asked = evidence.get("set")
+    if asked is None:
+        return None
+    spec = asked.params["set"]
+    if not asked.items:
+        return fault(
+            f"The set {spec}, of which a record was listed, brings {asked.outcome}.", asked
+        )
+    strangers = [one for one in asked.items if not _in_set(one, spec)]
+    if strangers:
+        return fault(
+            f"The list of the set {spec} has {len(strangers)} records that do not name it,"
+            f" {strangers[0].identifier} among them.", asked,
+        )  # fmt: skip
+    return ok(f"All {len(asked.items)} records listed for the set {spec} name it.", asked)
+
+
+def _in_set(header: Header, spec: str) -> bool:
+    return any(one == spec or one.startswith(spec + ":") for one in header.set_specs)

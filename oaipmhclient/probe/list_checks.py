@@ -1,0 +1,380 @@
+"""Lists, their pages and their resumption tokens, judged (pure).
+
+Source: OAI-PMH 2.0, sections 2.4, 3.5, 4.1, 4.3 and 4.5.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from lxml import etree
+
+from oaipmhclient.probe.values import (
+    Asked,
+    Checks,
+    Evidence,
+    Severity,
+    Verdict,
+    fault,
+    note,
+    ok,
+)
+from oaipmhprotocol import DatestampError, Granularity, Header, Record
+from oaipmhprotocol.datestamps import parse_datestamp, read_datestamp
+
+CHECKS = Checks()
+
+_TOKEN_ATTRIBUTES = frozenset({"expirationDate", "completeListSize", "cursor"})
+_UNRESERVED = re.compile(r"[A-Za-z0-9\-._~]*", re.ASCII)
+
+
+def header_of(item: Record | Header) -> Header:
+    """The header of what is listed, by either verb."""
+    return item.header if isinstance(item, Record) else item
+
+
+def identifiers(asked: Asked) -> list[str]:
+    """What an exchange lists, in order."""
+    return [header_of(item).identifier for item in asked.items]
+
+
+def _sent(asked: Asked) -> int:
+    """How many records a page was sent with, those that cannot be used included."""
+    return len(asked.items) + (len(asked.page.set_aside) if asked.page is not None else 0)
+
+
+def _is_whole(asked: Asked) -> bool:
+    return asked.page is not None and not asked.page.end_lost
+
+
+def _token_element(asked: Asked) -> etree._Element | None:
+    if asked.root is None:
+        return None
+    return next(asked.root.iter("{*}resumptionToken"), None)
+
+
+def _with_tokens(evidence: Evidence) -> list[Asked]:
+    """The pages that end with a token that leads on."""
+    return [one for one in evidence.pages if one.page is not None and one.page.next_token]
+
+
+def _ended(evidence: Evidence) -> bool:
+    """Whether the walk came to the end of the list."""
+    pages = evidence.pages
+    last = pages[-1].page if pages else None
+    return last is not None and last.next_token is None and _is_whole(pages[-1])
+
+
+@CHECKS.add(
+    "P301", "ListRecords lists records", section="4.5",
+    handling="Asks for identifiers and then record by record, if those are to be had.",
+)  # fmt: skip
+def records_are_listed(evidence: Evidence) -> Verdict | None:
+    """Or says that there are none."""
+    asked = evidence.get("page/1")
+    if asked is None:
+        return None
+    if not asked.is_list:
+        return fault(f"ListRecords brings {asked.outcome}.", asked)
+    if not asked.items:
+        return note("The repository says that it has no records at all.", asked)
+    size = asked.page.token.complete_list_size if asked.page and asked.page.token else None
+    of = f" of {size:,}" if size else ""
+    return ok(f"The first page has {len(asked.items)}{of} records.", asked)
+
+
+@CHECKS.add(
+    "P302", "ListIdentifiers lists the same as ListRecords", section="4.3",
+    handling="Counts by both verbs, and tells in the receipt where they differ.",
+)  # fmt: skip
+def both_verbs_agree(evidence: Evidence) -> Verdict | None:
+    """As many in all; the same, where both came whole."""
+    records, headers = evidence.get("page/1"), evidence.get("identifiers")
+    if headers is None or records is None or not records.is_list:
+        return None
+    if not headers.is_list:
+        return fault(f"ListRecords lists, and ListIdentifiers brings {headers.outcome}.", headers)
+    one, other = _size(records), _size(headers)
+    if one is None or other is None:
+        return None
+    if abs(one - other) > max(3, one // 100):
+        return fault(f"ListRecords is to have {one:,} records, ListIdentifiers {other:,}.", headers)
+    return ok(f"Both verbs list {other:,} records.", headers)
+
+
+def _size(asked: Asked) -> int | None:
+    """How many records a list has, as stated or, where it came in one page, as counted."""
+    page = asked.page
+    if page is None or page.end_lost:
+        return None
+    if page.token is not None and page.token.complete_list_size is not None:
+        return page.token.complete_list_size
+    return len(page.items) if page.next_token is None else None
+
+
+@CHECKS.add(
+    "P303", "GetRecord brings the record that was listed", section="4.1",
+    handling="Takes lists, where they are sound; one by one is a last resort.",
+)  # fmt: skip
+def get_record_agrees(evidence: Evidence) -> Verdict | None:
+    """The same identifier, datestamp and state."""
+    asked, listed = evidence.get("record"), evidence.get("page/1")
+    if asked is None or listed is None:
+        return None
+    wanted = asked.params["identifier"]
+    if not asked.items:
+        return fault(f"GetRecord of {wanted}, which is listed, brings {asked.outcome}.", asked)
+    got = header_of(asked.items[0])
+    there = next(h for h in map(header_of, listed.items) if h.identifier == wanted)
+    if (got.identifier, got.datestamp) != (there.identifier, there.datestamp):
+        return fault(
+            f"GetRecord of {wanted} ({there.datestamp}) brings {got.identifier}"
+            f" ({got.datestamp}).", asked,
+        )  # fmt: skip
+    return ok(f"GetRecord brings {wanted} as it was listed.", asked)
+
+
+@CHECKS.add(
+    "P304", "Each record has an identifier of its own, which is a URI", section="2.4",
+    handling="Stores what has an identifier, once; what has none is set aside with its bytes.",
+)  # fmt: skip
+def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
+    """None missing, none twice in a page, each with a scheme."""
+    pages = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
+    seen = 0
+    for asked in pages:
+        aside = asked.page.set_aside if asked.page and not asked.repairs else ()
+        if aside:
+            return fault(f"{aside[0].where}: {aside[0].reason}.", asked)
+        names = identifiers(asked)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            return fault(f"{twice} is listed {names.count(twice)} times in one page.", asked)
+        bad = [n for n in names if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", n)]
+        if bad:
+            return fault(f"The identifier “{bad[0]}” is no URI.", asked)
+        seen += len(names)
+    return ok(f"{seen} identifiers are sound.", pages[0]) if seen else None
+
+
+@CHECKS.add(
+    "P305", "A resumption token brings the next page", section="3.5",
+    handling="Sends the token anew: as it stands, then with the format; else starts the list"
+    " again from the last date that is safe.",
+)  # fmt: skip
+def tokens_lead_on(evidence: Evidence) -> Verdict | None:
+    """Every token of the walk, sent alone and encoded."""
+    sent = [one for role, one in evidence.seen.items() if _is_later_page(role)]
+    if not sent:
+        return None
+    failed = next((one for one in sent if not one.is_list), None)
+    if failed is None:
+        return ok(f"{len(sent)} tokens brought the next page.", sent[0])
+    saved = [
+        words
+        for role, words in _OTHER_WAYS.items()
+        if (other := evidence.get(role)) is not None and other.items
+    ]
+    way = f" It is taken {saved[0]}." if saved else ""
+    return fault(f"The token of a page brings {failed.outcome}.{way}", failed)
+
+
+_OTHER_WAYS = {
+    "token/verbatim": "where it is sent without being encoded",
+    "token/with prefix": "where metadataPrefix is sent beside it",
+}
+
+
+def _is_later_page(role: str) -> bool:
+    return role.startswith("page/") and role != "page/1"
+
+
+@CHECKS.add(
+    "P306", "The last token can be sent again", section="3.5.1",
+    handling="Starts again from the last date that is safe, where a page was lost on its way.",
+)  # fmt: skip
+def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
+    """The same page comes, as it must after an answer was lost."""
+    again = evidence.get("token/again")
+    before = next(
+        (
+            one
+            for one in reversed(evidence.pages)
+            if again is not None and one.params.items() >= again.params.items()
+        ),
+        None,
+    )
+    if again is None or before is None:
+        return None
+    if identifiers(again) != identifiers(before) or not again.is_list:
+        came = again.outcome if not again.is_list else "other records"
+        return fault(f"The token sent last, sent once more, brings {came}.", again)
+    return ok("The token sent last brings the same page again.", again)
+
+
+@CHECKS.add(
+    "P307", "No page repeats what came before", section="3.5",
+    handling="Stops a list that leads back into itself, and settles what is missing by dates.",
+)  # fmt: skip
+def pages_do_not_repeat(evidence: Evidence) -> Verdict | None:
+    """No token and no record comes a second time."""
+    seen: set[str] = set()
+    tokens: set[str] = set()
+    for asked in evidence.pages:
+        token = asked.page.next_token if asked.page is not None else None
+        if token is not None and token in tokens:
+            return fault(f"The token “{_short(token)}” is handed out a second time.", asked)
+        names = identifiers(asked)
+        repeated = seen & set(names)
+        if repeated:
+            return fault(f"{min(repeated)} is listed again on a later page.", asked)
+        if not names and token is not None:
+            return fault("A page without a record has a token that leads on.", asked)
+        seen |= set(names)
+        tokens |= {token} if token is not None else set()
+    return ok(f"{len(seen)} records of {len(evidence.pages)} pages came once.") if tokens else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+@CHECKS.add(
+    "P308", "completeListSize is the number of records", section="3.5",
+    handling="Believes its own count; where the two differ, a list of identifiers settles it.",
+)  # fmt: skip
+def list_size_is_true(evidence: Evidence) -> Verdict | None:
+    """The same on every page, and what was counted where the walk came to the end."""
+    pages = evidence.pages
+    sizes = [_stated_size(one) for one in pages]
+    if not _with_tokens(evidence):
+        return None
+    if not any(size is not None for size in sizes):
+        return note("No completeListSize is told, so nobody can know whether a list is whole.",
+                    pages[0])  # fmt: skip
+    known = [size for size in sizes if size is not None]
+    if max(known) - min(known) > max(3, max(known) // 100):
+        return fault(f"completeListSize changes from {known[0]:,} to {known[-1]:,}.", pages[-1])
+    if not all(map(_is_whole, pages)):
+        return None
+    counted = sum(map(_sent, pages))
+    if _ended(evidence) and counted != known[-1]:
+        return fault(f"completeListSize is {known[-1]:,}; {counted:,} came.", pages[-1])
+    if counted > known[-1]:
+        return fault(f"completeListSize is {known[-1]:,}; {counted:,} came so far.", pages[-1])
+    return ok(f"completeListSize is {known[-1]:,} on {len(known)} pages.", pages[0])
+
+
+def _stated_size(asked: Asked) -> int | None:
+    token = asked.page.token if asked.page is not None else None
+    return token.complete_list_size if token is not None else None
+
+
+@CHECKS.add(
+    "P309", "cursor counts the records before a page", section="3.5",
+    handling="Does not use it.",
+)  # fmt: skip
+def cursor_is_true(evidence: Evidence) -> Verdict | None:
+    """From 0, by the number of records on each page."""
+    before, shown = 0, None
+    for asked in evidence.pages:
+        element = _token_element(asked)
+        stated = element.get("cursor") if element is not None else None
+        if stated is not None:
+            shown = asked
+            if stated.strip() != str(before):
+                return fault(f"cursor is {stated} where {before} records came before.", asked)
+        if not _is_whole(asked):
+            break
+        before += _sent(asked)
+    return ok("cursor counts the records.", shown) if shown is not None else None
+
+
+@CHECKS.add(
+    "P310", "What a token tells of its end is well-formed", section="3.5",
+    handling="Starts again from the last date that is safe, where a token has expired.",
+)  # fmt: skip
+def expiry_is_well_formed(evidence: Evidence) -> Verdict | None:
+    """ExpirationDate is spelled so, in UTC, and lies ahead."""
+    verdicts = [_end_told(one) for one in _with_tokens(evidence) if one.root is not None]
+    wrong = [one for one in verdicts if one.severity is Severity.FAULT]
+    return next(iter(wrong or verdicts), None)
+
+
+def _end_told(asked: Asked) -> Verdict:
+    element = _token_element(asked)
+    attributes = {str(n): str(v) for n, v in element.items()} if element is not None else {}
+    strange = sorted(attributes.keys() - _TOKEN_ATTRIBUTES)
+    if strange:
+        return fault(f"The token has the attribute {strange[0]}, which does not exist.", asked)
+    stated = attributes.get("expirationDate")
+    if stated is None:
+        return note("It is not told how long a token is good for.", asked)
+    return _expiry(stated, asked)
+
+
+def _expiry(stated: str, asked: Asked) -> Verdict:
+    try:
+        moment = parse_datestamp(stated)
+        exact = Granularity.of(stated) is Granularity.SECOND
+    except DatestampError:
+        exact = False
+    if not exact:
+        return fault(f"expirationDate is “{stated}”, which is no moment in UTC.", asked)
+    now = _now(asked)
+    if now is not None and moment <= now:
+        return fault(f"The token had expired, at {stated}, when it was handed out.", asked)
+    return ok(f"A token handed out is good until {stated}.", asked)
+
+
+def _now(asked: Asked) -> datetime | None:
+    """The repository's clock: its tokens expire by that."""
+    return asked.page.response_date if asked.page is not None else None
+
+
+@CHECKS.add(
+    "P311", "A list sent in parts ends with an empty resumptionToken", section="3.5",
+    handling="Takes its absence for the end, and counts.",
+)  # fmt: skip
+def the_end_is_marked(evidence: Evidence) -> Verdict | None:
+    """Seen only where the walk came to the end of a list of several pages."""
+    pages = evidence.pages
+    if len(pages) < 2 or not _ended(evidence) or pages[-1].root is None:
+        return None
+    if _token_element(pages[-1]) is None:
+        return fault("The last page has no resumptionToken, where an empty one is due.", pages[-1])
+    return ok("The last page has an empty resumptionToken.", pages[-1])
+
+
+@CHECKS.add(
+    "P312", "Tokens can be sent without care", section="3.1.1.3",
+    handling="Encodes every character that could be misread.",
+)  # fmt: skip
+def tokens_are_simple(evidence: Evidence) -> Verdict | None:
+    """No white space around them, no characters that need to be encoded."""
+    found = [one for one in _with_tokens(evidence) if one.root is not None]
+    for asked in found:
+        element = _token_element(asked)
+        text = (element.text or "") if element is not None else ""
+        if text != text.strip():
+            return note("There is white space around the token, which clients may send.", asked)
+        if not _UNRESERVED.fullmatch(text):
+            return note(
+                f"The token has “{_special(text)}” in it, which some clients send unencoded.", asked
+            )
+    return ok("Tokens consist of letters, digits and -._~ only.", found[0]) if found else None
+
+
+def _special(text: str) -> str:
+    return next(letter for letter in text if not _UNRESERVED.fullmatch(letter))
+
+
+def readable(headers: Sequence[Header]) -> list[tuple[Header, datetime]]:
+    """Headers with what their datestamps mean, those without meaning left out."""
+    found = []
+    for header in headers:
+        try:
+            found.append((header, read_datestamp(header.datestamp)))
+        except DatestampError:
+            continue
+    return found

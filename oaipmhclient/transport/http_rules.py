@@ -1,0 +1,146 @@
+"""What HTTP means for a harvest, decided without a socket (pure).
+
+Source: OAI-PMH 2.0, sections 3.1.1, 3.1.2.1 and 3.1.2.2.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from urllib.parse import parse_qsl, urlsplit
+
+from oaipmhprotocol.queries import query_string
+from oaipmhprotocol.words import Argument
+from politeweb.addresses import Address
+from politeweb.answers import Answer
+from politeweb.codings import CodingBroken, unpack
+from politeweb.errors import ResponseTooLarge
+
+# --------------------------------------------------------------------------- addresses
+
+
+@dataclass(frozen=True, slots=True)
+class BaseURL(Address):
+    """A repository's base URL; a query of its own such as ``?page=oai`` is part of it."""
+
+    @staticmethod
+    def kept_query(query: str) -> str:
+        """The query without OAI-PMH arguments, as a request pasted whole has them."""
+        names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+        if Argument.VERB.value not in names:
+            return query
+        kept = [part for part in query.split("&") if part.partition("=")[0] not in _ARGUMENTS]
+        return "&".join(kept)
+
+    def request_url(self, params: Mapping[str, str]) -> str:
+        """The URL of a GET request."""
+        return with_query(self.url, params)
+
+
+_ARGUMENTS = frozenset(argument.value for argument in Argument)
+
+
+def with_query(url: str, params: Mapping[str, str]) -> str:
+    """Add parameters to a URL that may have a query already."""
+    return f"{url}{'&' if urlsplit(url).query else '?'}{query_string(params)}"
+
+
+# --------------------------------------------------------------------------- answers
+
+
+class Verdict(Enum):
+    """What to do with an answer."""
+
+    TAKE = "take"
+    TRY_AGAIN = "try again"
+    FAIL = "fail"
+
+
+def judge(answer: Answer, *, has_answered: bool) -> tuple[Verdict, str]:
+    """Decide about an answer; return the verdict and, unless taken, a reason in words.
+
+    Whatever its status, a whole OAI-PMH answer is one: Zenodo sends errors as
+    422, PMC as 404. A page without one is a passing disturbance (maintenance,
+    firewall) only where the endpoint has answered before; else it is told at once.
+
+    A body that ends as it should is whole, whatever length was announced for it.
+
+    Args:
+        answer: Status and body.
+        has_answered: Whether OAI-PMH came from this endpoint already.
+    """
+    oai, whole = begins_as_oai(answer.body), _ends_as_oai(answer.body)
+    if oai and whole:
+        return Verdict.TAKE, ""
+    if answer.status in {408, 429} or answer.status >= 500:
+        return Verdict.TRY_AGAIN, f"HTTP {answer.status}"
+    if answer.status >= 300:
+        return Verdict.FAIL, f"HTTP {answer.status}"
+    if answer.cut:
+        return Verdict.TRY_AGAIN, answer.cut
+    if oai:
+        return Verdict.TRY_AGAIN, f"an answer cut short after {len(answer.body):,} bytes"
+    if has_answered:
+        return Verdict.TRY_AGAIN, "an answer that is not OAI-PMH"
+    return Verdict.TAKE, ""
+
+
+_ROOT = re.compile(rb"<(?:[\w.-]+:)?OAI-PMH[\s>/]")
+_END = re.compile(rb"</(?:[\w.-]+:)?OAI-PMH\s*>")
+
+
+def begins_as_oai(body: bytes) -> bool:
+    """Whether the root element begins near the start."""
+    return bool(_ROOT.search(body, 0, 8192))
+
+
+def _ends_as_oai(body: bytes) -> bool:
+    return bool(_END.search(body, max(0, len(body) - 8192)))
+
+
+# --------------------------------------------------------------------------- memory
+
+MEMORY_FACTOR = 8
+"""How many times its largest size an answer may take of memory to be read."""
+_NODE_BYTES = 520
+"""For each ``<`` and ``=``: libxml2 2.14 takes 120 bytes for ``<a/>``, 240 for ``<a/>x``, 250
+for an attribute; with what Python makes of them, a harvest was measured to take up to 520."""
+
+
+_ALWAYS_READ = 16 << 20
+"""Bytes of memory that any answer may take to read, however small the limit is."""
+
+
+def unpack_page(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
+    """`unpack`, for bytes that are to be parsed.
+
+    Raises:
+        ResponseTooLarge: Also where what comes out would take more than `MEMORY_FACTOR`
+            times ``limit`` bytes of memory to read.
+        CodingBroken: See there.
+    """
+    try:
+        body = unpack(raw, content_encoding, limit, url)
+    except CodingBroken as broken:
+        _check_memory(broken.got, limit, url)
+        raise
+    _check_memory(body, limit, url)
+    return body
+
+
+def memory_to_read(body: bytes) -> int:
+    """The most memory, in bytes, that reading an answer takes, without parsing it.
+
+    What is not well-formed is counted as mended, with five letters for each bare ``&``.
+    The store has the same rule for its files, which it must be able to read again.
+
+    Cost: three passes at the speed of memory.
+    """
+    nodes = body.count(b"<") + body.count(b"=")
+    return 4 * len(body) + 20 * body.count(b"&") + _NODE_BYTES * nodes
+
+
+def _check_memory(body: bytes, limit: int, url: str) -> None:
+    memory = memory_to_read(body)
+    if memory > MEMORY_FACTOR * limit and memory > _ALWAYS_READ:
+        raise ResponseTooLarge(url, limit, memory)

@@ -1,0 +1,370 @@
+"""Send one request over HTTP and bring one whole answer back (OAI-PMH 2.0, section 3.1).
+
+Patient with servers that are busy, and bounded in everything a server decides:
+bytes, seconds, redirects, pauses. TLS is verified unless that was refused in so
+many words; credentials appear in no message.
+"""
+
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from http.client import responses as status_phrases
+from typing import Protocol
+from urllib.parse import urljoin, urlsplit
+
+import requests
+
+from oaipmhclient.transport.http_rules import BaseURL, Verdict, begins_as_oai, judge, unpack_page
+from oaipmhprotocol.queries import query_string
+from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic, backoff, retry_after
+from politeweb.codings import CodingBroken
+from politeweb.connections import BoundedAdapter
+from politeweb.errors import (
+    EndpointError,
+    EndpointUnreachable,
+    HTTPStatusError,
+    RedirectRefused,
+    RequestRefused,
+    ResponseTooLarge,
+    ResponseTooSlow,
+    RetryLater,
+)
+from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
+from politeweb.pace import Pace
+from politeweb.public_hosts import PrivateAddress, guarded, is_public
+from politeweb.sessions import Auth, PlainSession, keep_header
+from politeweb.settings import HttpSettings
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+
+class Transport(Protocol):
+    """The way to a repository: one method, so that a function can stand in for it."""
+
+    def fetch(self, params: Mapping[str, str]) -> Answer:
+        """Send one request, given as wire parameters; return the whole answer.
+
+        Raises:
+            EndpointError: None came.
+        """
+
+
+class _Transient(Exception):
+    """An attempt failed in a way that may pass."""
+
+    def __init__(
+        self, error: EndpointError, reason: str, answer: Answer | None = None, *, slow: bool = False
+    ) -> None:
+        self.error = error
+        self.reason = reason
+        self.answer = answer
+        self.slow = slow
+        super().__init__(reason)
+
+
+class HttpTransport:
+    """A repository's base URL over one keep-alive session.
+
+    Not to be shared by threads; a `Pace` is. Nothing is sent before the first `fetch`.
+
+    Args:
+        base_url: As a person pasted it; credentials and OAI-PMH arguments are taken out.
+        settings: How to send.
+        pace: Shared with other transports to the same host; one of its own by default.
+        on_exchange: Told of every attempt, in the thread that makes it.
+        has_answered: Whether the repository has answered another transport already: what
+            is no OAI-PMH is then a disturbance that passes.
+
+    Attributes:
+        base_url: Without credentials and OAI-PMH arguments.
+        moved_to: The base URL that redirects lead to; empty where none were met.
+        traffic: What was sent and received so far.
+
+    Raises:
+        RequestRefused: Not an http or https URL; or there is no such certificate file.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        settings: HttpSettings | None = None,
+        *,
+        pace: Pace | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
+        session: requests.Session | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        random: Callable[[], float] = random.random,
+        has_answered: bool = False,
+    ) -> None:
+        self._base = self._target = BaseURL.parse(base_url)
+        self._settings = settings or HttpSettings()
+        self._headers = self._settings.headers
+        if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
+            raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
+        self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
+        self._on_exchange = on_exchange
+        self._session = session or guarded(
+            PlainSession(), self._settings.total_timeout, self._is_allowed
+        )
+        self._now = now
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._random = random
+        self._has_answered = has_answered
+        self._started = 0.0
+        self._base_host = urlsplit(self._base.url).hostname
+        self._is_inside = False
+        self.base_url = self._base.url
+        self.moved_to = ""
+        self.traffic = Traffic()
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._session.close()
+
+    def abort(self) -> None:
+        """Cut off the request that another thread waits for."""
+        for adapter in self._session.adapters.values():
+            if isinstance(adapter, BoundedAdapter):
+                adapter.abort()
+
+    def __enter__(self) -> "HttpTransport":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def fetch(self, params: Mapping[str, str]) -> Answer:
+        """Send one request until a whole answer came, or nothing helps.
+
+        Busy servers (429, 5xx), timeouts, resets and answers cut short are asked
+        again after a pause: as long as ``Retry-After`` says, else doubling. What
+        came last is returned as it is where it is no OAI-PMH, or the beginning of it.
+
+        Raises:
+            RetryLater: ``Retry-After`` is longer than `HttpSettings.longest_pause`.
+            HTTPStatusError: An error status without an OAI-PMH answer.
+            EndpointUnreachable, ResponseTooLarge, ResponseTooSlow, RedirectRefused
+        """
+        for attempt in range(1, self._settings.attempts + 1):
+            try:
+                answer = self._attempt(params, attempt)
+            except _Transient as failure:
+                if attempt == self._settings.attempts:
+                    return self._give_up(failure)
+                self._pause(failure, attempt)
+            else:
+                self._has_answered = True
+                return answer
+        raise AssertionError("HttpSettings refuses less than one attempt")
+
+    # ------------------------------------------------------------------ attempts
+
+    def _attempt(self, params: Mapping[str, str], attempt: int) -> Answer:
+        if attempt > 1:
+            self.traffic = replace(self.traffic, retried=self.traffic.retried + 1)
+        before = self.traffic.received
+        outcome, status = Outcome.FAILED, None
+        try:
+            answer = self._send(params, attempt)
+            status = answer.status
+            outcome = self._judged(answer, attempt)
+        except (_Transient, ResponseTooSlow) as failure:
+            slow = isinstance(failure, ResponseTooSlow) or failure.slow
+            outcome = Outcome.TIMED_OUT if slow else outcome
+            outcome = Outcome.REFUSED if status in BUSY else outcome
+            raise
+        finally:
+            self._tell(outcome, self.traffic.received - before, status)
+        return answer
+
+    def _judged(self, answer: Answer, attempt: int) -> Outcome:
+        verdict, reason = judge(answer, has_answered=self._has_answered)
+        if verdict is Verdict.TAKE:
+            return Outcome.ANSWERED
+        phrase = status_phrases.get(answer.status, "")
+        if answer.status >= 300:
+            error: EndpointError = HTTPStatusError(answer.url, answer.status, phrase, attempt)
+        else:
+            error = EndpointUnreachable(answer.url, reason, attempt)
+        if verdict is Verdict.FAIL:
+            raise error
+        raise _Transient(error, f"{reason} {phrase}".strip(), answer)
+
+    def _tell(self, outcome: Outcome, received: int, status: int | None) -> None:
+        if self._on_exchange is not None:
+            seconds = self._monotonic() - self._started
+            self._on_exchange(Exchange(outcome, seconds, received, status))
+
+    def _give_up(self, failure: _Transient) -> Answer:
+        answer = failure.answer
+        if answer is not None and answer.status < 300:
+            if not answer.cut or begins_as_oai(answer.body):
+                return answer
+            raise failure.error
+        asked = self._asked_pause(failure)
+        if asked is not None and answer is not None:
+            raise self._later(answer, asked)
+        raise failure.error
+
+    def _pause(self, failure: _Transient, attempt: int) -> None:
+        settings = self._settings
+        asked = self._asked_pause(failure)
+        if asked is not None and failure.answer and asked > settings.longest_pause:
+            raise self._later(failure.answer, asked)
+        pause = backoff(attempt, settings.first_pause, settings.longest_pause, self._random)
+        pause = asked if asked is not None else pause
+        logger.warning("%s: %s; trying again in %.0f s", failure.error.url, failure.reason, pause)
+        if failure.answer and failure.answer.status in BUSY:
+            self._pace.hold(pause)
+        else:
+            self._sleep(pause)
+
+    def _asked_pause(self, failure: _Transient) -> float | None:
+        if failure.answer is None or failure.answer.status < 300:
+            return None
+        return retry_after(failure.answer.headers.get("retry-after"), self._now())
+
+    def _later(self, answer: Answer, seconds: float) -> RetryLater:
+        try:
+            deadline = self._now() + timedelta(seconds=seconds)
+        except OverflowError:
+            deadline = datetime.max.replace(tzinfo=UTC)
+        return RetryLater(answer.url, answer.status, deadline)
+
+    # ------------------------------------------------------------------ one exchange
+
+    def _send(self, params: Mapping[str, str], attempt: int) -> Answer:
+        target, lasting, before = self._target, True, self._base.url
+        for _ in range(self._settings.max_redirects + 1):
+            self._await_turn()
+            deadline = self._started + self._settings.total_timeout
+            url = target.url if self._settings.post else target.request_url(params)
+            try:
+                with self._exchange(url, params if self._settings.post else None) as response:
+                    location = _location(response)
+                    if location is None:
+                        answer = self._answer(response, url, deadline)
+                        self._note_move(target, answer, lasting=lasting)
+                        return answer
+            except PrivateAddress as error:
+                reason = f"to {error}; --private-redirects follows it"
+                raise RedirectRefused(before, reason) from error
+            except BROKEN as error:
+                if self._monotonic() > deadline:
+                    raise ResponseTooSlow(url, self._settings.total_timeout) from error
+                raise self._failure(url, error, attempt) from error
+            lasting = lasting and response.status_code in {301, 308}
+            target, before = _next_target(url, location), url
+        raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
+
+    def _is_allowed(self, host: str, _port: int, address: str) -> bool:
+        """Whether to go on with a connection: to private addresses only from among them."""
+        if is_public(address) or self._settings.private_redirects:
+            return True
+        self._is_inside = self._is_inside or host.lower() == self._base_host
+        return self._is_inside
+
+    def _await_turn(self) -> None:
+        wait = self._pace.reserve()
+        if wait > 0:
+            self._sleep(wait)
+        self._started = self._monotonic()
+
+    def _note_move(self, target: BaseURL, answer: Answer, *, lasting: bool) -> None:
+        """Go where a lasting redirect led from now on, once OAI-PMH was met there."""
+        if target.url == self._target.url or not begins_as_oai(answer.body):
+            return
+        self.moved_to = target.url
+        if lasting:
+            self._target = target
+
+    def _exchange(self, url: str, form: Mapping[str, str] | None) -> requests.Response:
+        self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
+        settings = self._settings
+        headers = dict(self._headers)
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        auth: Auth = None
+        if self._base.shares_credentials_with(url):
+            headers |= dict(settings.secret_headers)
+            auth = self._base.auth or settings.auth
+        if any(name.lower() == "authorization" for name in headers):
+            auth = keep_header
+        return self._session.request(
+            "GET" if form is None else "POST",
+            url,
+            data=None if form is None else query_string(form),
+            headers=headers,
+            auth=auth,
+            timeout=(settings.connect_timeout, min(settings.read_timeout, settings.total_timeout)),
+            allow_redirects=False,
+            stream=True,
+            verify=settings.verify,
+            proxies=settings.proxies,
+        )
+
+    def _answer(self, response: requests.Response, url: str, deadline: float) -> Answer:
+        raw, cut = self._read(response, url, deadline)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        limit = self._settings.max_response
+        try:
+            body = unpack_page(raw, headers.get("content-encoding", ""), limit, url)
+        except CodingBroken as error:
+            body, cut = error.got, cut or str(error)
+        packed = None if body is raw else raw
+        return Answer(body, url, response.status_code, headers, packed, self._now(), cut)
+
+    def _read(self, response: requests.Response, url: str, deadline: float) -> tuple[bytes, str]:
+        """Read the body as sent, piece by piece as pieces come, so that bounds hold.
+
+        Returns:
+            The bytes, and why they are not all that was announced (empty where they are).
+        """
+        raw = bytearray()
+        cut = ""
+        try:
+            while piece := response.raw.read1(65536, decode_content=False):
+                raw += piece
+                if len(raw) > self._settings.max_response:
+                    raise ResponseTooLarge(url, self._settings.max_response)
+                if self._monotonic() > deadline:
+                    raise ResponseTooSlow(url, self._settings.total_timeout)
+        except BROKEN as error:
+            if not begins_as_oai(bytes(raw[:8192])) and not raw.startswith(b"\x1f\x8b"):
+                raise
+            cut = reason_of(error, self._settings)
+        self.traffic = replace(self.traffic, received=self.traffic.received + len(raw))
+        return bytes(raw), cut
+
+    def _failure(self, url: str, error: Exception, attempt: int) -> Exception:
+        """What a failed exchange means: worth another attempt, or final."""
+        reason = reason_of(error, self._settings)
+        failure = EndpointUnreachable(url, reason, attempt)
+        if is_final(error, has_answered=self._has_answered):
+            return failure
+        return _Transient(failure, reason, slow=is_timeout(error))
+
+
+def _location(response: requests.Response) -> str | None:
+    if response.status_code not in {301, 302, 303, 307, 308}:
+        return None
+    return response.headers.get("location") or None
+
+
+def _next_target(url: str, location: str) -> BaseURL:
+    """Where a redirect leads, without credentials and OAI-PMH arguments of its own.
+
+    The arguments are put on anew: ``/oai`` → ``/oai/`` is often answered without them.
+    """
+    try:
+        target = BaseURL.parse(urljoin(url, location.strip()))
+    except ValueError as error:
+        raise RedirectRefused(url, "to an address that is not HTTP") from error
+    return replace(target, auth=None)

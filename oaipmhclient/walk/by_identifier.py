@@ -1,0 +1,702 @@
+"""The records of a window one by one: ListIdentifiers, then GetRecord for each.
+
+The last way to what a list cannot bring: a poisoned record on a page (datacite#941), a
+page that is always cut short, a list that ends early. It also settles how many records
+there are where a list promised nothing, or more than came.
+
+Source: OAI-PMH 2.0, sections 4.1 and 4.3.
+"""
+
+import logging
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from oaipmhclient.mending.repair import read_headers_mended, read_record_mended
+from oaipmhclient.pages.requests_and_pages import (
+    ListPage,
+    Request,
+    SetAside,
+    get_record_request,
+    identify_request,
+    list_request,
+)
+from oaipmhclient.walk.completeness import Counted, Length, ended_alike
+from oaipmhclient.walk.endpoint_checks import check_alive
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.identifier_set import IdentifierSet
+from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, ListedPage
+from oaipmhclient.walk.page_facts import (
+    DateSample,
+    are_strictly_outside,
+    headers_of,
+    names_on,
+)
+from oaipmhclient.walk.recovery import Rung
+from oaipmhclient.walk.values import GiveUp, ListJob, Position, SingleList, WalkPage, WindowBroken
+from oaipmhclient.walk.whole_lists import whole_list
+from oaipmhclient.walk.windows import Window, around, cut_at
+from oaipmhprotocol import (
+    BadArgument,
+    CannotDisseminateFormat,
+    Granularity,
+    Header,
+    IdDoesNotExist,
+    OAIError,
+    Record,
+    Verb,
+)
+from oaipmhprotocol.datestamps import format_datestamp
+from politeweb.answers import Answer
+from politeweb.errors import EndpointError, RetryLater
+
+if TYPE_CHECKING:
+    from oaipmhclient.client import Client
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+AT_ONCE = 25
+"""Records got one by one that are handed over as a page."""
+MOST_SINGLY = 25
+"""Records missing in a part of a list that are got one by one; more are listed first."""
+_SPLITS, _SPLITS_EACH = 8, 4
+"""How often a count is cut: so often, and again for each length of the longest list."""
+_NAMED = 10
+"""Records that a count lacks and the repository has: no more are looked for."""
+
+ReadRecord = Callable[[bytes], ListPage[Record]]
+
+
+def pages_by_identifier(
+    client: "Client",
+    job: ListJob,
+    window: Window,
+    known: Container[str],
+    quirks: Quirks,
+    *,
+    read: ReadRecord = read_record_mended,
+) -> Iterator[WalkPage]:
+    """Yield the records of a window that are not known yet, in small pages.
+
+    The position counts all identifiers listed, known or not; its last has `ended`, and
+    the steps of its last page say on what weak grounds the identifiers were taken to be
+    all there are.
+    It cannot be resumed from: begin again, with what is stored among the known.
+    Deleted records are taken from their headers, without a request.
+
+    Args:
+        client: The way to the repository.
+        job: Format and set; its bounds tell whether the window is a part of the list.
+        window: The bounds sent.
+        known: Identifiers that need not be got.
+        quirks: What the endpoint needs; learned from and added to.
+        read: Reads the answers to GetRecord.
+
+    Raises:
+        WindowBroken: The identifiers cannot be listed to their end; `GiveUp`, or
+            `SingleList` for a window whose dates both verbs refuse. The pages before
+            are sound.
+        EndpointError: The endpoint is not there any more, or asks for a long pause.
+    """
+    batch = _Batch()
+    try:
+        for listed in listed_headers(client, job, window, quirks):
+            batch.listed += len(listed.page.items)
+            batch.promised = listed.position.promised or batch.promised
+            batch.request, batch.answer = listed.request, listed.answer
+            if listed.doubt is not None:
+                batch.doubts += listed.steps
+            for header in listed.page.items:
+                if header.identifier not in known:
+                    _get(client, header, job, read, batch)
+                if len(batch) >= AT_ONCE:
+                    yield batch.page(ended=False)
+                    batch.clear()
+    except WindowBroken as broken:
+        if len(batch):
+            yield batch.page(ended=False)
+        remedy = _instead(broken.cause, job, window, quirks)
+        if isinstance(remedy, GiveUp):
+            quirks.identifiers_work = quirks.identifiers_work and batch.listed > 0
+        raise WindowBroken(
+            broken.cause, batch.position(ended=False), remedy, broken.request
+        ) from broken
+    yield batch.page(ended=True)
+
+
+def _instead(cause: Exception, job: ListJob, window: Window, quirks: Quirks) -> GiveUp | SingleList:
+    """What is left to try where a window's identifiers cannot be listed.
+
+    dataverse#9309 answers later windows and refuses every ``from`` before its own start,
+    in both verbs; without bounds it lists everything.
+    """
+    is_whole = window == Window(job.from_, job.until)
+    if is_whole or not isinstance(cause, BadArgument):
+        return GiveUp()
+    quirks.windows_work = False
+    return SingleList()
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What is known of a list whose identifiers are to be counted.
+
+    Attributes:
+        promised: How many records the repository promised for it, or None.
+        distinct: How many came.
+        longest: How long the longest list was that they came in.
+        granularity: In which its windows are cut.
+        dates: Some of the datestamps of its records, if known.
+        lost: Identifiers that it listed, of which no record could be stored.
+        begun: When the repository began to send it, by its own clock.
+        held: Names the records of the list that the Silo holds and a set of identifiers
+            does not.
+    """
+
+    promised: int | None
+    distinct: int
+    longest: Length
+    granularity: Granularity
+    dates: DateSample = field(default_factory=DateSample)
+    lost: Container[str] = frozenset()
+    begun: datetime | None = None
+    held: Callable[[IdentifierSet], Iterable[str]] = lambda _counted: ()
+
+
+def settle(
+    client: "Client",
+    job: ListJob,
+    known: Container[str],
+    quirks: Quirks,
+    what: Counting,
+    *,
+    read: ReadRecord = read_record_mended,
+) -> Iterator[WalkPage]:
+    """Count the identifiers of a whole list; yield the records that it has not brought yet.
+
+    They are listed in windows that end elsewhere than the list did, as far as windows
+    work. Where many are missing in one of them, it is listed by ListRecords first.
+
+    Args:
+        client: The way to the repository.
+        job: Format, set and bounds of the list.
+        known: Identifiers that need not be got; grows while pages are stored.
+        quirks: What the endpoint needs; learned from and added to.
+        what: What is known of the list.
+        read: Reads the answers to GetRecord.
+
+    Yields:
+        Pages that hold what was missing. The last one's position tells how many
+        identifiers there are, and its steps what the count is worth (`Counted`).
+
+    Raises:
+        WindowBroken, EndpointError: As `pages_by_identifier` does.
+    """
+    return _Count(client, job, quirks, what, known=known, read=read).pages()
+
+
+def pages_again(
+    client: "Client",
+    job: ListJob,
+    identifiers: Iterable[str],
+    *,
+    read: ReadRecord = read_record_mended,
+) -> Iterator[WalkPage]:
+    """Yield records that were set aside or could not be had, got once more one by one.
+
+    What an earlier harvest owed, and GetRecord denies, is told as gone.
+
+    An endpoint that gives no answer any more ends it: what was lost stays so.
+
+    Raises:
+        RetryLater: The endpoint asks for a long pause.
+    """
+    batch = _Batch()
+    try:
+        for identifier in identifiers:
+            _get(client, Header(identifier, ""), job, read, batch)
+            if job.owed and batch.denied:
+                batch.gone.append(batch.unreachable.pop().identifier)
+            if len(batch) >= AT_ONCE:
+                yield batch.page(ended=False)
+                batch.clear()
+    except RetryLater:
+        raise
+    except EndpointError as error:
+        logger.warning("what was set aside is not asked for again: %s", error)
+    yield batch.page(ended=True)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part of a list, as its identifiers were listed.
+
+    Attributes:
+        window: Its bounds.
+        listed: How many there were.
+        pages: On how many pages.
+        last: How many were on the last one.
+        identifiers: Which there were.
+        dates: Some of their datestamps.
+        missing: Those that are not known.
+        alike: Whether it ended where the list of records did.
+        is_short: Whether it ended short of what it promised.
+        is_in_vain: Whether its bounds changed nothing.
+    """
+
+    window: Window
+    listed: int = 0
+    pages: int = 0
+    last: int = 0
+    identifiers: IdentifierSet = field(default_factory=IdentifierSet)
+    dates: DateSample = field(default_factory=DateSample)
+    missing: list[Header] = field(default_factory=list)
+    alike: bool = False
+    is_short: bool = False
+    is_in_vain: bool = False
+
+    @property
+    def has_many(self) -> bool:
+        """Whether so many are missing that their records are listed first."""
+        return len(self.missing) > MOST_SINGLY
+
+
+class _Count:
+    """One count of a list's identifiers."""
+
+    def __init__(
+        self,
+        client: "Client",
+        job: ListJob,
+        quirks: Quirks,
+        what: Counting,
+        *,
+        known: Container[str],
+        read: ReadRecord,
+    ) -> None:
+        self._client = client
+        self._job = job
+        self._known = known
+        self._quirks = quirks
+        self._what = what
+        self._read = read
+        self._whole = Window(job.from_, job.until)
+        self._batch = _Batch()
+        self._counted = IdentifierSet()
+        self._unknown: dict[str, Header] = {}
+        self._asked: set[str] = set()
+        self._splits = 0
+        self._may_cut = quirks.windows_usable
+        self._is_elsewhere = True
+        self._has_doubts = False
+        self._is_whole_begun = False
+        is_one_list = what.longest.records >= what.distinct
+        self._has_early_end = quirks.ends_early > 0
+        self._ends_on_full_page = False
+        self._largest_page = quirks.ends_early
+        self._believed: list[_Part] = []
+        self._todo: list[Window | _Part] = [*reversed(self._cut(self._whole, what.dates))]
+        if not is_one_list or not self._todo:
+            self._todo = [self._whole]
+
+    def pages(self) -> Iterator[WalkPage]:
+        while self._todo:
+            part = self._todo.pop()
+            self._is_whole_begun = self._is_whole_begun or part == self._whole
+            try:
+                if isinstance(part, _Part):
+                    yield from self._judged(part)
+                else:  # parts are judged when all windows were listed
+                    self._todo.insert(0, (yield from self._listed(part)))
+            except WindowBroken as broken:
+                if part == self._whole:
+                    yield from self._broken(broken)
+                self._go_whole()
+        yield from self._got(list(self._unknown.values()))
+        yield from self._flushed()
+        lacking = self._lacking()
+        remarks = (f"the count of identifiers lacks {', '.join(lacking)}",) if lacking else ()
+        steps = (Counted.LACKING.value, *self._findings()) if lacking else self._findings()
+        yield self._batch.page(ended=True, steps=steps, remarks=remarks)
+
+    def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_Part"]:
+        """List a part.
+
+        Args:
+            window: The part.
+            most: How many the list had that was cut into this part and others.
+        """
+        part, known_before = _Part(window), len(self._counted)
+        strays = False
+        for one in listed_headers(self._client, self._job, window, self._quirks):
+            self._take(one, window)
+            part.dates.add(one.page.items)
+            strays = strays or are_strictly_outside(one.page.items, window)
+            part.listed += len(one.page.items)
+            if one.page.items:
+                part.pages, part.last = part.pages + 1, len(one.page.items)
+                self._largest_page = max(self._largest_page, part.last)
+            part.identifiers.add_all(header.identifier for header in one.page.items)
+            missing_here = [h for h in one.page.items if h.identifier not in self._known]
+            part.missing += missing_here
+            yield from self._got(h for h in missing_here if h.deleted or not part.has_many)
+            part.alike = part.alike or self._ended_alike(one)
+            part.is_short = part.is_short or Rung.SHORT.value in one.steps
+        self._unknown.update({header.identifier: header for header in part.missing})
+        part.is_in_vain = strays and part.listed >= most > 0 and len(self._counted) == known_before
+        self._note_early_end([h for h in part.missing if h.identifier not in self._what.lost])
+        return part
+
+    def _note_early_end(self, missing: Sequence[Header]) -> None:
+        """Note that a list lacked records; for later runs, if these are no newer than the list."""
+        begun = self._what.begun
+        now = format_datestamp(begun, self._what.granularity) if begun else "9999"
+        if any(header.datestamp < now for header in missing):
+            self._quirks.ends_early = max(self._quirks.ends_early, self._largest_page)
+        if missing and not self._has_early_end:
+            self._has_early_end = True
+            self._judge_again()
+
+    def _judged(self, part: "_Part") -> Iterator[WalkPage]:
+        """Believe a part, or cut it in two: what brings the same together was whole."""
+        is_shown = self._is_shown(part)
+        windows = () if is_shown else self._cut(part.window, part.dates)
+        if not windows:
+            self._is_elsewhere = self._is_elsewhere and is_shown
+            self._believed += [part] * is_shown
+            if not is_shown and part.pages > 1 and part.last >= self._largest_page:
+                self._ends_on_full_page = True
+            yield from self._finished(part)
+            return
+        self._splits += 1
+        yield from self._flushed()
+        parts: list[_Part] = []
+        for window in windows:
+            half = yield from self._listed(window, part.listed)
+            parts.append(half)
+        if any(half.is_in_vain for half in parts):
+            self._go_whole()
+            return
+        if self._hold_the_same(part, parts):
+            self._believed.append(part)
+            for one in parts:
+                yield from self._finished(one)
+        else:
+            self._todo += reversed(parts)
+
+    def _hold_the_same(self, part: "_Part", halves: Sequence["_Part"]) -> bool:
+        """Whether the halves of a part prove that it did not end early.
+
+        A lost token ends a list after a full page, so where the last half ends with one,
+        both may have been cut off at the same record.
+        """
+        together = IdentifierSet()
+        for half in halves:
+            together.add_set(half.identifiers)
+        if together.lacking(part.identifiers) or part.identifiers.lacking(together):
+            return False
+        return not self._has_early_end or halves[-1].last < self._largest_page
+
+    def _is_shown(self, part: "_Part") -> bool:
+        """Whether a part's length shows that it was not cut off where other lists were.
+
+        Once lists are known to end early, it has to be one page, clearly shorter than
+        others: no token was needed that could be lost.
+        """
+        if part.has_many and part.window == self._whole:
+            return False
+        if self._has_early_end:
+            return part.pages <= 1 and 4 * part.listed <= 3 * self._largest_page
+        return not part.alike
+
+    def _judge_again(self) -> None:
+        """Judge parts again that were believed before lists were known to end early."""
+        self._todo += [one for one in self._believed if not self._is_shown(one)]
+        self._believed = [one for one in self._believed if self._is_shown(one)]
+
+    def _finished(self, part: "_Part") -> Iterator[WalkPage]:
+        """Get what is missing in a part."""
+        self._is_elsewhere = self._is_elsewhere and not part.is_short
+        if part.has_many:
+            yield from self._flushed()
+            yield from self._records_of(part.window)
+            yield from self._got(part.missing)
+        part.missing = []
+        yield from self._flushed()
+
+    def _take(self, listed: ListedPage[Header], window: Window) -> None:
+        batch = self._batch
+        self._counted.add_all(header.identifier for header in listed.page.items)
+        self._has_doubts = self._has_doubts or listed.doubt is not None
+        batch.listed = len(self._counted)
+        batch.request, batch.answer = listed.request, listed.answer
+        if window == self._whole:
+            batch.promised = listed.position.promised or batch.promised
+
+    def _ended_alike(self, listed: ListedPage[Header]) -> bool:
+        position = listed.position
+        length = Length(position.listed, position.pages)
+        return position.ended and ended_alike(length, self._what.longest)
+
+    def _cut(self, window: Window, dates: DateSample) -> tuple[Window, ...]:
+        length = self._largest_page if self._has_early_end else self._what.longest.records
+        allowed = _SPLITS + _SPLITS_EACH * (len(self._counted) // max(1, length))
+        if dates.span is None or not self._may_cut or self._splits >= allowed:
+            return ()
+        granularity = self._what.granularity
+        middle = dates.middle(granularity)
+        parts = cut_at(window, middle, granularity) if middle is not None else ()
+        if parts or not self._may_go_beyond:
+            return parts
+        return around(window, *dates.span, granularity)
+
+    @property
+    def _may_go_beyond(self) -> bool:
+        """Whether records of one date may be the beginning of a list that goes on after it."""
+        what = self._what
+        return what.longest.pages > 1 or what.distinct < (what.promised or 0)
+
+    def _go_whole(self) -> None:
+        """Count the list as one, if that is still to be done: windows do not help."""
+        self._todo = [] if self._is_whole_begun else [self._whole]
+        self._may_cut = self._is_elsewhere = False
+
+    def _broken(self, broken: WindowBroken) -> Iterator[WalkPage]:
+        """Hand over what came, and say that the identifiers cannot be counted."""
+        yield from self._flushed()
+        self._quirks.identifiers_work = self._quirks.identifiers_work and self._batch.listed > 0
+        raise WindowBroken(
+            broken.cause, self._batch.position(ended=False), GiveUp(), broken.request
+        ) from broken
+
+    def _records_of(self, window: Window) -> Iterator[WalkPage]:
+        """The records of a part by ListRecords, as far as that goes."""
+        try:
+            for one in whole_list(self._client, RECORDS, self._job, self._quirks, window=window):
+                self._batch.pages += 1
+                are_counted = all(name in self._counted for name in names_on(one.page))
+                self._is_elsewhere = self._is_elsewhere and are_counted
+                position = self._batch.position(ended=False)
+                yield WalkPage(one.page, one.request, one.answer, position)
+        except WindowBroken as broken:
+            logger.warning("%s: %s", window, broken)
+
+    def _got(self, headers: Iterable[Header]) -> Iterator[WalkPage]:
+        """Records one by one, unless they came meanwhile."""
+        for header in headers:
+            name = header.identifier
+            if name not in self._known and name not in self._asked:
+                self._asked.add(name)
+                _get(self._client, header, self._job, self._read, self._batch)
+            if len(self._batch) >= AT_ONCE:
+                yield from self._flushed()
+
+    def _flushed(self) -> Iterator[WalkPage]:
+        """Hand over what came since the last page."""
+        if len(self._batch):
+            yield self._batch.page(ended=False)
+            self._batch.clear()
+
+    def _findings(self) -> tuple[str, ...]:
+        if self._is_elsewhere and len(self._counted):
+            return (Counted.ELSEWHERE.value,)
+        found = [Counted.WIDER.value] if self._promise_is_of_a_wider_list() else []
+        is_doubted = self._has_doubts or self._has_early_end
+        is_doubted = is_doubted or (self._ends_on_full_page and self._what.promised is None)
+        return (*found, Counted.DOUBTED.value) if is_doubted else tuple(found)
+
+    def _lacking(self) -> list[str]:
+        """Some records that the Silo holds of this list, the repository has, and no list showed.
+
+        They show that the count is short. What GetRecord denies is gone from the list.
+        """
+        shown = self._counted
+        if self._is_elsewhere:
+            shown = IdentifierSet()
+            for part in self._believed:
+                shown.add_set(part.identifiers)
+        held = list(self._what.held(shown))
+        found: list[str] = []
+        for name in held[:: 1 + len(held) // MOST_SINGLY]:
+            if len(found) < _NAMED and self._is_had(name):
+                found.append(name)
+        if found:
+            self._quirks.ends_early = max(self._quirks.ends_early, self._largest_page)
+        return found
+
+    def _is_had(self, name: str) -> bool:
+        """Whether a record is still in the list, or nobody can tell."""
+        request = get_record_request(name, self._job.metadata_prefix)
+        try:
+            page, _ = self._client.exchange(request, self._read)
+            page.raise_errors()
+        except RetryLater:
+            raise
+        except (IdDoesNotExist, CannotDisseminateFormat):
+            return False
+        except (EndpointError, OAIError):
+            return True
+        headers = headers_of(page)
+        return not any(header.deleted or self._is_outside(header) for header in headers)
+
+    def _promise_is_of_a_wider_list(self) -> bool:
+        """Whether the list without set and bounds promises as many, and has others.
+
+        combine#240: the number is that of the whole repository, whatever is listed.
+        """
+        job, promised = self._job, self._what.promised
+        if promised is None or ListJob(job.metadata_prefix) == replace(job, update=False):
+            return False
+        request = list_request(Verb.LIST_IDENTIFIERS, job.metadata_prefix)
+        try:
+            page, _ = self._client.exchange(request, read_headers_mended)
+        except RetryLater:
+            raise
+        except (EndpointError, OAIError):
+            return False
+        size = page.token.complete_list_size if page.token is not None else None
+        return size == promised and any(map(self._is_outside, page.items))
+
+    def _is_outside(self, header: Header) -> bool:
+        """Whether a record does not belong to the list, by its own header."""
+        set_spec = self._job.set_spec
+        is_of_others = bool(header.set_specs) and not is_within(header.set_specs, set_spec)
+        return (set_spec is not None and is_of_others) or are_strictly_outside(
+            [header], self._whole
+        )
+
+
+def listed_headers(
+    client: "Client", job: ListJob, window: Window, quirks: Quirks
+) -> Iterator[ListedPage[Header]]:
+    """Yield the headers of a window, page by page, each identifier once.
+
+    A repository that knows sets in ListRecords only (DataCite, dataverse#10936) refuses
+    such a list, or has nothing in it; it is then asked for all headers, and those that
+    name the set are taken.
+
+    Raises:
+        WindowBroken, EndpointError: As `whole_lists.whole_list` does.
+    """
+    is_begun = False
+    try:
+        for listed in whole_list(client, HEADERS, job, quirks, window=window):
+            is_begun = is_begun or bool(listed.page.items)
+            yield listed
+    except WindowBroken:
+        if is_begun or job.set_spec is None:
+            raise
+    if job.set_spec is not None and not is_begun:
+        everything = replace(job, set_spec=None)
+        for listed in whole_list(client, HEADERS, everything, quirks, window=window):
+            yield _of_set(listed, job.set_spec)
+
+
+def _of_set(listed: ListedPage[Header], set_spec: str) -> ListedPage[Header]:
+    items = tuple(one for one in listed.page.items if is_within(one.set_specs, set_spec))
+    return replace(listed, page=replace(listed.page, items=items))
+
+
+def is_within(set_specs: Iterable[str], set_spec: str | None) -> bool:
+    """Whether one of some sets is a certain set, or one within it (section 2.6)."""
+    return any(f"{spec}:".startswith(f"{set_spec}:") for spec in set_specs)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What was got since the last page, and how far the list of identifiers has come."""
+
+    listed: int = 0
+    pages: int = 0
+    promised: int | None = None
+    request: Request = field(default_factory=identify_request)
+    answer: Answer = field(default_factory=lambda: Answer(b"", ""))
+    records: list[Record] = field(default_factory=list)
+    mended: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)
+    set_aside: list[SetAside] = field(default_factory=list)
+    unreachable: list[SetAside] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    denied: bool = False
+    doubts: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.records) + len(self.set_aside) + len(self.unreachable) + len(self.gone)
+
+    def position(self, *, ended: bool) -> Position:
+        return Position(None, self.pages, self.listed, self.promised, ended=ended)
+
+    def page(
+        self, *, ended: bool, steps: tuple[str, ...] = (), remarks: tuple[str, ...] = ()
+    ) -> WalkPage:
+        self.pages += 1
+        page = ListPage(
+            tuple(self.records),
+            set_aside=tuple(self.set_aside),
+            repairs=dict(self.repairs),
+            mended=dict(self.mended),
+        )
+        position = self.position(ended=ended)
+        return WalkPage(
+            page,
+            self.request,
+            self.answer,
+            position,
+            (*self.doubts, *steps) if ended else (),
+            tuple(self.unreachable),
+            remarks,
+            tuple(self.gone),
+        )
+
+    def clear(self) -> None:
+        for each in (self.records, self.set_aside, self.unreachable, self.gone):
+            each.clear()
+        self.mended.clear()
+        self.repairs.clear()
+
+    def take(self, page: ListPage[Record]) -> None:
+        begin = len(self.records)
+        self.records += page.items
+        self.mended.update({begin + place: kinds for place, kinds in page.mended.items()})
+        self.set_aside += page.set_aside
+        for kind, count in page.repairs.items():
+            self.repairs[kind] = self.repairs.get(kind, 0) + count
+
+
+def _get(client: "Client", header: Header, job: ListJob, read: ReadRecord, batch: _Batch) -> None:
+    """Get one record into the batch, or note why it cannot be had."""
+    if header.deleted:
+        batch.records.append(Record(header))
+        return
+    request = get_record_request(header.identifier, job.metadata_prefix)
+    batch.denied = False
+    try:
+        page, answer = client.exchange(request, read)
+        page.raise_errors()
+        batch.request, batch.answer = request, answer
+    except RetryLater:
+        raise
+    except (EndpointError, OAIError) as error:
+        if isinstance(error, EndpointError):
+            check_alive(client, error)
+        batch.denied = isinstance(error, IdDoesNotExist)
+        logger.warning("%s cannot be had: %s", header.identifier, error)
+        batch.unreachable.append(_lost(header, f"cannot be had: {error}", request))
+        return
+    if lack := _lack(page, header):
+        batch.unreachable.append(_lost(header, lack, request))
+    else:
+        batch.take(page)
+
+
+def _lack(page: ListPage[Record], header: Header) -> str:
+    """Why an answer to GetRecord is not the record asked for; empty where it is."""
+    if not page.items and not page.set_aside:
+        return "is answered without a record"
+    others = [one.identifier for one in headers_of(page) if one.identifier != header.identifier]
+    return f"is answered with another record, {others[0]}" if others else ""
+
+
+def _lost(header: Header, reason: str, request: Request) -> SetAside:
+    return SetAside(header.identifier, reason, str(request))

@@ -1,0 +1,118 @@
+"""Questions beside a list: is anybody there, is there such a format, is the set still listed.
+
+Source: OAI-PMH 2.0, sections 4.2, 4.4 and 4.6.
+"""
+
+import logging
+from collections.abc import Sequence
+from difflib import get_close_matches
+from itertools import islice
+
+from oaipmhclient.endpoint import Endpoint
+from oaipmhclient.errors import TokenLoopError
+from oaipmhclient.pages.requests_and_pages import (
+    identify_request,
+    list_request,
+    read_headers,
+    read_identify,
+)
+from oaipmhprotocol import BadArgument, CannotDisseminateFormat, OAIError, Verb
+from politeweb.errors import EndpointError, RequestRefused
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+_MOST_SETS = 10_000
+"""Sets looked through: Zenodo has more than can be listed in a day (dataverse#8289)."""
+
+
+def check_alive(client: Endpoint, cause: Exception) -> None:
+    """Raise a failure itself where the endpoint does not even say who it is.
+
+    Raises:
+        Exception: ``cause``.
+    """
+    try:
+        client.exchange(identify_request(), read_identify)
+    except OAIError:
+        return
+    except EndpointError:
+        raise cause from None
+
+
+def check_format(client: Endpoint, metadata_prefix: str, cause: Exception) -> None:
+    """Raise cannotDisseminateFormat itself where the format is none of the repository's.
+
+    Raises:
+        Exception: ``cause``. Not raised where that cannot be told: of a format that is
+            listed, one record may spoil the list (vufind#1237).
+    """
+    try:
+        known = {one.prefix for one in client.list_metadata_formats()}
+    except (OAIError, EndpointError):
+        return
+    if known and metadata_prefix not in known:
+        raise cause from None
+
+
+def refuse_unknown_formats(client: Endpoint, metadata_prefixes: Sequence[str]) -> None:
+    """Refuse formats that the repository neither lists nor gives anything in.
+
+    Nothing is refused where its list of formats cannot be read, or leaves out what it has.
+
+    Raises:
+        RequestRefused: One is none of its formats.
+    """
+    try:
+        known = {one.prefix: None for one in client.list_metadata_formats()}
+    except (OAIError, EndpointError):
+        return
+    for prefix in metadata_prefixes:
+        if known and prefix not in known and _is_refused(client, prefix):
+            its = ", ".join(known)
+            raise RequestRefused(f"{client.base_url} has no format {prefix}; its formats: {its}")
+
+
+def _is_refused(client: Endpoint, metadata_prefix: str) -> bool:
+    request = list_request(Verb.LIST_IDENTIFIERS, metadata_prefix)
+    try:
+        page, _ = client.exchange(request, read_headers)
+    except (OAIError, EndpointError):
+        return False
+    wrong = [isinstance(one, CannotDisseminateFormat | BadArgument) for one in page.errors]
+    return any(wrong) and not page.items
+
+
+def set_has_vanished(client: Endpoint, set_spec: str) -> bool:
+    """Whether a set is none of the repository's; False where that cannot be told at once."""
+    known = _sets_without(client, set_spec)
+    if known:
+        logger.warning("%s does not list the set %s", client.base_url, set_spec)
+    return bool(known)
+
+
+def refuse_unknown_set(client: Endpoint, set_spec: str) -> None:
+    """Refuse a set of which nothing came, where the repository lists others and not this one.
+
+    Raises:
+        RequestRefused: It names those that are nearest by setSpec or name.
+    """
+    known = _sets_without(client, set_spec)
+    if not known:
+        return
+    named = {text.lower(): spec for spec, name in known.items() for text in (name, spec)}
+    near = dict.fromkeys(named[text] for text in get_close_matches(set_spec.lower(), named))
+    shown = ", ".join(f"{spec} ({known[spec]})" if known[spec] else spec for spec in near)
+    raise RequestRefused(
+        f"{client.base_url} has no set {set_spec}"
+        + (f"; the nearest by name: {shown}" if shown else "")
+        + f"; its sets: silo sets {client.base_url}"
+    )
+
+
+def _sets_without(client: Endpoint, set_spec: str) -> dict[str, str]:
+    """The sets of a repository, {spec: name}; none where the set is one, or nobody can tell."""
+    try:
+        known = {one.spec: one.name for one in islice(client.list_sets(), _MOST_SETS)}
+    except (OAIError, EndpointError, TokenLoopError):
+        return {}
+    return {} if set_spec in known or len(known) == _MOST_SETS else known

@@ -1,0 +1,488 @@
+"""The pages of one window, whatever the repository does (OAI-PMH 2.0, section 3.5).
+
+Here requests are sent and answers read; what to do about a failure is decided in
+`recovery`, and what a page tells of its list in `page_facts`.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Generic, NoReturn
+
+from oaipmhclient.endpoint import Endpoint
+from oaipmhclient.mending.repair import read_records_mended
+from oaipmhclient.pages.requests_and_pages import (
+    ListPage,
+    Request,
+    list_request,
+)
+from oaipmhclient.walk.completeness import SET_NOT_LISTED
+from oaipmhclient.walk.endpoint_checks import check_alive, check_format, set_has_vanished
+from oaipmhclient.walk.endpoint_memory import Companions, Quirks
+from oaipmhclient.walk.identifier_set import IdentifierSet
+from oaipmhclient.walk.listed_pages import (
+    Item,
+    ListCutShort,
+    ListedPage,
+    OutsideWindow,
+    Reading,
+)
+from oaipmhclient.walk.narrowing import LASTING, narrowed
+from oaipmhclient.walk.page_facts import (
+    are_outside,
+    are_strictly_outside,
+    begins_before,
+    digest_of,
+    earliest_days,
+    headers_of,
+    names_on,
+    remembering,
+    safe_date,
+)
+from oaipmhclient.walk.page_judgement import Barren, Expectation, judged, was_sent
+from oaipmhclient.walk.recovery import (
+    DOUBTS,
+    ENDS,
+    Failure,
+    Rung,
+    Situation,
+    failure_of,
+    form_of,
+    next_rung,
+    remedy_for,
+    spell,
+)
+from oaipmhclient.walk.values import (
+    ListJob,
+    Position,
+    Remedy,
+    Split,
+    WalkPage,
+    WindowBroken,
+)
+from oaipmhclient.walk.windows import Window
+from oaipmhclient.walk.wire_windows import as_sent, other_granularity
+from oaipmhprotocol import Header, OAIError, Record, Verb
+from oaipmhprotocol.words import Argument
+from politeweb.answers import Answer
+from politeweb.errors import EndpointError, RetryLater
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+_MUTE = frozenset({Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED})
+"""Failures after which the endpoint is asked whether it is there at all."""
+
+
+def walk_window(
+    client: Endpoint,
+    job: ListJob,
+    window: Window,
+    position: Position | None,
+    quirks: Quirks,
+    *,
+    again: bool = False,
+    read: Callable[[bytes], ListPage[Record]] = read_records_mended,
+) -> Iterator[WalkPage]:
+    """Yield the pages of a window, from a position on.
+
+    Lazy: store a page and keep its position before asking for the next. The last
+    page's position has `ended`; it may hold no record.
+
+    Args:
+        client: The way to the repository.
+        job: Format and set; its bounds tell whether the window is a part of the list.
+        window: The bounds sent.
+        position: Where an earlier walk of the same window stood; None at its start.
+        quirks: What the endpoint needs; learned from and added to.
+        again: Whether the window was asked for before, and ended early.
+        read: Reads the answers.
+
+    Raises:
+        WindowBroken: The list breaks off; it says what to do with the window.
+        EndpointError: The endpoint is not there at all any more, or asks for a
+            long pause.
+        RequestRefused: The job makes no request.
+    """
+    reading = Reading(Verb.LIST_RECORDS, read)
+    for one in walk_list(client, reading, job, window, position, quirks=quirks, again=again):
+        yield WalkPage(one.page, one.request, one.answer, one.position, one.steps)
+
+
+def walk_list(
+    client: Endpoint,
+    reading: Reading[Item],
+    job: ListJob,
+    window: Window,
+    position: Position | None = None,
+    *,
+    quirks: Quirks,
+    again: bool = False,
+) -> Iterator[ListedPage[Item]]:
+    """`walk_window`, of records or of headers."""
+    at = position or Position()
+    return _Walk(client, reading, job, window, position=at, quirks=quirks, again=again).pages()
+
+
+@dataclass(frozen=True, slots=True)
+class _Got(Generic[Item]):
+    """What a request brought.
+
+    Attributes:
+        failure: What is wrong with it; None where nothing is.
+        cause: The same as an exception.
+    """
+
+    request: Request
+    page: ListPage[Item] | None = None
+    answer: Answer | None = None
+    failure: Failure | None = None
+    cause: Exception | None = None
+
+
+class _Walk(Generic[Item]):
+    """One walk: where it stands, and what only this process remembers of it."""
+
+    def __init__(
+        self,
+        client: Endpoint,
+        reading: Reading[Item],
+        job: ListJob,
+        window: Window,
+        *,
+        position: Position,
+        quirks: Quirks,
+        again: bool,
+    ) -> None:
+        self._client = client
+        self._reading = reading
+        self._job = job
+        self._window = window
+        self._at = position
+        self._quirks = quirks
+        self._is_late = position.token is not None
+        self._is_again = again
+        self._last_request: Request | None = None
+        self._is_cut = (window.from_, window.until) != (job.from_, job.until)
+        self._identifiers = IdentifierSet()
+        self._kept: _Got[Item] | None = None
+        self._barren = Barren()
+        self._last = self._shortest = 0  # items of the last page, and of the shortest before it
+        self._days: tuple[str | None, str | None] = (None, None)
+
+    def pages(self) -> Iterator[ListedPage[Item]]:
+        while not self._at.ended:
+            yield self._next()
+
+    def _next(self) -> ListedPage[Item]:
+        """The next page, by as many rungs as it takes."""
+        failed = self._known_failure()
+        if failed is None:
+            got = self._ask(self._request(None))
+            if got.failure is None:
+                return self._taken(got, [])
+            failed = got
+        return self._recovered(failed)
+
+    def _recovered(self, failed: _Got[Item]) -> ListedPage[Item]:
+        """What the ladder brings in the place of an answer that failed."""
+        tried = [Rung.AGAIN] if self._was_repeated(failed) else []
+        while True:
+            if self._is_worth_keeping(failed, tried):
+                return self._taken(failed, tried)
+            rung = self._climb(failed, tried)
+            if rung in ENDS:
+                return self._end(failed, rung)
+            tried.append(rung)
+            if rung is Rung.LAST_PAGE and self._finds_token():
+                return ListedPage(
+                    ListPage(()), failed.request, self._no_answer, self._at, (rung.value,)
+                )
+            if rung in {Rung.LAST_PAGE, Rung.PROMISE_TESTED}:
+                continue
+            got = self._ask(self._request(rung))
+            if got.failure is None:
+                return self._taken(got, tried)
+            failed = self._weightier(failed, got, rung)
+
+    def _was_repeated(self, failed: _Got[Item]) -> bool:
+        """Whether a page cut short was asked for again already, here or by the transport."""
+        if failed.failure is not Failure.CUT or failed.answer is None:
+            return False
+        return failed is self._kept or bool(failed.answer.cut)
+
+    def _weightier(self, failed: _Got[Item], got: _Got[Item], rung: Rung) -> _Got[Item]:
+        """Which of two failures to go on from: of the request, or of a rung.
+
+        A form that does not help says nothing of the list (a repository that keeps to
+        section 3.5 answers badArgument to a token in company). The same request
+        again does, and dates that are understood, with nothing to be listed for them.
+        """
+        if rung is Rung.AGAIN:
+            return got
+        if got.failure is Failure.NO_RECORDS and self._at.token is None:
+            self._learned_of_window(rung)
+            return got
+        return failed
+
+    # ------------------------------------------------------------------ asking
+
+    def _request(self, rung: Rung | None) -> Request:
+        opening = self._opening(self._reading.verb, rung)
+        if self._at.token is None:
+            return opening
+        spelling, companions = form_of(rung, self._quirks)
+        beside = {Companions.NONE: 0, Companions.PREFIX: 1, Companions.ALL: None}[companions]
+        token = (Argument.RESUMPTION_TOKEN.value, spell(self._at.token, spelling))
+        return Request(self._reading.verb, (token, *opening.arguments[:beside]))
+
+    def _opening(
+        self, verb: Verb, rung: Rung | None = None, window: Window | None = None
+    ) -> Request:
+        """The request that opens a list of the window, or of another one."""
+        return list_request(
+            verb,
+            self._job.metadata_prefix,
+            **as_sent(window or self._window, self._quirks, rung),
+            set_spec=self._job.set_spec,
+        )
+
+    def _ask(self, request: Request) -> _Got[Item]:
+        try:
+            page, answer = self._client.exchange(request, self._reading.read)
+        except RetryLater:
+            raise
+        except (EndpointError, OAIError) as error:
+            return _Got(request, failure=failure_of(error), cause=error)
+        has_news = any(name not in self._identifiers for name in names_on(page))
+        failure, cause = judged(page, self._expectation, has_news=has_news)
+        if failure is None and self._is_not_narrowed(page):
+            sentence = f"the list of {self._window} begins like that of another window"
+            failure, cause = Failure.OUTSIDE, OutsideWindow(sentence)
+        return _Got(request, page, answer, failure, cause)
+
+    def _is_not_narrowed(self, page: ListPage[Item]) -> bool:
+        """Whether a window begins with the page of another one, which is not of its dates.
+
+        That shows that windows change nothing where all records are of a few days, or
+        hours, as those that are outside of a window by no more may be of another time zone.
+        """
+        names = names_on(page)
+        if self._at.token is not None or self._at.pages or not names:
+            return False
+        opening = digest_of([self._job.metadata_prefix, self._job.set_spec or "", *names])
+        is_known = self._quirks.opens_two(opening, str(self._window))
+        is_part = self._is_cut and self._quirks.windows_work
+        return is_known and is_part and are_strictly_outside(headers_of(page), self._window)
+
+    @property
+    def _expectation(self) -> Expectation:
+        windows_count = self._is_cut and self._quirks.windows_work
+        window = self._window if windows_count else Window()
+        return Expectation(self._at, window, self._barren, self._client.base_url)
+
+    def _known_failure(self) -> _Got[Item] | None:
+        """What fails before anything is sent."""
+        at = self._at
+        if self._kept is not None:
+            return self._kept
+        if at.token is None and at.pages:
+            cause = ListCutShort(at.promised or 0, at.listed)
+            return _Got(self._request(None), failure=Failure.EARLY_END, cause=cause)
+        return None
+
+    # ------------------------------------------------------------------ the ladder
+
+    def _climb(self, got: _Got[Item], tried: list[Rung]) -> Rung:
+        """The next rung; a remedy is raised."""
+        assert got.failure is not None
+        if got.failure is Failure.EARLY_END and self._is_again and not tried:
+            self._quirks.repeats_in_vain += 1
+        test_date = self._days[1]
+        now = Situation(
+            got.failure,
+            self._at,
+            self._window,
+            self._is_cut,
+            self._is_late,
+            self._quirks,
+            has_short_page=0 < self._last < self._shortest,
+            test_date=test_date,
+            has_last_page=self._last_request is not None,
+            is_again=self._is_again,
+        )
+        rung = next_rung(now, tried)
+        remedy = remedy_for(rung, now)
+        if remedy is not None:
+            self._break(got, rung, remedy)
+        tested = rung is Rung.PROMISE_TESTED and self._promises_as_much(test_date or "")
+        if tested or rung in {Rung.UNBELIEVED, Rung.SHORT_PAGE}:
+            self._quirks.promises_kept = False
+        logger.info("%s: %s; %s", got.request, got.cause, rung.value)
+        return rung
+
+    def _break(self, got: _Got[Item], rung: Rung, remedy: Remedy) -> NoReturn:
+        assert got.cause is not None
+        cause = got.cause
+        if got.failure is Failure.NO_RECORDS and self._at.promised is not None:
+            cause = ListCutShort(self._at.promised, self._at.listed)
+        if got.failure in _MUTE and not len(self._identifiers):
+            check_alive(self._client, got.cause)  # a walk that brought something is let go on
+        is_answered = self._is_cut and self._quirks.windows_answered
+        if got.failure is Failure.NO_FORMAT and not (is_answered or len(self._identifiers)):
+            check_format(self._client, self._job.metadata_prefix, got.cause)
+        if rung is Rung.SINGLE_LIST:
+            self._quirks.windows_work = False
+        if self._at.token is None and not self._at.pages and self._window != Window():
+            self._quirks.windows_failed += 1
+        reads_records = self._reading.verb is Verb.LIST_RECORDS
+        if rung is Rung.SPLIT and got.failure in LASTING and reads_records:
+            remedy = narrowed(self._client, self._opening(Verb.LIST_IDENTIFIERS), self._quirks)
+            rung = Rung.SPLIT if isinstance(remedy, Split) else Rung.BY_IDENTIFIER
+        logger.warning("%s: %s; %s", got.request, cause, rung.value)
+        steps = () if rung is Rung.GIVE_UP else (rung.value,)
+        raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
+
+    def _finds_token(self) -> bool:
+        """Whether the last page has a token where it is asked for again; the walk goes on there."""
+        assert self._last_request is not None
+        page = self._ask(self._last_request).page
+        token = page.next_token if page is not None else None
+        if token is None or was_sent(token, self._at):
+            return False
+        self._at = replace(self._at, token=token)
+        return True
+
+    @property
+    def _no_answer(self) -> Answer:
+        return Answer(b"", self._client.base_url)
+
+    def _promises_as_much(self, day: str) -> bool:
+        """Whether the list without its first records promises as many as with them.
+
+        Then the number is no count of it (combine#240: that of the whole repository).
+        """
+        until = self._window.until
+        part = Window(day, max(day, until) if until else None)
+        page = self._ask(self._opening(self._reading.verb, window=part)).page
+        if page is None or page.token is None or begins_before(headers_of(page), day):
+            return False
+        return page.token.complete_list_size == self._at.promised
+
+    # ------------------------------------------------------------------ going on
+
+    def _is_worth_keeping(self, got: _Got[Item], tried: list[Rung]) -> bool:
+        """Whether the sound beginning of a page cut short is to be handed on.
+
+        It was asked for again, and is still cut; what lies after it is looked for next.
+        """
+        if got.failure is not Failure.CUT or got.page is None or Rung.AGAIN not in tried:
+            return False
+        return any(one.identifier not in self._identifiers for one in headers_of(got.page))
+
+    def _taken(self, got: _Got[Item], tried: list[Rung]) -> ListedPage[Item]:
+        assert got.page is not None
+        assert got.answer is not None
+        page, headers = got.page, headers_of(got.page)
+        if are_outside(headers, self._window):  # of the user's own dates: more than was asked for
+            self._quirks.windows_work = False
+        self._last_request = got.request
+        new = sum(self._identifiers.add_all(names_on(page)))
+        self._barren = Barren() if new else self._barren.plus(page)
+        self._note_length(len(headers) + len(page.set_aside))
+        steps = self._learned(tried, new)
+        self._days = earliest_days(self._days, headers)
+        unnamed = sum(not one.identifier for one in page.set_aside)
+        self._at = self._after(got, headers, new + unnamed)
+        if page.errors:
+            steps += ("error beside records",)
+        return ListedPage(page, got.request, got.answer, self._at, steps)
+
+    def _note_length(self, listed: int) -> None:
+        if listed and self._last:
+            self._shortest = min(self._shortest or self._last, self._last)
+        self._last = listed or self._last
+
+    def _learned(self, tried: list[Rung], new: int) -> tuple[str, ...]:
+        """Keep what helped for the requests to come."""
+        quirks, rung = self._quirks, tried[-1] if tried else None
+        if self._at.token is not None:
+            if new:
+                quirks.token_proved = True
+                quirks.spelling, quirks.companions = form_of(rung, quirks)
+            if self._promise_is_passed(new):
+                quirks.promises_kept = False
+        elif not self._at.pages:
+            self._learned_of_window(rung)
+        return () if rung is None else (rung.value,)
+
+    def _promise_is_passed(self, new: int) -> bool:
+        """Whether more came than the number promised when the page before had them all."""
+        promised = self._at.promised
+        return promised is not None and self._at.listed >= promised and new > 0
+
+    def _learned_of_window(self, rung: Rung | None) -> None:
+        quirks = self._quirks
+        if rung is Rung.OTHER_GRANULARITY:
+            quirks.granularity = other_granularity(self._window)
+        elif rung is Rung.BOTH_BOUNDS:
+            quirks.both_bounds = True
+        elif rung is Rung.AGAIN:
+            quirks.empty_denied += 1
+        if self._window != Window():
+            quirks.windows_answered += 1
+
+    def _after(self, got: _Got[Item], headers: list[Header], new: int) -> Position:
+        """Where the walk stands after a page."""
+        at, page = self._at, got.page
+        assert page is not None
+        is_first = not at.pages and at.token is None
+        safe = safe_date(at.safe_from, is_first, headers, self._quirks.granularity)
+        if got.failure is Failure.CUT:
+            self._kept = got
+            return replace(at, listed=at.listed + new, safe_from=safe)
+        size = page.token.complete_list_size if page.token is not None else None
+        listed, promised = at.listed + new, max(size or 0, at.promised or 0) or None
+        if size and at.promised and size != at.promised:
+            self._quirks.promises_kept = False
+        is_short = promised is not None and listed < promised and self._quirks.promises_kept
+        return Position(
+            page.next_token,
+            at.pages + 1,
+            listed,
+            promised,
+            safe,
+            self._with_page(page),
+            at.sent if at.token is None else remembering(at.sent, digest_of([at.token])),
+            ended=page.next_token is None and not is_short,
+        )
+
+    def _with_page(self, page: ListPage[Item]) -> tuple[str, ...]:
+        names = names_on(page)
+        return remembering(self._at.seen, digest_of(names)) if names else self._at.seen
+
+    def _end(self, got: _Got[Item], rung: Rung) -> ListedPage[Item]:
+        """The page that ends the list, without records."""
+        self._at = replace(self._at, token=None, ended=True)
+        page: ListPage[Item] = ListPage(())
+        steps: tuple[str, ...] = (rung.value,)
+        if rung is Rung.EMPTY and got.page is not None:
+            page, steps = got.page, self._noted_empty()
+        elif got.page is not None:
+            page = ListPage((), got.page.response_date)
+        answer = got.answer or self._no_answer
+        doubt = got.cause if rung in DOUBTS else None
+        return ListedPage(page, got.request, answer, self._at, steps, doubt)
+
+    def _noted_empty(self) -> tuple[str, ...]:
+        self._quirks.empty_confirmed += 1
+        if self._window != Window():
+            self._quirks.windows_answered += 1
+        return (SET_NOT_LISTED,) if self._set_has_vanished() else ()
+
+    def _set_has_vanished(self) -> bool:
+        set_spec = self._job.set_spec
+        is_part = self._job.update or self._is_cut
+        if set_spec is None or (is_part and self._quirks.sets_checked):
+            return False
+        self._quirks.sets_checked = True
+        return set_has_vanished(self._client, set_spec)

@@ -1,0 +1,82 @@
+"""What is walked, and what a walk yields: lists of records and of headers alike."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from oaipmhclient.mending.repair import read_headers_mended, read_records_mended
+from oaipmhclient.pages.requests_and_pages import ListPage, Request
+from oaipmhclient.walk.values import Position
+from oaipmhprotocol import Header, Record, Verb
+from politeweb.answers import Answer
+from politeweb.errors import FetchError
+
+Item = TypeVar("Item", bound=Record | Header)
+
+
+class ListCutShort(FetchError):
+    """A list ended, and less came than the repository promised."""
+
+    def __init__(self, promised: int, listed: int) -> None:
+        super().__init__(
+            f"the list ended after {listed:,} records, and the repository promised {promised:,}"
+        )
+
+
+class ListBarren(FetchError):
+    """A list hands out new tokens, and no records for them."""
+
+    def __init__(self, pages: int, lack: str) -> None:
+        super().__init__(f"the list gave {lack} on {pages:,} pages in a row")
+
+
+class AskedInVain(FetchError):
+    """A list breaks off again and again."""
+
+    def __init__(self, broken: int, left: int, cause: Exception) -> None:
+        super().__init__(
+            f"the list broke off {broken:,} times, and {left:,} windows of dates are left;"
+            f" the last time: {cause}"
+        )
+
+
+class OneIdentifier(FetchError):
+    """Different records of a page have all the same identifier."""
+
+
+class OutsideWindow(FetchError):
+    """Most records of a page have datestamps outside the window asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Item]):
+    """Which list is walked: of records or of headers.
+
+    Attributes:
+        verb: ListRecords or ListIdentifiers.
+        read: Bytes → page.
+    """
+
+    verb: Verb
+    read: Callable[[bytes], ListPage[Item]]
+
+
+RECORDS: Reading[Record] = Reading(Verb.LIST_RECORDS, read_records_mended)
+HEADERS: Reading[Header] = Reading(Verb.LIST_IDENTIFIERS, read_headers_mended)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage(Generic[Item]):
+    """A page of either kind; see `WalkPage`.
+
+    Attributes:
+        doubt: Where the list was taken to be at its end on weak grounds: what spoke
+            against it.
+    """
+
+    page: ListPage[Item]
+    request: Request
+    answer: Answer
+    position: Position
+    steps: tuple[str, ...] = ()
+    doubt: Exception | None = None

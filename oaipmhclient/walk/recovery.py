@@ -1,0 +1,410 @@
+"""A list breaks off: what to do next (pure). Read `LADDERS` first.
+
+A ladder is climbed from the left: the first rung that fits the situation and was not
+tried for this request yet. Rungs ask again in another way, believe that the list is at
+its end, or hand the window back to the engine with a remedy. What helped is kept in
+`Quirks`, so that the next request begins there.
+
+Source: OAI-PMH 2.0, sections 2.7.1, 3.5 and 3.6; each rung names the repository that
+made it necessary.
+"""
+
+import html
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import quote
+
+from oaipmhclient.errors import PageUnreadable
+from oaipmhclient.walk.endpoint_memory import Companions, Quirks, Spelling
+from oaipmhclient.walk.values import (
+    ByIdentifier,
+    GiveUp,
+    Position,
+    Remedy,
+    RestartFrom,
+    SingleList,
+    Split,
+)
+from oaipmhclient.walk.windows import Window, is_granule
+from oaipmhprotocol import (
+    BadArgument,
+    BadResumptionToken,
+    CannotDisseminateFormat,
+    NoRecordsMatch,
+)
+from oaipmhprotocol.datestamps import read_datestamp
+from oaipmhprotocol.queries import Verbatim, query_string
+from politeweb.errors import EndpointError, HTTPStatusError
+
+
+class Failure(StrEnum):
+    """What is wrong with the answer to a list request."""
+
+    NO_RECORDS = "noRecordsMatch"
+    BAD_TOKEN = "badResumptionToken"  # noqa: S105 - an error condition, not a secret
+    BAD_ARGUMENT = "badArgument"
+    NO_FORMAT = "cannotDisseminateFormat"
+    OTHER_ERROR = "another error condition"
+    UNREADABLE = "no OAI-PMH answer"
+    REFUSED = "an HTTP error that is the client's fault"
+    NO_ANSWER = "no answer"
+    CUT = "an answer cut short"
+    CIRCLE = "a circle"
+    EMPTY_PAGES = "empty pages without end"
+    UNUSABLE_PAGES = "unusable records without end"
+    EARLY_END = "an end before what was promised"
+    ONE_IDENTIFIER = "one identifier for different records"
+    OUTSIDE = "records outside the window"
+
+
+class Rung(StrEnum):
+    """A step of the ladder; the value is its name in the receipt."""
+
+    # ask again
+    AGAIN = "asked again"
+    ENCODED = "token re-encoded"
+    VERBATIM = "token sent verbatim"
+    DOUBLE = "token encoded twice"
+    UNESCAPED = "token with its entities undone"
+    WITH_PREFIX = "prefix sent with the token"
+    WITH_ALL = "all arguments sent with the token"
+    VERBATIM_WITH_PREFIX = "token sent verbatim, and the prefix with it"
+    OTHER_GRANULARITY = "dates sent in the other granularity"
+    BOTH_BOUNDS = "from and until sent together"
+    LAST_PAGE = "last page asked for again"
+    PROMISE_TESTED = "completeListSize tested on a part of the list"
+    # believe that this is the end
+    EMPTY = "empty list"
+    ALL_THERE = "end of a list that has all it promised"
+    UNPROMISED = "end of a list that promised nothing"
+    UNBELIEVED = "end of a list whose completeListSize is no count"
+    SHORT_PAGE = "end of a list short of what it promised, on a page shorter than the others"
+    SHORT = "end of a list short of what it promised"
+    # hand the window back
+    RESTART = "window restarted from the last safe date"
+    RESTART_ALL = "window restarted"
+    AS_IT_WAS = "list asked for again as it was"
+    SPLIT = "window split"
+    SINGLE_LIST = "listed without windows"
+    BY_IDENTIFIER = "records fetched by identifier"
+    GIVE_UP = "given up"
+
+
+_SPELLINGS = (Rung.ENCODED, Rung.VERBATIM, Rung.DOUBLE, Rung.UNESCAPED)
+_COMPANY = (Rung.WITH_PREFIX, Rung.WITH_ALL, Rung.VERBATIM_WITH_PREFIX)
+_PARTS = (Rung.RESTART, Rung.RESTART_ALL, Rung.SPLIT)
+_LAST = (*_PARTS, Rung.BY_IDENTIFIER, Rung.GIVE_UP)
+
+FIRST_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
+    # Asked twice: spurious noRecordsMatch, and the ordinary empty window.
+    Failure.NO_RECORDS: (Rung.AGAIN, Rung.EMPTY),
+    # nakala is sent seconds and knows days; zvdd.org takes no bounds, or only both.
+    Failure.BAD_ARGUMENT: (
+        Rung.OTHER_GRANULARITY,
+        Rung.BOTH_BOUNDS,
+        Rung.SINGLE_LIST,
+        Rung.BY_IDENTIFIER,
+        Rung.GIVE_UP,
+    ),
+    Failure.BAD_TOKEN: (Rung.AGAIN, *_LAST),
+    Failure.NO_FORMAT: (Rung.AGAIN, *_LAST),  # vufind#1237: one record spoils the list
+    Failure.OTHER_ERROR: (Rung.AGAIN, Rung.SINGLE_LIST, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
+    Failure.UNREADABLE: (Rung.AGAIN, Rung.SPLIT, Rung.SINGLE_LIST, *_LAST),
+    Failure.REFUSED: (Rung.SINGLE_LIST, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
+    Failure.NO_ANSWER: (Rung.SPLIT, Rung.SINGLE_LIST, *_LAST),  # DSpace#12980: too large
+    Failure.CUT: (Rung.AGAIN, Rung.RESTART, Rung.SPLIT, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
+    Failure.ONE_IDENTIFIER: (Rung.AGAIN, Rung.GIVE_UP),  # pycsw 2.6.2
+    Failure.OUTSIDE: (Rung.SINGLE_LIST, Rung.GIVE_UP),  # pod4lib#873, zvdd.org
+    Failure.EARLY_END: (),  # the ladder of later pages serves
+    Failure.CIRCLE: (),
+    Failure.EMPTY_PAGES: (),
+    Failure.UNUSABLE_PAGES: (),
+}
+"""What to do where the request that opens a list fails."""
+
+LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
+    # Some end their lists so (metha, harvest.go); some say so of a token they misread.
+    Failure.NO_RECORDS: (
+        Rung.ALL_THERE,
+        Rung.AGAIN,
+        Rung.UNPROMISED,
+        *_SPELLINGS,
+        *_COMPANY,
+        *_LAST,
+    ),
+    # Expired (arXiv, scihist#572), misread (metha#23, dash.harvard.edu), or the end (metha).
+    Failure.BAD_TOKEN: (Rung.ALL_THERE, Rung.AGAIN, *_SPELLINGS, *_COMPANY, *_LAST),
+    # Zenodo and pycsw 2.6.2 want the prefix again.
+    Failure.BAD_ARGUMENT: (*_COMPANY, *_SPELLINGS, *_LAST),
+    Failure.NO_FORMAT: (*_COMPANY, Rung.AGAIN, *_LAST),
+    Failure.OTHER_ERROR: (Rung.AGAIN, *_COMPANY, *_SPELLINGS, *_LAST),
+    Failure.UNREADABLE: (Rung.AGAIN, *_LAST),
+    Failure.REFUSED: (*_SPELLINGS, *_COMPANY, *_LAST),
+    Failure.NO_ANSWER: _LAST,  # datacite#941: one poisoned record
+    Failure.CUT: (Rung.AGAIN, *_LAST),
+    # pycsw wraps round; coneda/kor#55 sends the first page for a token it misread.
+    Failure.CIRCLE: (
+        Rung.ALL_THERE,
+        *_SPELLINGS,
+        *_COMPANY,
+        Rung.UNPROMISED,
+        Rung.UNBELIEVED,
+        *_LAST,
+    ),
+    # Where nothing came so far, the next run goes on from the last token.
+    Failure.EMPTY_PAGES: (
+        Rung.ALL_THERE,
+        Rung.UNPROMISED,
+        Rung.RESTART,
+        Rung.BY_IDENTIFIER,
+        Rung.GIVE_UP,
+    ),
+    Failure.UNUSABLE_PAGES: (Rung.ALL_THERE, Rung.RESTART, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
+    # OJS 3.3.0 loses the token (pkp-lib#7214), after a full page; combine#240 promises the
+    # whole repository, DOAJ#235 a few more than there are.
+    Failure.EARLY_END: (
+        Rung.LAST_PAGE,
+        Rung.UNBELIEVED,
+        Rung.PROMISE_TESTED,
+        Rung.SHORT_PAGE,
+        Rung.RESTART,
+        Rung.AS_IT_WAS,
+        Rung.SPLIT,
+        Rung.SHORT,
+    ),
+    Failure.ONE_IDENTIFIER: (Rung.AGAIN, *_LAST),
+    Failure.OUTSIDE: (Rung.SINGLE_LIST, Rung.GIVE_UP),
+}
+"""What to do where a resumption token leads to a failure."""
+
+ENDS = frozenset(
+    {
+        Rung.EMPTY,
+        Rung.ALL_THERE,
+        Rung.UNPROMISED,
+        Rung.UNBELIEVED,
+        Rung.SHORT_PAGE,
+        Rung.SHORT,
+    }
+)
+"""Rungs that believe in the end of the list."""
+DOUBTS = ENDS - {Rung.EMPTY, Rung.ALL_THERE}
+"""Those after which only a list of identifiers tells whether all came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where the walk stands when something fails.
+
+    Attributes:
+        failure: What.
+        position: After the last page that was stored.
+        window: As it was cut.
+        is_cut: Whether the window is narrower than what the user asked for.
+        is_late: Whether the token is from an earlier run, and may have expired since.
+        quirks: What is known of the endpoint.
+        has_short_page: Whether the last page was shorter than every page before.
+        test_date: A day of the list's records before which it has others.
+        has_last_page: Whether it is known how the last page was asked for.
+        is_again: Whether the same list was asked for before, and ended early.
+    """
+
+    failure: Failure
+    position: Position
+    window: Window
+    is_cut: bool
+    is_late: bool
+    quirks: Quirks
+    has_short_page: bool = False
+    test_date: str | None = None
+    has_last_page: bool = False
+    is_again: bool = False
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it was the request that opens the list."""
+        return self.position.token is None and self.failure is not Failure.EARLY_END
+
+
+def next_rung(now: Situation, tried: Collection[Rung]) -> Rung:
+    """The next rung: the first that fits and was not tried; `Rung.GIVE_UP` after the last."""
+    ladder = (FIRST_PAGE if now.is_first else LATER_PAGE)[now.failure]
+    fitting = (rung for rung in ladder if rung not in tried and _FITS[rung](now))
+    return next(fitting, Rung.GIVE_UP)
+
+
+def failure_of(cause: Exception) -> Failure:
+    """What kind of failure an exception is."""
+    if isinstance(cause, HTTPStatusError) and cause.status < 500:
+        return Failure.REFUSED
+    kinds: tuple[tuple[type[Exception], Failure], ...] = (
+        (NoRecordsMatch, Failure.NO_RECORDS),
+        (BadResumptionToken, Failure.BAD_TOKEN),
+        (BadArgument, Failure.BAD_ARGUMENT),
+        (CannotDisseminateFormat, Failure.NO_FORMAT),
+        (PageUnreadable, Failure.UNREADABLE),
+        (EndpointError, Failure.NO_ANSWER),
+    )
+    found = (failure for kind, failure in kinds if isinstance(cause, kind))
+    return next(found, Failure.OTHER_ERROR)
+
+
+def remedy_for(rung: Rung, now: Situation) -> Remedy | None:
+    """What the engine is to do with the window; None for a rung within the walk."""
+    match rung:
+        case Rung.RESTART:
+            return RestartFrom(now.position.safe_from)
+        case Rung.RESTART_ALL | Rung.AS_IT_WAS:
+            return RestartFrom(None)
+        case Rung.SPLIT:
+            return Split()
+        case Rung.SINGLE_LIST:
+            return SingleList()
+        case Rung.BY_IDENTIFIER:
+            return ByIdentifier()
+        case Rung.GIVE_UP:
+            return GiveUp()
+        case _:
+            return None
+
+
+# --------------------------------------------------------------------------- tokens
+
+
+def form_of(rung: Rung | None, quirks: Quirks) -> tuple[Spelling, Companions]:
+    """How a token is sent on a rung; without one, as it was sent with success before."""
+    match rung:
+        case Rung.ENCODED | Rung.VERBATIM | Rung.DOUBLE | Rung.UNESCAPED:
+            return Spelling[rung.name], quirks.companions
+        case Rung.WITH_PREFIX:
+            return quirks.spelling, Companions.PREFIX
+        case Rung.WITH_ALL:
+            return quirks.spelling, Companions.ALL
+        case Rung.VERBATIM_WITH_PREFIX:
+            return Spelling.VERBATIM, Companions.PREFIX
+        case _:
+            return quirks.spelling, quirks.companions
+
+
+def spell(token: str, spelling: Spelling) -> str:
+    """A token as a request's argument, which is percent-encoded unless it is `Verbatim`."""
+    match spelling:
+        case Spelling.VERBATIM:
+            return Verbatim(token)
+        case Spelling.DOUBLE:
+            return quote(token, safe="")
+        case Spelling.UNESCAPED:
+            return html.unescape(token)
+        case _:
+            return token
+
+
+# --------------------------------------------------------------------------- what fits
+
+
+def _differs(now: Situation, rung: Rung) -> bool:
+    """Whether another spelling of the token is another text in the URL."""
+    token = now.position.token
+    if token is None:
+        return False
+    usual, other = form_of(None, now.quirks)[0], form_of(rung, now.quirks)[0]
+    return _in_url(spell(token, usual)) != _in_url(spell(token, other))
+
+
+def _in_url(value: str) -> str:
+    return query_string({"": value})
+
+
+def _needs_company(now: Situation) -> bool:
+    """Whether more than the token may be wanted: not where a token alone was accepted."""
+    return now.position.token is not None and not now.quirks.token_proved
+
+
+def _asks_again(now: Situation) -> bool:
+    """A window that is empty is not asked for twice for ever, the whole list always."""
+    is_window = now.window != Window()
+    is_empty = now.failure is Failure.NO_RECORDS and now.is_first
+    return not (is_empty and is_window and now.quirks.believes_empty)
+
+
+def _is_all_there(now: Situation) -> bool:
+    promised = now.position.promised
+    kept = now.quirks.promises_kept and promised is not None
+    return kept and now.position.listed >= (promised or 0)
+
+
+def _is_unbelieved(now: Situation) -> bool:
+    """Whether the number promised is known to be no count of this list."""
+    return now.position.promised is not None and not now.quirks.promises_kept
+
+
+def _is_bare(now: Situation) -> bool:
+    """Whether there were empty pages only so far."""
+    return now.failure is Failure.EMPTY_PAGES and not now.position.listed
+
+
+def _lacks_much(now: Situation) -> bool:
+    """Whether so much is missing that a list of identifiers is not the cheaper way."""
+    lacking = (now.position.promised or 0) - now.position.listed
+    return lacking > max(3, (now.position.promised or 0) // 20)
+
+
+def _splits(now: Situation) -> bool:
+    if not now.quirks.windows_usable or is_granule(now.window):
+        return False
+    return now.failure is not Failure.EARLY_END or _lacks_much(now)
+
+
+def _progresses(now: Situation) -> bool:
+    """A safe date serves only where it leaves a part of the window behind."""
+    safe, begin = now.position.safe_from, now.window.from_
+    if not now.quirks.windows_usable or safe is None:
+        return False
+    return begin is None or read_datestamp(safe) > read_datestamp(begin)
+
+
+def _windows_are_in_vain(now: Situation) -> bool:
+    quirks = now.quirks
+    if not now.is_cut or not quirks.windows_work:
+        return False
+    if now.failure is Failure.OUTSIDE:
+        return True
+    if now.failure in {Failure.NO_ANSWER, Failure.UNREADABLE}:
+        return not quirks.windows_usable
+    return not quirks.windows_answered
+
+
+def _always(_now: Situation) -> bool:
+    return True
+
+
+_FITS: Mapping[Rung, Callable[[Situation], bool]] = {
+    Rung.AGAIN: _asks_again,
+    Rung.ENCODED: lambda now: _differs(now, Rung.ENCODED),
+    Rung.VERBATIM: lambda now: _differs(now, Rung.VERBATIM),
+    Rung.DOUBLE: lambda now: _differs(now, Rung.DOUBLE),
+    Rung.UNESCAPED: lambda now: _differs(now, Rung.UNESCAPED),
+    Rung.WITH_PREFIX: _needs_company,
+    Rung.WITH_ALL: _needs_company,
+    Rung.VERBATIM_WITH_PREFIX: lambda now: _needs_company(now) and _differs(now, Rung.VERBATIM),
+    Rung.OTHER_GRANULARITY: lambda now: now.quirks.granularity is None and now.window != Window(),
+    Rung.BOTH_BOUNDS: lambda now: (
+        not now.quirks.both_bounds and (now.window.from_ is None) != (now.window.until is None)
+    ),
+    Rung.LAST_PAGE: lambda now: now.has_last_page,
+    Rung.PROMISE_TESTED: lambda now: now.quirks.windows_usable and now.test_date is not None,
+    Rung.EMPTY: _always,
+    Rung.ALL_THERE: _is_all_there,
+    Rung.UNPROMISED: lambda now: now.position.promised is None and not _is_bare(now),
+    Rung.UNBELIEVED: _is_unbelieved,
+    Rung.SHORT_PAGE: lambda now: now.has_short_page,
+    Rung.SHORT: _always,
+    Rung.RESTART: _progresses,
+    Rung.RESTART_ALL: lambda now: now.is_late,
+    Rung.AS_IT_WAS: lambda now: not now.is_again and now.quirks.may_repeat and _lacks_much(now),
+    Rung.SPLIT: _splits,
+    Rung.SINGLE_LIST: _windows_are_in_vain,
+    Rung.BY_IDENTIFIER: lambda now: now.quirks.identifiers_work and not _is_bare(now),
+    Rung.GIVE_UP: _always,
+}

@@ -1,0 +1,153 @@
+"""A list from its beginning to its end, in one thread and without a journal.
+
+The remedies that a broken window asks for are carried out one after the other. What
+the harvest does with several threads and a journal, this does for `Client` and for
+lists of identifiers.
+
+Source: OAI-PMH 2.0, section 3.5, "Flow Control".
+"""
+
+import logging
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from oaipmhclient.endpoint import Endpoint
+from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.identifier_set import IdentifierSet
+from oaipmhclient.walk.list_walk import walk_list
+from oaipmhclient.walk.listed_pages import Item, ListCutShort, ListedPage, Reading
+from oaipmhclient.walk.page_facts import DateSample, headers_of
+from oaipmhclient.walk.values import (
+    ByIdentifier,
+    ListJob,
+    RestartFrom,
+    SingleList,
+    Split,
+    WindowBroken,
+)
+from oaipmhclient.walk.windows import Window, around, cut_at, halves, span
+from oaipmhprotocol import Granularity
+
+logger = logging.getLogger("OAIPMH Harvester")
+
+_MOST_REMEDIES = 100
+"""Windows of one list that may break before the list is given up, and one more for each page."""
+
+
+OneByOne = Callable[[Window, Container[str]], Iterator[ListedPage[Item]]]
+"""(window, identifiers known) → pages of what is not known, got one by one."""
+
+
+def whole_list(
+    client: Endpoint,
+    reading: Reading[Item],
+    job: ListJob,
+    quirks: Quirks,
+    *,
+    window: Window | None = None,
+    one_by_one: OneByOne[Item] | None = None,
+) -> Iterator[ListedPage[Item]]:
+    """Yield a list page by page; each identifier comes once.
+
+    Args:
+        client: The way to the repository.
+        reading: `RECORDS` or `HEADERS`.
+        job: Format, set and bounds.
+        quirks: What the endpoint needs; learned from and added to.
+        window: The part of the list that is wanted; all of it by default.
+        one_by_one: Carries out `ByIdentifier`, and finds what a list is short of.
+
+    Raises:
+        WindowBroken: A part of the list cannot be had, its remedy being `GiveUp`, or
+            `ByIdentifier` without ``one_by_one``. The pages before are sound.
+        EndpointError: The endpoint is not there any more, or asks for a long pause.
+    """
+    known = IdentifierSet()
+    whole = window or Window(job.from_, job.until)
+    todo = [whole]
+    repeated: set[Window] = set()
+    remedies = pages = 0
+    while todo:
+        part = todo.pop()
+        short: Exception | None = None
+        dates = DateSample()
+        try:
+            again = part in repeated
+            for listed in walk_list(client, reading, job, part, quirks=quirks, again=again):
+                pages += 1
+                dates.add(headers_of(listed.page))
+                yield _only_new(listed, known, is_part=remedies > 0)
+                short = listed.doubt if isinstance(listed.doubt, ListCutShort) else None
+        except WindowBroken as broken:
+            remedies += 1
+            repeated.add(part)
+            instead = _instead(broken, part, whole, quirks, dates)
+            if remedies <= _MOST_REMEDIES + pages and instead:
+                todo = instead if isinstance(broken.remedy, SingleList) else [*todo, *instead]
+            elif one_by_one is None or not isinstance(broken.remedy, ByIdentifier):
+                raise
+            else:
+                yield from (_only_new(one, known) for one in one_by_one(part, known))
+        if short is not None:
+            yield from _rest(short, part, known, one_by_one)
+
+
+def _rest(
+    short: Exception, part: Window, known: IdentifierSet, one_by_one: OneByOne[Item] | None
+) -> Iterator[ListedPage[Item]]:
+    """What a list was short of, unless it was the number promised that was wrong."""
+    if one_by_one is None:
+        return
+    try:
+        yield from (_only_new(one, known) for one in one_by_one(part, known))
+    except WindowBroken as broken:
+        logger.warning("%s, and its identifiers do not tell what is missing: %s", short, broken)
+
+
+def _only_new(
+    listed: ListedPage[Item], known: IdentifierSet, *, is_part: bool = True
+) -> ListedPage[Item]:
+    """A page without what came before.
+
+    That a part of the list is empty, or brings nothing new, is no error of the list.
+    """
+    page = listed.page
+    are_new = known.add_all(header.identifier for header in headers_of(page))
+    if all(are_new) and not (is_part and page.errors):
+        return listed
+    items = tuple(item for item, is_new in zip(page.items, are_new, strict=True) if is_new)
+    return replace(listed, page=replace(page, items=items, errors=()))
+
+
+def _instead(
+    broken: WindowBroken, window: Window, whole: Window, quirks: Quirks, dates: DateSample
+) -> list[Window]:
+    """The windows to walk in the place of a broken one, the last one first; none: give up.
+
+    Args:
+        broken: What its walk asks for.
+        window: The broken one.
+        whole: All of the list.
+        quirks: What the endpoint needs.
+        dates: Those of the records that came of it.
+    """
+    match broken.remedy:
+        case RestartFrom(datestamp):
+            return [Window(datestamp or window.from_, window.until)]
+        case Split(at):
+            granularity = _granularity(window, broken, quirks)
+            first, last = span("", datetime.now(UTC))
+            parts = cut_at(window, at, granularity) if at is not None else ()
+            if not parts and dates.span is not None:
+                parts = around(window, *dates.span, granularity)
+            return [*reversed(parts or halves(window, first, last, granularity))]
+        case SingleList():
+            return [whole]
+        case _:
+            return []
+
+
+def _granularity(window: Window, broken: WindowBroken, quirks: Quirks) -> Granularity:
+    bound = window.from_ or window.until or broken.position.safe_from
+    return Granularity.of(bound) if bound else quirks.granularity or Granularity.DAY

@@ -1,0 +1,116 @@
+"""The command `silo probe`: is this a repository that can be harvested, and what is wrong with it?
+
+Exit codes: 0 no fault; 1 faults, which the report names; 2 usage; 3 nothing there
+that can be harvested; 130 interrupted.
+"""
+
+import ipaddress
+import json
+import logging
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import click
+from rich.console import Console
+
+from oaipmhclient.probe.asking import Probe
+from oaipmhclient.probe.report import Report
+from oaipmhclient.transport.http_transport import HttpTransport
+from oaipmhscraper.http_options import http_options
+from politeweb.answers import Exchange
+from politeweb.errors import EndpointError, RequestRefused
+from politeweb.pace import Pace
+from politeweb.settings import HttpSettings
+from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands.options import Number
+
+_DELAY = 1.0
+
+
+@click.command(
+    epilog=example(
+        "silo probe https://eprints.example.org/cgi/oai2",
+        "silo probe https://eprints.example.org/cgi/oai2 --json > report.json",
+    )
+)
+@click.argument("url")
+@click.option(
+    "--budget",
+    type=Number(min=1.0, max=86400.0),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Ask nothing more after this time.",
+)
+@http_options
+@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> None:
+    """Look for faults in the OAI-PMH repository at URL; a report that can be sent to it.
+
+    Some 30 small requests, one after the other, at least a second apart; nothing
+    is stored. Every finding names the section of the specification, the request
+    that repeats it, and what a harvest will do about it.
+
+    Exit codes: 0 no fault; 1 faults; 3 nothing there that can be harvested.
+    """
+    logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)  # the report tells of retries
+    try:
+        report = _probed(url, settings, budget)
+    except RequestRefused as error:
+        fail(str(error), ExitCode.USAGE)
+    except EndpointError as error:
+        fail(str(error), ExitCode.ENDPOINT)
+    if as_json:
+        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=1))
+    else:
+        click.echo(report.text())
+    if report.has_faults:
+        click.get_current_context().exit(ExitCode.LOSSES)
+
+
+def _probed(url: str, settings: HttpSettings, budget: float) -> Report:
+    polite = polite_settings(url, settings, budget)
+    pace = Pace(polite.delay)
+    exchanges: list[Exchange] = []
+    with (
+        HttpTransport(url, polite, pace=pace, on_exchange=exchanges.append) as transport,
+        HttpTransport(url, replace(polite, post=True), pace=pace) as by_post,
+        Console(stderr=True).status("") as status,
+    ):
+        probe = Probe(
+            transport,
+            transport.base_url,
+            budget=budget,
+            by_post=by_post,
+            exchanges=exchanges,
+            progress=lambda role: status.update(f"asking: {role}"),
+        )
+        return Report.of(probe.run())
+
+
+def polite_settings(url: str, settings: HttpSettings, budget: float) -> HttpSettings:
+    """The settings for a probe: two attempts, short pauses, a second between requests.
+
+    Args:
+        url: Hosts on loopback are asked without delay.
+        settings: A longer delay in them stays.
+        budget: Seconds for the whole; no single answer may take more than a quarter.
+    """
+    longest = max(budget / 4, 5.0)
+    return replace(
+        settings,
+        delay=settings.delay if is_loopback(url) else max(settings.delay, _DELAY),
+        attempts=min(settings.attempts, 2),
+        longest_pause=min(settings.longest_pause, 30.0),
+        read_timeout=min(settings.read_timeout, longest),
+        total_timeout=min(settings.total_timeout, longest),
+    )
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL leads to this machine, as far as it says so itself."""
+    try:
+        host = urlsplit(url.strip()).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

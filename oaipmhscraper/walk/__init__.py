@@ -1,9 +1,0 @@
-"""What the walk through one window is made of; the walk is `oaipmhscraper.list_walk`.
-
-`values` passes between the walk and the engine that stores its pages, `listed_pages` makes
-lists of records and of headers alike, `page_facts` and `page_judgement` say what a page tells
-of its list and whether it is what was asked for, `wire_windows` and `narrowing` turn windows
-into what an endpoint can answer, `endpoint_checks` asks beside the list.
-
-Read `oaipmhscraper.list_walk` and `oaipmhscraper.recovery` first, then `values`.
-"""
