@@ -1,17 +1,18 @@
-"""A set of identifiers that stays small: 8 bytes for each, whatever their length.
+"""A set of identifiers that stays small: about 16 bytes for each, whatever their length.
 
-A million take 8 MB. Two identifiers among a million are taken for one with a
-probability of 1 in 37 million.
+Two identifiers among a million are taken for one with a probability of 1 in 37 million.
 """
 
-from collections.abc import Iterable
+import struct
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-
-import numpy as np
-import numpy.typing as npt
+from itertools import chain
 
 _RECENT = 65_536
+_BUCKETS = 256
 
 
 class IdentifierSet:
@@ -23,17 +24,18 @@ class IdentifierSet:
     """
 
     def __init__(self) -> None:
-        self._sorted: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._buckets: list[array[int]] = []  # each sorted; a number's is told by its last bits
+        self._settled = 0
         self._recent: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._sorted) + len(self._recent)
+        return self._settled + len(self._recent)
 
     def __contains__(self, identifier: object) -> bool:
         if not isinstance(identifier, str):
             return False
         number = int.from_bytes(digest(identifier), "little")
-        return number in self._recent or bool(self._among_sorted(np.array([number], np.uint64))[0])
+        return self._has(number)
 
     def add(self, identifier: str) -> bool:
         """Add one identifier; return whether it was not yet there."""
@@ -45,44 +47,51 @@ class IdentifierSet:
 
     def add_digests(self, digests: bytes) -> list[bool]:
         """`add_all`, of digests one after the other."""
-        numbers = np.frombuffer(digests, "<u8").astype(np.uint64, copy=False)
-        known = self._among_sorted(numbers).tolist()
-        recent = self._recent
+        return self._add(number for (number,) in struct.iter_unpack("<Q", digests))
+
+    def _add(self, numbers: Iterable[int]) -> list[bool]:
         found: list[bool] = []
-        for number, is_known in zip(numbers.tolist(), known, strict=True):
-            is_new = not is_known and number not in recent
+        for number in numbers:
+            is_new = number not in self._recent and not self._is_settled(number)
             if is_new:
-                recent.add(number)
+                self._recent.add(number)
             found.append(is_new)
-        if len(recent) > _RECENT:
+        if len(self._recent) > _RECENT:
             self._settle()
         return found
 
     def add_set(self, other: "IdentifierSet") -> None:
         """Add all identifiers of another set."""
-        self._sorted = np.union1d(self._all, other._all)
-        self._recent = set()
+        self._add(other)
 
     def lacking(self, other: "IdentifierSet") -> int:
         """How many identifiers of another set this one does not have."""
-        return len(np.setdiff1d(other._all, self._all, assume_unique=True))
+        return sum(not self._has(number) for number in other)
 
-    @property
-    def _all(self) -> npt.NDArray[np.uint64]:
-        recent = np.fromiter(self._recent.copy(), np.uint64)
-        return np.concatenate([self._sorted, recent])
+    def __iter__(self) -> Iterator[int]:
+        """The digests, in no order."""
+        return chain(self._recent.copy(), *self._buckets)
 
-    def _among_sorted(self, numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        if not len(self._sorted):
-            return np.zeros(len(numbers), np.bool_)
-        places = np.searchsorted(self._sorted, numbers)
-        places[places == len(self._sorted)] = 0
-        return np.asarray(self._sorted[places] == numbers, np.bool_)
+    def _has(self, number: int) -> bool:
+        return number in self._recent or self._is_settled(number)
+
+    def _is_settled(self, number: int) -> bool:
+        if not self._buckets:
+            return False
+        bucket = self._buckets[number % _BUCKETS]
+        place = bisect_left(bucket, number)
+        return place < len(bucket) and bucket[place] == number
 
     def _settle(self) -> None:
-        added = np.fromiter(self._recent, np.uint64, len(self._recent))
-        added.sort()
-        self._sorted = np.insert(self._sorted, np.searchsorted(self._sorted, added), added)
+        """Move the recent ones to the buckets, each replaced whole: other threads may ask."""
+        added: list[list[int]] = [[] for _ in range(_BUCKETS)]
+        for number in self._recent:
+            added[number % _BUCKETS].append(number)
+        old = self._buckets or [array("Q")] * _BUCKETS
+        self._buckets = [
+            array("Q", sorted([*bucket, *more])) for bucket, more in zip(old, added, strict=True)
+        ]
+        self._settled += len(self._recent)
         self._recent = set()
 
 
