@@ -15,7 +15,7 @@ from siloexport.errors import ExportError
 from siloexport.fedora_places import fedora_place
 from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport
-from siloexport.table_jobs import TABLES, table
+from siloexport.table_jobs import NOTHING, TABLES, shown, table
 from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.files import FilesTarget
@@ -139,7 +139,7 @@ def _ending(report: RunReport) -> Ending:
         report=_small(report.to_json()),
         counts=counts,
         problems=_problems(report),
-        sentence=report.stopped,
+        sentence=report.stopped or ("" if any(counts.values()) else NOTHING),
     )
 
 
@@ -150,7 +150,7 @@ def _small(report: Mapping[str, Any]) -> dict[str, Any]:
 def _counts(report: RunReport) -> Mapping[str, int]:
     found = {"records": report.records} | {kind.value: n for kind, n in report.actions.items()}
     found |= {"failed": report.failed, "conflicts": report.conflicts}
-    return {name: number for name, number in found.items() if number}
+    return shown(found)
 
 
 def _problems(report: RunReport) -> Iterator[Problem]:

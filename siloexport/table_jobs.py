@@ -17,6 +17,7 @@ TABLES: Mapping[str, tuple[Callable[..., TableReport], str]] = {
     "jsonl": (tables.write_jsonl, "utf-8"),
 }
 """Form, which is the file's ending as well, → what writes it, and in which encoding."""
+NOTHING = "no record is selected; nothing was exported"
 
 
 def table(work: Work, selection: Selection, path: str) -> Ending:
@@ -51,7 +52,7 @@ def _ending(report: TableReport, path: str) -> Ending:
         "deleted at the source left out": report.deleted,
         "failed": len(report.failed),
     }
-    known: dict[str, Any] = {name: number for name, number in counts.items() if number}
+    known: dict[str, Any] = shown(counts)
     lines = [f"{number:>12,}  {name}" for name, number in known.items()]
     return Ending(
         whole=not report.failed,
@@ -59,4 +60,10 @@ def _ending(report: TableReport, path: str) -> Ending:
         report=known,
         counts=known,
         problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
+        sentence="" if any(counts.values()) else NOTHING,
     )
+
+
+def shown(counts: Mapping[str, int]) -> dict[str, int]:
+    """The numbers that say something: that of the records in any case."""
+    return {name: number for name, number in counts.items() if number or name == "records"}

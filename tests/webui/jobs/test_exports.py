@@ -83,6 +83,14 @@ def test_json_lines_hold_what_a_search_finds(few: str) -> None:
     assert [json.loads(line)["record"] for line in lines] == [NAMES[2]]
 
 
+@pytest.mark.parametrize("form", ["csv", "files"])
+def test_an_export_of_no_record_says_so(few: str, form: str) -> None:
+    job = done(few, form=form, name="none", query="type:thesis")
+    assert job.counts == {"records": 0}
+    assert "0  records" in job.text
+    assert "no record is selected" in job.sentence
+
+
 def manifest_of(path: str, name: str) -> Path:
     with Silo(path, create=False) as silo:
         return Path(silo[name].path_to_item()) / "__manifest.json"
