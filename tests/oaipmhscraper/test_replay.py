@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from examples import family
 from misbehaving import FunctionTransport, repository_with
 
 from oaipmhscraper.cli import harvest as harvest_command
@@ -60,27 +61,30 @@ def harvested(directory: Path, transport, *prefixes: str, **more):
 
 @pytest.mark.parametrize(
     "fault",
-    [
-        None,
-        "token_of_the_third_page_refused",
-        "list_ends_early_and_promises_nothing",
-        "list_ends_after_two_pages",
-        "lists_of_both_verbs_end_early_and_promise_nothing",
-        "lists_lose_their_token_once",
-        "tokens_expire",
-        "pages_in_a_circle",
-        "all_identifiers_the_same",
-        "duplicates_across_pages",
-        "control_characters",
-        "crossed_tags_in_a_record",
-        "crossed_tags_the_first_time",
-        "a_record_cut_short",
-        "windows_1252_in_places",
-        "datestamps_of_nought",
-        "html_now_and_then",
-        "errors_beside_records",
-        "deleted_records_with_metadata",
-    ],
+    family(
+        [
+            None,
+            "token_of_the_third_page_refused",
+            "list_ends_early_and_promises_nothing",
+            "list_ends_after_two_pages",
+            "lists_of_both_verbs_end_early_and_promise_nothing",
+            "lists_lose_their_token_once",
+            "tokens_expire",
+            "pages_in_a_circle",
+            "all_identifiers_the_same",
+            "duplicates_across_pages",
+            "control_characters",
+            "crossed_tags_in_a_record",
+            "crossed_tags_the_first_time",
+            "a_record_cut_short",
+            "windows_1252_in_places",
+            "datestamps_of_nought",
+            "html_now_and_then",
+            "errors_beside_records",
+            "deleted_records_with_metadata",
+        ],
+        5,
+    ),
 )
 def test_a_replayed_silo_equals_the_harvested_one(tmp_path, fault):
     transport = FunctionTransport(repository_with(*filter(None, [fault])))

@@ -58,6 +58,7 @@ def killed_in_the_middle(silo: Silo, number: int) -> str:
     return report.job_id
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_a_killed_bulk_edit_goes_on_and_is_undone(silo: Silo, fill: Fill, number: int) -> None:
     identifiers = fill(number, type=["Article", "PeerReviewed"])

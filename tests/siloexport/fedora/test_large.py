@@ -39,6 +39,7 @@ def peak(silo_dir: str, url: str) -> int:
     return int(done.stdout.split()[-1])
 
 
+@pytest.mark.long
 def test_a_file_of_200_mb_goes_in_flat_memory(empty: Silo, tmp_path: Path) -> None:
     big = tmp_path / "big"
     with open(big, "wb") as file:
