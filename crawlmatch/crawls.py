@@ -6,7 +6,6 @@ Source: docs/format.md, "Crawls".
 import hashlib
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +15,11 @@ from typing import Any
 
 from crawlmatch.errors import CrawlError, CrawlNotFound
 from crawlmatch.inputs import file_digest
+from crawlmatch.kept import DATABASE, DIRECTORY, FORMAT, NAME, crawl_names, crawl_path
 from crawlmatch.matching import RESULT, MatchReceipt, Request, match_into
 from crawlmatch.shards import MEMORY, RECEIPT, sweep, whole_directory
 from recordsilo.disk.locks import Locks
 from silosteps.errors import InputUnreadable
-
-FORMAT = 1
-DIRECTORY = "crawls"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class Crawl:
     @property
     def database(self) -> str:
         """The table `crawl_result` in SQLite."""
-        return f"{self.path}/{RESULT}.sqlite"
+        return f"{self.path}/{DATABASE}"
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Ask `crawl_result`; nothing can be changed that way."""
@@ -65,7 +61,7 @@ def check_name(name: str) -> str:
     Raises:
         CrawlError: It cannot.
     """
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise CrawlError(
             f"{name!r} cannot name a crawl: take letters, digits, '.', '-' and '_', at most 100"
         )
@@ -74,13 +70,7 @@ def check_name(name: str) -> str:
 
 def crawls(silo_path: str) -> list[Crawl]:
     """The crawls that a Silo keeps, by name."""
-    try:
-        names = sorted(os.listdir(f"{silo_path}/{DIRECTORY}"))
-    except FileNotFoundError:
-        return []
-    moved = {name[1:].removesuffix(".replaced") for name in names if name.endswith(".replaced")}
-    kept = {name for name in names if os.path.isdir(f"{silo_path}/{DIRECTORY}/{name}")}
-    return [crawl_named(silo_path, name) for name in sorted(kept | moved) if _NAME.fullmatch(name)]
+    return [crawl_named(silo_path, name) for name in crawl_names(silo_path)]
 
 
 def crawl_named(silo_path: str, name: str) -> Crawl:
@@ -90,9 +80,7 @@ def crawl_named(silo_path: str, name: str) -> Crawl:
         CrawlNotFound: There is none.
         CrawlError: Its receipt cannot be read.
     """
-    path = f"{silo_path}/{DIRECTORY}/{check_name(name)}"
-    if not os.path.isdir(path):
-        path = f"{silo_path}/{DIRECTORY}/.{name}.replaced"  # its writer is between two renames
+    path = crawl_path(silo_path, check_name(name))
     try:
         with open(f"{path}/crawl.json", encoding="utf-8") as file:
             told = json.load(file)
@@ -197,7 +185,7 @@ def _digest(name: str) -> str:
 def named_earlier(silo_path: str, given: str) -> str:
     """Where an earlier crawl lies: a path, or a crawl of the Silo by its name."""
     kept = f"{silo_path}/{DIRECTORY}/{given}"
-    if not os.path.exists(given) and _NAME.fullmatch(given) and os.path.isdir(kept):
+    if not os.path.exists(given) and NAME.fullmatch(given) and os.path.isdir(kept):
         return f"{kept}/{RESULT}.parquet"
     return given
 

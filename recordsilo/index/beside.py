@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from recordsilo.index.database import Index
-from recordsilo.index.facets import CHUNK, Facet
+from recordsilo.index.facets import CHUNK, Facet, stamp_of, values_of
 
 Note = tuple[str, int]
 """The stamp, and the newest change of a record, that the values in the index are of."""
@@ -18,7 +18,7 @@ Note = tuple[str, int]
 def is_in_step(index: Index, facet: Facet, path: str) -> bool:
     """Whether the index has the values that the package has now."""
     with index.reading() as connection:
-        return _noted(connection, facet.name) == (facet.stamp(path), _newest(connection))
+        return _noted(connection, facet.name) == (stamp_of(facet, path), _newest(connection))
 
 
 def bring_in_step(index: Index, facet: Facet, path: str) -> None:
@@ -26,13 +26,13 @@ def bring_in_step(index: Index, facet: Facet, path: str) -> None:
 
     Cost: with another stamp, a look at every record's values; else at those that changed.
     """
-    stamp = facet.stamp(path)
+    stamp = stamp_of(facet, path)
     with index.reading() as connection:
         noted, newest = _noted(connection, facet.name), _newest(connection)
     since = noted[1] if noted and noted[0] == stamp else -1
     after = 0
     while stamp and (rows := _records(index, since, after)):
-        found = facet.values(path, [identifier for _, identifier in rows])
+        found = values_of(facet, path, [identifier for _, identifier in rows])
         with index.writing() as connection:
             _write(connection, index, facet.name, rows, found)
         after = rows[-1][0]

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from recordsilo.contributions import ContributionBroken, warn_once
+from recordsilo.contributions import warn_once
 from recordsilo.disk.atomic_file import Staging
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
-from recordsilo.errors import IndexProblem, RecordSiloError, SearchError
+from recordsilo.errors import RecordSiloError, SearchError
 from recordsilo.index import (
     Entry,
     Index,
@@ -36,7 +36,6 @@ from recordsilo.index.facets import (
     additions_to,
     contributed_names,
     facet_named,
-    point_of,
 )
 from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.index.rows import Prepared
@@ -201,10 +200,9 @@ class Catalogue:
                 with self._hold(f"facet {facet.name}"):
                     if not is_in_step(index, facet, self._path):
                         bring_in_step(index, facet, self._path)
-        except (sqlite3.OperationalError, IndexProblem):
-            raise
-        except Exception as error:
-            raise SearchError(str(ContributionBroken(point_of(facet), error))) from error
+        except sqlite3.DatabaseError as error:
+            self._index.set_aside_if_damaged(error)
+            bring_in_step(self._ready(), facet, self._path)
 
     def row(self, identifier: str) -> Row | None:
         """A record's row; None where the index has none."""

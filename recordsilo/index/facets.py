@@ -110,10 +110,22 @@ def values_of(facet: Facet, path: str, identifiers: Sequence[str]) -> Mapping[st
     try:
         return facet.values(path, identifiers)
     except Exception as error:
-        raise SearchError(str(ContributionBroken(point_of(facet), error))) from error
+        raise SearchError(str(ContributionBroken(_point(facet), error))) from error
 
 
-def point_of(facet: Facet) -> EntryPoint:
+def stamp_of(facet: Facet, path: str) -> str:
+    """The stamp of a facet's values now.
+
+    Raises:
+        SearchError: The package fails.
+    """
+    try:
+        return facet.stamp(path)
+    except Exception as error:
+        raise SearchError(str(ContributionBroken(_point(facet), error))) from error
+
+
+def _point(facet: Facet) -> EntryPoint:
     """The entry point that contributes a facet."""
     return points(GROUP)[facet.name]
 

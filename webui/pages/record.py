@@ -10,6 +10,7 @@ from webui import urls
 from webui.editing.curator import WORKING_COPY, Curator
 from webui.http.messages import Response, redirect, revision_tag
 from webui.questions import Question, message_field, question_view
+from webui.record.panels import panels_of
 from webui.record.related import links_of, siblings_of
 from webui.record.version_differences import Comparison, base_of, compare_versions
 from webui.record.view import RecordView, as_json, record_view, version_as_json
@@ -66,6 +67,7 @@ def _page(
         "clone_name": _free_name(view),
         "links": links_of(view),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
+        "panels": () if call.wants_json else panels_of(call.site, view.identifier),
         "changes": None if call.wants_json else _changes(record, view),
     }
     return View("record.mako", data, twin, url, headers={"ETag": revision_tag(view.revision)})

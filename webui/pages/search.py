@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordsilo.index import FacetValue, SearchResult
+from recordsilo.index.facets import contributed_names
 from recordsilo.index.search_values import LARGE_FIELDS
 from webui import urls
 from webui.record.rows import RowView, row_views, rows_json
@@ -107,6 +108,8 @@ def _facets(
 ) -> Iterator[FacetView]:
     for name in (*counted, *(name for name in LARGE_FIELDS if name not in counted)):
         values = counted.get(name, ())
+        if not values and name in contributed_names():
+            continue  # a package is there, and has nothing to say of these records
         chosen = [value for field, value in request.chosen if field == name]
         yield FacetView(
             name=name,

@@ -1,6 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
+<%namespace name="contributed" file="panels.mako"/>
 <%!
   import json
   from webui.words import dates
@@ -138,6 +139,10 @@ ${compared.fields(file)}
   <p class="hint">${_("This version is as harvested and stays so; make a copy to change anything.")}</p>
 % endif
 </section>
+
+% for panel in panels:
+${contributed.panel(panel)}
+% endfor
 
 <section aria-labelledby="raw">
   <h2 id="raw">${_("As stored")}</h2>

@@ -1,0 +1,99 @@
+"""What became of each record's links, as a facet, as findings and on the record's page.
+
+Read from what `silo crawl match` keeps, by SQLite alone. A record's links are told by the
+newest crawl that had the record among its seeds.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+from crawlmatch.kept import KeptCrawl, kept_crawls
+from crawlmatch.outcomes import Outcome
+from recordsilo import Silo
+from recordsilo.index.facets import Facet
+from recordsilo.panels import Cell, Panel, PanelView, Table
+
+DEAD = (Outcome.CLIENT_ERROR, Outcome.UNREACHABLE, Outcome.LOOP, Outcome.BAD_URL)
+"""Outcomes after which the link is to be corrected."""
+DEAD_LINK = "Q611"
+SHOWN = 200
+"""Links on the page of a record."""
+_HOPS = {"R": "redirect", "L": "link", "E": "embed", "X": "link in a script", "I": "inferred",
+         "M": "manifest", "S": "site map", "P": "prerequisite"}  # fmt: skip
+_ABOUT_MANY = (
+    "SELECT DISTINCT identifier, outcome FROM crawl_result "
+    "WHERE terminal = 1 AND identifier IN (SELECT value FROM json_each(?))"
+)
+_ABOUT_ONE = (
+    "SELECT initial_url, outcome, breadcrumbs, final_url, final_timestamp FROM crawl_result "
+    "WHERE terminal = 1 AND identifier = ? ORDER BY initial_url LIMIT ?"
+)
+
+
+def outcomes_of(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """The outcomes of the links of some records; those that no crawl had are left out.
+
+    Args:
+        path: The Silo's directory.
+        identifiers: In full.
+
+    Raises:
+        sqlite3.Error: What a crawl keeps cannot be read.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    left = list(identifiers)
+    for crawl in kept_crawls(path):
+        here: dict[str, list[str]] = {}
+        for identifier, outcome in _rows(crawl, _ABOUT_MANY, (json.dumps(left),)):
+            here.setdefault(identifier, []).append(outcome)
+        found |= {identifier: tuple(sorted(some)) for identifier, some in here.items()}
+        left = [one for one in left if one not in here]
+    return found
+
+
+def _dead(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    found = outcomes_of(path, identifiers)
+    return {one: (DEAD_LINK,) for one, some in found.items() if not set(DEAD).isdisjoint(some)}
+
+
+def stamp(path: str) -> str:
+    """Another text whenever a crawl was kept, replaced or removed; ``""`` for none."""
+    files = (f"{crawl.name} {os.stat(crawl.database)[:7]}" for crawl in kept_crawls(path))
+    return "; ".join(files)
+
+
+def _rows(crawl: KeptCrawl, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    with closing(sqlite3.connect(f"file:{crawl.database}?mode=ro", uri=True)) as connection:
+        yield from connection.execute(sql, values)
+
+
+def panel(silo: Silo, identifier: str, _language: str) -> PanelView | None:
+    """Each link of a record with what came of it; None where no crawl had the record."""
+    for crawl in kept_crawls(silo.path):
+        rows = list(_rows(crawl, _ABOUT_ONE, (identifier, SHOWN)))
+        if rows:
+            table = Table(("Link", "Outcome", "Way", "Fetched"), tuple(map(_line, rows)))
+            return PanelView(note=f"Crawl {crawl.name}, matched {crawl.matched[:10]}.", table=table)
+    return None
+
+
+def _line(row: tuple[Any, ...]) -> tuple[Cell, ...]:
+    url, outcome, crumbs, final, moment = row
+    hops = ", ".join(_HOPS.get(one, one) for one in crumbs or "" if one != "-")
+    way = Cell(f"{hops}: {final}", final) if hops and final and final != url else Cell(hops)
+    day = f"{moment[:4]}-{moment[4:6]}-{moment[6:8]}" if moment else ""
+    return (Cell(url, url), Cell(f"{outcome}: {Outcome(outcome).meaning}"), way, Cell(day))
+
+
+_LABELS = {str(one): one.meaning for one in Outcome}
+LINK_OUTCOME = Facet(
+    "link_outcome", "What became of links", outcomes_of, stamp, _LABELS, is_column=True
+)
+DEAD_LINKS = Facet(
+    "finding.links", "Dead links", _dead, stamp, {DEAD_LINK: "a link that a crawl found dead"}
+)
+LINKS = Panel("links", "Links", 10, panel)

@@ -1,0 +1,72 @@
+"""What packages show on the page of a record: values, which the page escapes and draws.
+
+An entry point of the group ``webui.panels`` names a `Panel`. The page shows a link only
+for addresses of the web; texts are shown as they are, never as markup.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recordsilo.silo import Silo
+
+GROUP = "webui.panels"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text, with the address it leads to; ``""`` for none."""
+
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; each row has a cell for each column."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a chart; the number is not negative."""
+
+    label: str
+    number: float
+
+
+@dataclass(frozen=True, slots=True)
+class PanelView:
+    """What a panel shows of a record, in this order; what is empty is left out.
+
+    Attributes:
+        note: A sentence.
+        rows: Label and value.
+        links: Where else to look.
+        bars: A chart, drawn as SVG, with the numbers as a table for those who cannot see it.
+    """
+
+    note: str = ""
+    rows: tuple[tuple[str, Cell], ...] = ()
+    links: tuple[Cell, ...] = ()
+    table: Table | None = None
+    bars: tuple[Bar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of a record's page.
+
+    Attributes:
+        name: The entry point's name.
+        title: Its heading, in English; a translation of the page may have it.
+        order: Panels come by this number, equal ones by name.
+        show: The Silo, the record's identifier and the page's language (``en``) → what is
+            shown; None for nothing. A panel that raises is left out, with a line in the log.
+    """
+
+    name: str
+    title: str
+    order: int
+    show: Callable[[Silo, str, str], PanelView | None]

@@ -1,0 +1,55 @@
+"""Panels that packages contribute to the page of a record."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.panels import GROUP, Bar, Cell, Panel, PanelView, Table
+
+URL = "/records/oai+example,org+1"
+ATTACK = "<script>alert(1)</script>"
+Contribute = Callable[[str, str, Any], None]
+
+
+def test_a_panel_is_shown_with_everything_escaped(client: Any, contribute: Contribute) -> None:
+    def show(_silo: Silo, identifier: str, language: str) -> PanelView:
+        assert (identifier, language) == ("oai:example.org:1", "en")
+        return PanelView(
+            note=ATTACK,
+            rows=((ATTACK, Cell(ATTACK, "javascript:alert(1)")),),
+            links=(Cell("there", "https://example.org/?a=1&b=2"),),
+            table=Table((ATTACK,), ((Cell(ATTACK),),)),
+            bars=(Bar(ATTACK, 3), Bar("none", 0)),
+        )
+
+    contribute(GROUP, "made-up", Panel("made-up", "Made up", 5, show))
+    text = client.get(URL).text
+    section = text[text.index('<section aria-labelledby="panel-made-up">') :]
+    section = section[: section.index("</section>")]
+    assert "<script>" not in section
+    assert "javascript:" not in section
+    assert section.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 7
+    assert 'href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer"' in section
+    assert '<rect x="0" y="0.0" width="16" height="60.0"' in section
+
+
+def test_panels_come_in_their_order_and_one_that_raises_is_left_out(
+    client: Any, contribute: Contribute, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(_silo: Silo, _identifier: str, _language: str) -> PanelView:
+        raise OSError("the ledger is gone")
+
+    contribute(GROUP, "second", Panel("second", "Second", 2, lambda *_: PanelView("x")))
+    contribute(GROUP, "first", Panel("first", "First", 1, lambda *_: PanelView("x")))
+    contribute(GROUP, "fails", Panel("fails", "Fails", 0, fails))
+    contribute(GROUP, "nothing", Panel("nothing", "Nothing", 0, lambda *_: None))
+    contribute(GROUP, "broken", "no panel")
+    with caplog.at_level(logging.WARNING):
+        text = client.get(URL).text
+    assert text.index("panel-first") < text.index("panel-second")
+    assert not any(f"panel-{name}" in text for name in ("fails", "nothing", "broken"))
+    assert "the panel fails of oai:example.org:1 failed" in caplog.text
+    assert "is not a Panel" in caplog.text
