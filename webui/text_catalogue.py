@@ -17,7 +17,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import get_args
 
+from recordsilo.contributions import contributions
 from recordsilo.formats.quality import CODES
+from recordsilo.index.facets import additions_to, contributed_facets
+from recordsilo.panels import GROUP as PANELS
+from recordsilo.panels import Panel
 from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
@@ -74,6 +78,9 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
+    for facet in (*contributed_facets(), *additions_to("finding")):
+        yield f"facet {facet.name}", (facet.title, *facet.labels.values())
+    yield "panels", (panel.title for panel in contributions(PANELS, Panel))
     yield "recordsilo/records/manifest.py", STATES
     yield "record/view.py", (label for label, _name in FIELDS)
     yield "bulk/rule_form.py", _words_of_changes()

@@ -8,6 +8,7 @@ from recordsilo.panels import GROUP, Bar, Cell, Panel, PanelView
 from webui.record.links import href
 from webui.site import Site
 from webui.words.texts import language
+from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 _HEIGHT, _STEP = 60, 20
@@ -43,7 +44,7 @@ def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
             logger.warning("the panel %s of %s failed", panel.name, identifier, exc_info=True)
             continue
         if view is not None:
-            found.append(ShownPanel(panel.name, panel.title, view))
+            found.append(ShownPanel(panel.name, _(panel.title), view))
     return found
 
 

@@ -9,7 +9,7 @@
 </%def>
 <%def name="panel(shown)">
 <section aria-labelledby="panel-${shown.name}">
-  <h2 id="panel-${shown.name}">${_(shown.title)}</h2>
+  <h2 id="panel-${shown.name}">${shown.title}</h2>
 % if shown.view.note:
   <p dir="auto">${shown.view.note}</p>
 % endif
@@ -28,7 +28,7 @@
   </ul>
 % endif
 % if shown.view.table:
-  <div class="scroll" tabindex="0" role="region" aria-label="${_(shown.title)}">
+  <div class="scroll" tabindex="0" role="region" aria-label="${shown.title}">
   <table>
     <thead><tr>
 % for name in shown.view.table.columns:
