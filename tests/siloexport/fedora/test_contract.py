@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import real_fedora
+from examples import family
 from fedora_support import ADMIN, QUICK, Fedora, Harvest
 from rdflib.namespace import DCTERMS, PROV
 
@@ -328,7 +329,9 @@ def purge_object(fedora: Fedora, export: Export) -> None:
 
 
 @pytest.mark.parametrize("is_reconciled", [False, True], ids=["", "reconciled"])
-@pytest.mark.parametrize("change", [*CHANGES, add_statement, delete_object, purge_object])
+@pytest.mark.parametrize(
+    "change", family([*CHANGES, add_statement, delete_object, purge_object], 3)
+)
 def test_what_verify_finds_is_mended_when_asked(
     fedora: Fedora, export: Export, put: Harvest, change: Change, is_reconciled: bool
 ) -> None:
