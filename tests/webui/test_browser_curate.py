@@ -257,6 +257,13 @@ def test_a_description_is_edited_by_keyboard_alone(
     assert "<dc:title>A subtitle</dc:title>" in content(silo)
 
 
+def test_a_row_of_a_table_is_not_broken_letter_by_letter(open_page: Callable[..., Page]) -> None:
+    page = open_page("/sets", viewport={"width": 320, "height": 640})
+    box = page.locator("tbody tr").first.bounding_box()
+    assert box is not None
+    assert box["height"] < 130
+
+
 def test_edits_that_are_not_saved_are_not_left_without_a_question(
     open_page: Callable[..., Page], working_copy: str
 ) -> None:

@@ -44,6 +44,7 @@ def test_the_list_leads_to_every_silo(shelf: Any) -> None:
     listed = shelf.json("/silos.json")["silos"]
     assert [(one["name"], one["records"]) for one in listed] == [("first", 60), ("the second", 60)]
     page = shelf.get("/").text
+    assert page.count(">first<") == 1
     for one in listed:
         assert f'href="{one["url"]}"' in page
         assert shelf.get(one["url"]).headers["Location"] == f"{one['url']}records"

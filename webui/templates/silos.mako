@@ -10,7 +10,9 @@
   <li>
     <h2><a href="${line['url']}" dir="auto">${line["title"] or line["name"]}</a></h2>
     <p class="under">
+% if line["title"] not in ("", line["name"]):
       <span class="id">${line["name"]}</span>
+% endif
 % if line["records"] is None:
       <span class="fault">${_("cannot be read; the log of the server says why")}</span>
 % else:
