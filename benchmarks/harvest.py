@@ -180,7 +180,7 @@ def served(repository: Repository) -> Iterator[str]:
 
 
 def harvest(url: str, directory: str, **options: object) -> int:
-    from oaipmhscraper.job import HarvestOptions  # noqa: PLC0415 # the others do not pay for it
+    from oaipmhscraper.harvests.job import HarvestOptions  # noqa: PLC0415 # the others do not pay for it
     from oaipmhscraper.scraper import OAIPMHScraper  # noqa: PLC0415
 
     with OAIPMHScraper(directory, url, quiet=True) as scraper:

@@ -18,7 +18,7 @@ from oaipmhclient.pages.requests_and_pages import (
 )
 from oaipmhclient.transport.http_transport import Transport
 from oaipmhclient.walk.by_identifier import pages_by_identifier
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, Item, ListedPage, Reading
 from oaipmhclient.walk.values import ListJob, WindowBroken
 from oaipmhclient.walk.whole_lists import OneByOne, whole_list
@@ -51,7 +51,7 @@ class Client(Endpoint):
 
     def __init__(self, repository: str | Transport, settings: HttpSettings | None = None) -> None:
         super().__init__(repository, settings)
-        self._quirks = Quirks()
+        self._quirks = EndpointMemory()
 
     def list_identifiers(
         self,

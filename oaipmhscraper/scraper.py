@@ -31,12 +31,9 @@ from oaipmhprotocol import (
     Record,
     Verb,
 )
-from oaipmhscraper.access import Access
 from oaipmhscraper.errors import BaseURLConflict, NoBaseURL, NothingToUpdate
-from oaipmhscraper.fresh_silo import holds_something
-from oaipmhscraper.harvest import ListEnd, Progress
-from oaipmhscraper.identified import granularity_in, identifier_prefix, state_of
-from oaipmhscraper.job import (
+from oaipmhscraper.harvests.access import Access
+from oaipmhscraper.harvests.job import (
     LISTS,
     PAGES,
     RECEIPTS,
@@ -49,16 +46,25 @@ from oaipmhscraper.job import (
     request_text,
     update_job,
 )
-from oaipmhscraper.journal import Journal
-from oaipmhscraper.journal_rows import Job
-from oaipmhscraper.marks import HARVESTED, harvested_lists, update_of, with_begun, with_receipt
+from oaipmhscraper.harvests.progress_marks import (
+    HARVESTED,
+    harvested_lists,
+    update_of,
+    with_begun,
+    with_receipt,
+)
+from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.lists.journal_rows import Job
+from oaipmhscraper.lists.list_harvest import ListEnd, Progress
 from oaipmhscraper.progress import Silence, display
-from oaipmhscraper.quarantine import Quarantine, quarantine_of
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped, ListReceipt, Receipt
-from oaipmhscraper.silo_writer import SiloWriter, date_of_2010
-from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.sweep import harvested_records
-from oaipmhscraper.warc.pages_only import PageCounter
+from oaipmhscraper.repository_state import granularity_in, identifier_prefix, state_of
+from oaipmhscraper.silo_cleanup import holds_something
+from oaipmhscraper.storing.pages_only import PageCounter
+from oaipmhscraper.storing.quarantine import Quarantine, quarantine_of
+from oaipmhscraper.storing.silo_writer import SiloWriter, date_of_2010
+from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.sweep import harvested_records
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.errors import RequestRefused
 from politeweb.settings import HttpSettings

@@ -26,7 +26,7 @@ from oaipmhprovider.mutable import MutableSource
 from oaipmhprovider.provider import respond
 from oaipmhprovider.sample import sample_repository
 from oaipmhscraper import OAIPMHScraper
-from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.harvests.job import HarvestOptions
 from politeweb.answers import Answer
 from recordsilo import Granary, HarvestedRecord
 from recordsilo.audit.check import Audit

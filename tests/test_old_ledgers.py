@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oaipmhscraper.documents.journal import FetchJournal
-from oaipmhscraper.journal import Journal
+from oaipmhscraper.lists.journal import Journal
 from silocuration.job_journal import Doing, JobJournal, job_ids
 from siloexport.ledger import Ledger
 from siloexport.values import DepositState

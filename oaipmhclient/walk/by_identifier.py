@@ -11,8 +11,8 @@ import logging
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_headers_mended, read_record_mended
 from oaipmhclient.pages.requests_and_pages import (
     ListPage,
@@ -24,7 +24,7 @@ from oaipmhclient.pages.requests_and_pages import (
 )
 from oaipmhclient.walk.completeness import Counted, Length, ended_alike
 from oaipmhclient.walk.endpoint_checks import check_alive
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.listed_pages import HEADERS, RECORDS, ListedPage
 from oaipmhclient.walk.page_facts import (
@@ -51,9 +51,6 @@ from oaipmhprotocol.datestamps import format_datestamp
 from politeweb.answers import Answer
 from politeweb.errors import EndpointError, RetryLater
 
-if TYPE_CHECKING:
-    from oaipmhclient.client import Client
-
 logger = logging.getLogger("OAIPMH Harvester")
 
 AT_ONCE = 25
@@ -69,11 +66,11 @@ ReadRecord = Callable[[bytes], ListPage[Record]]
 
 
 def pages_by_identifier(
-    client: "Client",
+    client: Endpoint,
     job: ListJob,
     window: Window,
     known: Container[str],
-    quirks: Quirks,
+    quirks: EndpointMemory,
     *,
     read: ReadRecord = read_record_mended,
 ) -> Iterator[WalkPage]:
@@ -125,7 +122,9 @@ def pages_by_identifier(
     yield batch.page(ended=True)
 
 
-def _instead(cause: Exception, job: ListJob, window: Window, quirks: Quirks) -> GiveUp | SingleList:
+def _instead(
+    cause: Exception, job: ListJob, window: Window, quirks: EndpointMemory
+) -> GiveUp | SingleList:
     """What is left to try where a window's identifiers cannot be listed.
 
     dataverse#9309 answers later windows and refuses every ``from`` before its own start,
@@ -165,10 +164,10 @@ class Counting:
 
 
 def settle(
-    client: "Client",
+    client: Endpoint,
     job: ListJob,
     known: Container[str],
-    quirks: Quirks,
+    quirks: EndpointMemory,
     what: Counting,
     *,
     read: ReadRecord = read_record_mended,
@@ -197,7 +196,7 @@ def settle(
 
 
 def pages_again(
-    client: "Client",
+    client: Endpoint,
     job: ListJob,
     identifiers: Iterable[str],
     *,
@@ -267,9 +266,9 @@ class _Count:
 
     def __init__(
         self,
-        client: "Client",
+        client: Endpoint,
         job: ListJob,
-        quirks: Quirks,
+        quirks: EndpointMemory,
         what: Counting,
         *,
         known: Container[str],
@@ -568,7 +567,7 @@ class _Count:
 
 
 def listed_headers(
-    client: "Client", job: ListJob, window: Window, quirks: Quirks
+    client: Endpoint, job: ListJob, window: Window, quirks: EndpointMemory
 ) -> Iterator[ListedPage[Header]]:
     """Yield the headers of a window, page by page, each identifier once.
 
@@ -664,7 +663,7 @@ class _Batch:
             self.repairs[kind] = self.repairs.get(kind, 0) + count
 
 
-def _get(client: "Client", header: Header, job: ListJob, read: ReadRecord, batch: _Batch) -> None:
+def _get(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: _Batch) -> None:
     """Get one record into the batch, or note why it cannot be had."""
     if header.deleted:
         batch.records.append(Record(header))

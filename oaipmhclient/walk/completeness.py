@@ -23,7 +23,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.recovery import DOUBTS, Rung
 
 DOUBTFUL = frozenset(rung.value for rung in DOUBTS)
@@ -82,7 +82,7 @@ class ListedSoFar:
     pages: int = 1
 
 
-def reason_to_count(listed: ListedSoFar, quirks: Quirks) -> str:
+def reason_to_count(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     """Why the identifiers of a list should be counted, in words; empty: it is whole.
 
     Empty as well where ListIdentifiers is known to be of no use at this endpoint, and
@@ -101,7 +101,7 @@ def reason_to_count(listed: ListedSoFar, quirks: Quirks) -> str:
     return ""
 
 
-def lack_of_proof(listed: ListedSoFar, quirks: Quirks) -> str:
+def lack_of_proof(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     """Why no number of the repository shows that the list is whole; empty where one may."""
     if listed.promised is None:
         return "the repository promised no number"
@@ -131,7 +131,7 @@ def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int
     return None if doubts or Counted.DOUBTED in findings else counted
 
 
-def doubt_left(listed: ListedSoFar, quirks: Quirks) -> str:
+def doubt_left(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     """On what weak grounds a list that nothing settled was taken to be at its end.
 
     Empty where there were none, or where all that was promised for the whole list came.
@@ -146,7 +146,7 @@ def doubt_left(listed: ListedSoFar, quirks: Quirks) -> str:
     return next(iter(sorted(DOUBTFUL.intersection(listed.steps))), "")
 
 
-def unproved(listed: ListedSoFar, quirks: Quirks) -> str:
+def unproved(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     """Why neither a number nor a count shows that a list is whole; empty where one does.
 
     One page without a token is whole, unless a count found what it lacks.

@@ -32,7 +32,7 @@ class Companions(StrEnum):
 
 
 @dataclass(slots=True)
-class Quirks:
+class EndpointMemory:
     """What was learned of one endpoint. Mutable, shared by its windows, kept in the journal.
 
     Threads may share it: what is wrong is learned by one assignment, and of the counts
@@ -106,7 +106,7 @@ class Quirks:
         return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> "Quirks":
+    def from_json(cls, found: Mapping[str, Any]) -> "EndpointMemory":
         """Read what `to_json` gave; unknown keys of other versions are left out."""
         known = {one.name: found[one.name] for one in fields(cls) if one.name in found}
         readers: dict[str, Any] = {

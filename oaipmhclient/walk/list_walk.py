@@ -18,7 +18,7 @@ from oaipmhclient.pages.requests_and_pages import (
 )
 from oaipmhclient.walk.completeness import SET_NOT_LISTED
 from oaipmhclient.walk.endpoint_checks import check_alive, check_format, set_has_vanished
-from oaipmhclient.walk.endpoint_memory import Companions, Quirks
+from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.listed_pages import (
     Item,
@@ -78,7 +78,7 @@ def walk_window(
     job: ListJob,
     window: Window,
     position: Position | None,
-    quirks: Quirks,
+    quirks: EndpointMemory,
     *,
     again: bool = False,
     read: Callable[[bytes], ListPage[Record]] = read_records_mended,
@@ -115,7 +115,7 @@ def walk_list(
     window: Window,
     position: Position | None = None,
     *,
-    quirks: Quirks,
+    quirks: EndpointMemory,
     again: bool = False,
 ) -> Iterator[ListedPage[Item]]:
     """`walk_window`, of records or of headers."""
@@ -150,7 +150,7 @@ class _Walk(Generic[Item]):
         window: Window,
         *,
         position: Position,
-        quirks: Quirks,
+        quirks: EndpointMemory,
         again: bool,
     ) -> None:
         self._client = client

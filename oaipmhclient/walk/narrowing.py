@@ -10,7 +10,7 @@ Source: datacite#941 and dataverse#8306, one poisoned record in a list of many t
 from oaipmhclient.endpoint import Endpoint
 from oaipmhclient.mending.repair import read_headers_mended
 from oaipmhclient.pages.requests_and_pages import Request
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.page_facts import parting_date
 from oaipmhclient.walk.recovery import Failure
 from oaipmhclient.walk.values import ByIdentifier, Split
@@ -27,7 +27,7 @@ FEW = 25
 """Records that are got one by one rather than listed in ever smaller windows."""
 
 
-def narrowed(client: Endpoint, request: Request, quirks: Quirks) -> Split | ByIdentifier:
+def narrowed(client: Endpoint, request: Request, quirks: EndpointMemory) -> Split | ByIdentifier:
     """What to do with a window that would be split: where, or no more.
 
     Args:

@@ -3,7 +3,7 @@
 A ladder is climbed from the left: the first rung that fits the situation and was not
 tried for this request yet. Rungs ask again in another way, believe that the list is at
 its end, or hand the window back to the engine with a remedy. What helped is kept in
-`Quirks`, so that the next request begins there.
+`EndpointMemory`, so that the next request begins there.
 
 Source: OAI-PMH 2.0, sections 2.7.1, 3.5 and 3.6; each rung names the repository that
 made it necessary.
@@ -16,7 +16,7 @@ from enum import StrEnum
 from urllib.parse import quote
 
 from oaipmhclient.errors import PageUnreadable
-from oaipmhclient.walk.endpoint_memory import Companions, Quirks, Spelling
+from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
 from oaipmhclient.walk.values import (
     ByIdentifier,
     GiveUp,
@@ -215,7 +215,7 @@ class Situation:
     window: Window
     is_cut: bool
     is_late: bool
-    quirks: Quirks
+    quirks: EndpointMemory
     has_short_page: bool = False
     test_date: str | None = None
     has_last_page: bool = False
@@ -272,7 +272,7 @@ def remedy_for(rung: Rung, now: Situation) -> Remedy | None:
 # --------------------------------------------------------------------------- tokens
 
 
-def form_of(rung: Rung | None, quirks: Quirks) -> tuple[Spelling, Companions]:
+def form_of(rung: Rung | None, quirks: EndpointMemory) -> tuple[Spelling, Companions]:
     """How a token is sent on a rung; without one, as it was sent with success before."""
     match rung:
         case Rung.ENCODED | Rung.VERBATIM | Rung.DOUBLE | Rung.UNESCAPED:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from oaipmhclient.endpoint import Endpoint
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_list
 from oaipmhclient.walk.listed_pages import Item, ListCutShort, ListedPage, Reading
@@ -43,7 +43,7 @@ def whole_list(
     client: Endpoint,
     reading: Reading[Item],
     job: ListJob,
-    quirks: Quirks,
+    quirks: EndpointMemory,
     *,
     window: Window | None = None,
     one_by_one: OneByOne[Item] | None = None,
@@ -121,7 +121,7 @@ def _only_new(
 
 
 def _instead(
-    broken: WindowBroken, window: Window, whole: Window, quirks: Quirks, dates: DateSample
+    broken: WindowBroken, window: Window, whole: Window, quirks: EndpointMemory, dates: DateSample
 ) -> list[Window]:
     """The windows to walk in the place of a broken one, the last one first; none: give up.
 
@@ -148,6 +148,6 @@ def _instead(
             return []
 
 
-def _granularity(window: Window, broken: WindowBroken, quirks: Quirks) -> Granularity:
+def _granularity(window: Window, broken: WindowBroken, quirks: EndpointMemory) -> Granularity:
     bound = window.from_ or window.until or broken.position.safe_from
     return Granularity.of(bound) if bound else quirks.granularity or Granularity.DAY

@@ -6,7 +6,7 @@ them), zvdd.org (wants both bounds or none).
 
 from typing import TypedDict
 
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.recovery import Rung
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Granularity
@@ -22,7 +22,7 @@ class Bounds(TypedDict):
     until: str | None
 
 
-def as_sent(window: Window, quirks: Quirks, rung: Rung | None) -> Bounds:
+def as_sent(window: Window, quirks: EndpointMemory, rung: Rung | None) -> Bounds:
     """The bounds of a window as they are sent.
 
     Args:

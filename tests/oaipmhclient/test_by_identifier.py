@@ -17,7 +17,7 @@ from oaipmhclient.walk.completeness import (
     reason_to_count,
     settled,
 )
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import RECORDS
 from oaipmhclient.walk.values import GiveUp, ListJob, WindowBroken
 from oaipmhclient.walk.whole_lists import whole_list
@@ -37,7 +37,9 @@ def repository():
 
 def one_by_one(repository, known=frozenset(), window=None, job=ALL, quirks=None):
     client = Client(FunctionTransport(repository))
-    return list(pages_by_identifier(client, job, window or Window(), known, quirks or Quirks()))
+    return list(
+        pages_by_identifier(client, job, window or Window(), known, quirks or EndpointMemory())
+    )
 
 
 def identifiers(pages):
@@ -124,7 +126,7 @@ def test_identifiers_that_cannot_be_listed_give_the_window_up(repository):
             raise Condition("badVerb")
         return step(asked)
 
-    quirks = Quirks()
+    quirks = EndpointMemory()
     with pytest.raises(WindowBroken) as raised:
         one_by_one(repository, quirks=quirks)
     assert raised.value.remedy == GiveUp()
@@ -132,7 +134,7 @@ def test_identifiers_that_cannot_be_listed_give_the_window_up(repository):
 
 
 def test_identifiers_that_are_all_one_are_of_no_use():
-    quirks = Quirks()
+    quirks = EndpointMemory()
     with pytest.raises(WindowBroken):
         one_by_one(repository_with("all_identifiers_the_same"), quirks=quirks)
     assert not quirks.identifiers_work
@@ -157,7 +159,7 @@ def test_sets_that_list_identifiers_does_not_know_are_read_from_headers(reposito
 def test_a_list_that_ends_early_without_a_word_is_settled(fault):
     repository = repository_with(fault)
     client = Client(FunctionTransport(repository))
-    quirks = Quirks()
+    quirks = EndpointMemory()
     pages = list(whole_list(client, RECORDS, ALL, quirks))
     known = {record.header.identifier for page in pages for record in page.page.items}
     promised = pages[-1].position.promised
@@ -178,7 +180,7 @@ def test_many_missing_records_are_listed_before_they_are_got_one_by_one(reposito
     client = Client(FunctionTransport(repository))
     what = Counting(2000, 20, Length(20, 2), Granularity.SECOND)
     known: set[str] = {item.identifier for item in repository.items[:20]}
-    for page in settle(client, ALL, known, Quirks(), what):
+    for page in settle(client, ALL, known, EndpointMemory(), what):
         known.update(identifiers([page]))
     assert len(known) == 2000
     assert len(asked(repository, "GetRecord")) <= 3 * MOST_SINGLY  # of the list and its halves
@@ -215,11 +217,11 @@ def test_a_count_settles_a_list_only_where_something_shows_it(counted, findings,
 @pytest.mark.parametrize(
     ("listed", "quirks", "doubt"),
     [
-        (ListedSoFar(None, 55), Quirks(), ""),
-        (ListedSoFar(None, 55, [UNPROMISED]), Quirks(), UNPROMISED),
-        (ListedSoFar(60, 55, [SHORT]), Quirks(), SHORT),
-        (ListedSoFar(55, 55, [SHORT]), Quirks(), ""),
-        (ListedSoFar(55, 55, [SHORT]), Quirks(promises_kept=False), SHORT),
+        (ListedSoFar(None, 55), EndpointMemory(), ""),
+        (ListedSoFar(None, 55, [UNPROMISED]), EndpointMemory(), UNPROMISED),
+        (ListedSoFar(60, 55, [SHORT]), EndpointMemory(), SHORT),
+        (ListedSoFar(55, 55, [SHORT]), EndpointMemory(), ""),
+        (ListedSoFar(55, 55, [SHORT]), EndpointMemory(promises_kept=False), SHORT),
     ],
 )
 def test_a_list_that_we_ended_stays_in_doubt_without_a_promise_met(listed, quirks, doubt):
@@ -236,24 +238,24 @@ def test_lists_end_alike_at_the_same_number_of_records_or_pages():
 @pytest.mark.parametrize(
     ("listed", "quirks", "reason"),
     [
-        (ListedSoFar(55, 55), Quirks(), ""),
-        (ListedSoFar(0, 0), Quirks(), ""),
-        (ListedSoFar(None, 0), Quirks(), ""),
-        (ListedSoFar(None, 55), Quirks(), "the repository promised no number"),
-        (ListedSoFar(None, 55), Quirks(identifiers_work=False), ""),
-        (ListedSoFar(55, 54), Quirks(), "55 records were promised and 54 listed"),
-        (ListedSoFar(54, 55), Quirks(), "54 records were promised and 55 listed"),
+        (ListedSoFar(55, 55), EndpointMemory(), ""),
+        (ListedSoFar(0, 0), EndpointMemory(), ""),
+        (ListedSoFar(None, 0), EndpointMemory(), ""),
+        (ListedSoFar(None, 55), EndpointMemory(), "the repository promised no number"),
+        (ListedSoFar(None, 55), EndpointMemory(identifiers_work=False), ""),
+        (ListedSoFar(55, 54), EndpointMemory(), "55 records were promised and 54 listed"),
+        (ListedSoFar(54, 55), EndpointMemory(), "54 records were promised and 55 listed"),
         (
             ListedSoFar(55, 55),
-            Quirks(promises_kept=False),
+            EndpointMemory(promises_kept=False),
             "the repository's numbers are no counts of its lists",
         ),
         (
             ListedSoFar(None, 5, ["asked again", "end of a list that promised nothing"]),
-            Quirks(),
+            EndpointMemory(),
             "end of a list that promised nothing",
         ),
-        (ListedSoFar(55, 55, ["end of a list that has all it promised"]), Quirks(), ""),
+        (ListedSoFar(55, 55, ["end of a list that has all it promised"]), EndpointMemory(), ""),
     ],
 )
 def test_only_a_list_with_as_many_identifiers_as_promised_needs_no_counting(listed, quirks, reason):

@@ -10,7 +10,7 @@ from misbehaving.repository import Condition, Instead, changed, html
 
 from oaipmhclient.client import Client
 from oaipmhclient.errors import TokenLoopError
-from oaipmhclient.walk.endpoint_memory import Companions, Quirks, Spelling
+from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
 from oaipmhclient.walk.list_walk import walk_list, walk_window
 from oaipmhclient.walk.listed_pages import HEADERS, ListCutShort, OneIdentifier, OutsideWindow
 from oaipmhclient.walk.values import (
@@ -37,7 +37,7 @@ class Walked:
 
     def __init__(self, repository, window=OPEN, job=ALL, position=None, quirks=None, again=False):
         self.repository = repository
-        self.quirks = quirks or Quirks()
+        self.quirks = quirks or EndpointMemory()
         self.pages = []
         self.broken = None
         client = Client(FunctionTransport(repository))
@@ -78,11 +78,11 @@ def test_a_proper_list_takes_one_request_a_page_and_no_step(repository):
     assert [page.position.ended for page in walked.pages] == [False] * 5 + [True]
     assert len(repository.asked) == 6
     assert walked.position.promised == 55
-    assert walked.quirks == Quirks(token_proved=True)
+    assert walked.quirks == EndpointMemory(token_proved=True)
 
 
 def test_a_page_is_fetched_only_when_the_one_before_is_taken(repository):
-    walk = walk_window(Client(FunctionTransport(repository)), ALL, OPEN, None, Quirks())
+    walk = walk_window(Client(FunctionTransport(repository)), ALL, OPEN, None, EndpointMemory())
     next(walk)
     assert len(repository.asked) == 1
 
@@ -284,7 +284,7 @@ def test_a_token_of_an_earlier_run_that_has_expired_restarts_the_window(reposito
         raise Condition("badResumptionToken")
 
     late = Position("old", 2, 20, 55)
-    walked = Walked(repository, position=late, quirks=Quirks(token_proved=True))
+    walked = Walked(repository, position=late, quirks=EndpointMemory(token_proved=True))
     assert walked.pages == []
     assert walked.broken.remedy == RestartFrom(None)
 
@@ -326,7 +326,7 @@ def test_spurious_no_records_match_is_asked_again_wherever_it_comes(repository):
 
 
 def test_an_empty_window_costs_two_requests_and_later_one(repository):
-    quirks = Quirks()
+    quirks = EndpointMemory()
     empty = Window("1999-01-01", "1999-12-31")
     asked = []
     for _ in range(5):
@@ -478,7 +478,7 @@ def test_a_poisoned_record_is_narrowed_down_to_a_few(repository):
 
 def test_a_poisoned_window_whose_identifiers_are_poisoned_too_is_halved(repository):
     poisoned(repository, 15, verbs=("ListRecords", "ListIdentifiers"))
-    quirks = Quirks()
+    quirks = EndpointMemory()
     asked = []
     for _ in range(3):
         walked = Walked(repository, Window("2010-04-10T08:00:00Z", None), quirks=quirks)
@@ -558,7 +558,7 @@ def test_windows_that_are_refused_altogether_become_one_list():
 
 
 def test_records_outside_a_window_make_one_list_of_all():
-    quirks = Quirks()
+    quirks = EndpointMemory()
     repository = repository_with("windows_ignored")
     walked = Walked(repository, Window("2011-05-01T00:00:00Z", None), quirks=quirks)
     assert isinstance(walked.broken.cause, OutsideWindow)
@@ -567,7 +567,7 @@ def test_records_outside_a_window_make_one_list_of_all():
 
 
 def test_windows_of_hours_that_all_begin_alike_make_one_list_of_all():
-    repository, quirks = repository_with("windows_ignored_and_lists_break_off"), Quirks()
+    repository, quirks = repository_with("windows_ignored_and_lists_break_off"), EndpointMemory()
     early, late = (Window(f"2010-01-01T{hour}:00:00Z", None) for hour in ("09", "10"))
     assert len(Walked(repository, early, quirks=quirks).identifiers) == 20
     walked = Walked(repository, late, quirks=quirks)
@@ -599,6 +599,6 @@ def test_a_page_of_different_records_with_one_identifier_is_refused(repository):
 
 def test_headers_are_walked_like_records():
     client = Client(FunctionTransport(repository_with("tokens_wanted_verbatim")))
-    pages = list(walk_list(client, HEADERS, ALL, OPEN, quirks=Quirks()))
+    pages = list(walk_list(client, HEADERS, ALL, OPEN, quirks=EndpointMemory()))
     assert [one.identifier for page in pages for one in page.page.items] == EVERYTHING
     assert [page.steps for page in pages if page.steps] == [("token sent verbatim",)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oaipmhclient.errors import PageUnreadable
-from oaipmhclient.walk.endpoint_memory import Companions, Quirks, Spelling
+from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
 from oaipmhclient.walk.recovery import (
     ENDS,
     FIRST_PAGE,
@@ -34,7 +34,7 @@ LATER = Position("to+ken", 2, 20, 50, "2010-03-03")
 
 def situation(failure, position=LATER, window=YEAR, quirks=None, **more):
     facts = {"is_cut": True, "is_late": False, **more}
-    return Situation(failure, position, window, quirks=quirks or Quirks(), **facts)
+    return Situation(failure, position, window, quirks=quirks or EndpointMemory(), **facts)
 
 
 def climbed(now):
@@ -73,7 +73,9 @@ def test_only_spellings_that_differ_in_the_url_are_tried():
 
 
 def test_nothing_is_sent_with_tokens_where_one_was_accepted_alone():
-    now = situation(Failure.BAD_TOKEN, replace(LATER, token="t"), quirks=Quirks(token_proved=True))
+    now = situation(
+        Failure.BAD_TOKEN, replace(LATER, token="t"), quirks=EndpointMemory(token_proved=True)
+    )
     assert climbed(now) == [Rung.AGAIN, Rung.RESTART]
 
 
@@ -84,7 +86,7 @@ def test_a_list_that_has_all_it_promised_is_at_its_end(failure):
 
 def test_numbers_that_are_no_counts_do_not_end_a_list():
     now = situation(
-        Failure.BAD_TOKEN, replace(LATER, listed=50), quirks=Quirks(promises_kept=False)
+        Failure.BAD_TOKEN, replace(LATER, listed=50), quirks=EndpointMemory(promises_kept=False)
     )
     assert climbed(now)[-1] is Rung.RESTART
 
@@ -97,9 +99,9 @@ def test_no_records_for_a_token_ends_a_list_without_promise_only_when_said_twice
 def test_an_empty_window_is_asked_for_twice_until_the_repository_is_believed():
     first = Position()
     assert climbed(situation(Failure.NO_RECORDS, first)) == [Rung.AGAIN, Rung.EMPTY]
-    honest = Quirks(empty_confirmed=3)
+    honest = EndpointMemory(empty_confirmed=3)
     assert climbed(situation(Failure.NO_RECORDS, first, quirks=honest)) == [Rung.EMPTY]
-    fickle = Quirks(empty_confirmed=3, empty_denied=1)
+    fickle = EndpointMemory(empty_confirmed=3, empty_denied=1)
     assert climbed(situation(Failure.NO_RECORDS, first, quirks=fickle)) == [Rung.AGAIN, Rung.EMPTY]
     whole = situation(Failure.NO_RECORDS, first, Window(), honest)
     assert climbed(whole) == [Rung.AGAIN, Rung.EMPTY]
@@ -125,7 +127,7 @@ def test_a_token_of_an_earlier_run_restarts_the_window():
 def test_a_single_granule_is_fetched_by_identifier_and_then_given_up():
     now = situation(Failure.NO_ANSWER, window=DAY, position=Position())
     assert climbed(now) == [Rung.BY_IDENTIFIER]
-    hopeless = replace(now, quirks=Quirks(identifiers_work=False))
+    hopeless = replace(now, quirks=EndpointMemory(identifiers_work=False))
     assert climbed(hopeless) == [Rung.GIVE_UP]
     assert remedy_for(Rung.GIVE_UP, hopeless) == GiveUp()
 
@@ -136,14 +138,14 @@ def test_refused_dates_are_sent_in_the_other_granularity_then_together_then_not_
 
 
 def test_windows_that_were_answered_once_are_not_given_up_for_a_refusal():
-    quirks = Quirks(granularity=Granularity.DAY, windows_answered=4)
+    quirks = EndpointMemory(granularity=Granularity.DAY, windows_answered=4)
     assert climbed(situation(Failure.BAD_ARGUMENT, Position(), quirks=quirks)) == [
         Rung.BY_IDENTIFIER
     ]
 
 
 def test_windows_that_never_get_an_answer_are_not_split_for_ever():
-    quirks = Quirks(windows_failed=6)
+    quirks = EndpointMemory(windows_failed=6)
     assert climbed(situation(Failure.NO_ANSWER, Position(), quirks=quirks)) == [Rung.SINGLE_LIST]
 
 
@@ -174,9 +176,9 @@ def test_a_list_short_of_a_few_records_is_left_to_its_identifiers():
 
 def test_a_number_that_is_known_to_be_no_count_is_not_believed():
     ended = replace(LATER, token=None)
-    assert climbed(situation(Failure.EARLY_END, ended, quirks=Quirks(promises_kept=False))) == [
-        Rung.UNBELIEVED
-    ]
+    assert climbed(
+        situation(Failure.EARLY_END, ended, quirks=EndpointMemory(promises_kept=False))
+    ) == [Rung.UNBELIEVED]
 
 
 def test_records_outside_a_window_that_was_cut_end_the_windows():
@@ -214,7 +216,7 @@ def test_a_token_is_spelled_in_four_ways(spelling, in_url):
 
 
 def test_what_helped_is_where_the_next_token_begins():
-    quirks = Quirks(Spelling.VERBATIM, Companions.PREFIX)
+    quirks = EndpointMemory(Spelling.VERBATIM, Companions.PREFIX)
     assert form_of(None, quirks) == (Spelling.VERBATIM, Companions.PREFIX)
     assert form_of(Rung.ENCODED, quirks) == (Spelling.ENCODED, Companions.PREFIX)
     assert form_of(Rung.WITH_ALL, quirks) == (Spelling.VERBATIM, Companions.ALL)
@@ -229,7 +231,7 @@ positions = st.builds(
     safe_from=st.none() | st.sampled_from(["2010-01-01", "2010-05-05", "2010-12-31"]),
 )
 quirks_of_any_kind = st.builds(
-    Quirks,
+    EndpointMemory,
     spelling=st.sampled_from(Spelling),
     companions=st.sampled_from(Companions),
     token_proved=st.booleans(),
@@ -267,8 +269,8 @@ def test_every_ladder_ends_and_tries_nothing_twice(now):
 
 @given(quirks_of_any_kind)
 def test_quirks_survive_json(quirks):
-    assert Quirks.from_json(quirks.to_json()) == quirks
-    assert Quirks.from_json({**quirks.to_json(), "of a later version": 1}) == quirks
+    assert EndpointMemory.from_json(quirks.to_json()) == quirks
+    assert EndpointMemory.from_json({**quirks.to_json(), "of a later version": 1}) == quirks
 
 
 @given(positions, st.lists(st.text("0123456789abcdef", max_size=4)))

@@ -239,7 +239,7 @@ def patched_client(monkeypatch, repository):
             assert isinstance(settings, HttpSettings)
             self.fetch = repository.fetch
 
-    monkeypatch.setattr("oaipmhscraper.access.HttpTransport", Sender)
+    monkeypatch.setattr("oaipmhscraper.harvests.access.HttpTransport", Sender)
     return repository
 
 

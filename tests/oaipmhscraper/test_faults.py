@@ -28,7 +28,7 @@ from misbehaving.faults import POISONED, no_list_size
 from misbehaving.faults_of_http import closed_for_a_day
 from misbehaving.repository import NOW, changed, many_items
 
-from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.receipt import HarvestStopped, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RetryLater
@@ -267,8 +267,8 @@ def test_a_list_left_after_empty_pages_is_not_whole_and_the_next_run_goes_on(run
 
 @pytest.mark.long
 def test_a_list_that_breaks_off_again_and_again_is_left_and_gone_on_with(tmp_path, monkeypatch):
-    monkeypatch.setattr("oaipmhscraper.harvest.MOST_IN_VAIN", 2)
-    monkeypatch.setattr("oaipmhscraper.harvest.VAIN_EACH", 0)
+    monkeypatch.setattr("oaipmhscraper.lists.list_harvest.MOST_IN_VAIN", 2)
+    monkeypatch.setattr("oaipmhscraper.lists.list_harvest.VAIN_EACH", 0)
     directory = str(tmp_path / "silo")
     with served_with("a_record_that_poisons_its_page", "identifiers_fail") as server:
         left = harvest(server, directory).receipt

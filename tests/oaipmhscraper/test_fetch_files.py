@@ -13,12 +13,12 @@ from files_server import PDF, FilesServer, Reply, files_server
 
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.documents.command import fetch_files_command
+from oaipmhscraper.commands.fetch_files import fetch_files_command
 from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
 from oaipmhscraper.documents.file_notes import FAILED, FETCHED, Failed, Fetched, Notes
 from oaipmhscraper.documents.link_rules import LinkRule
-from oaipmhscraper.silo_writer import SiloWriter
-from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.storing.silo_writer import SiloWriter
+from oaipmhscraper.storing.storing_rules import Listing
 from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
@@ -280,7 +280,7 @@ def test_a_run_killed_within_a_file_leaves_nothing_of_it_and_goes_on(
     for name in ("a", "b", "c"):
         harvested(silo, f"oai:x:{name}", f"{server.url}/{name}.pdf")
     program = (
-        "from oaipmhscraper.documents.command import fetch_files_command;"
+        "from oaipmhscraper.commands.fetch_files import fetch_files_command;"
         f"fetch_files_command.main([{silo.path!r}, '--delay', '0', '--quiet'])"
     )
     process = subprocess.Popen([sys.executable, "-c", program])

@@ -9,8 +9,8 @@ import pytest
 
 from oaipmhclient.errors import PageUnreadable
 from oaipmhscraper.errors import NothingToUpdate
+from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.job import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import EndpointUnreachable, RequestRefused

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from oaipmhclient.transport import http_transport
 from oaipmhclient.transport.http_transport import HttpTransport
-from oaipmhscraper.http_options import http_options
+from oaipmhscraper.commands.http_options import http_options
 from politeweb.errors import EndpointUnreachable, RedirectRefused, RequestRefused
 from politeweb.settings import HttpSettings, settings_from
 

@@ -19,8 +19,8 @@ from oaipmhclient.client import Client
 from oaipmhclient.fetchers import Fetchers
 from oaipmhclient.transport.http_transport import HttpTransport
 from oaipmhscraper.errors import HarvestRunning, NothingToUpdate
-from oaipmhscraper.job import HarvestOptions
-from oaipmhscraper.journal import Journal
+from oaipmhscraper.harvests.job import HarvestOptions
+from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import HarvestInterrupted, HarvestStopped
 from oaipmhscraper.scraper import OAIPMHScraper
 from politeweb.errors import RetryLater
@@ -92,7 +92,7 @@ def test_the_duration_of_a_harvest_counts_all_runs_and_no_pause(
     repository, scraper, silo, monkeypatch
 ):
     clock = [1000.0]
-    monkeypatch.setattr("oaipmhscraper.list_books.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("oaipmhscraper.lists.list_state.time.monotonic", lambda: clock[0])
 
     def takes_a_second(params):
         clock[0] += params["verb"] == "ListRecords"

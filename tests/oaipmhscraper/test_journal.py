@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhclient.walk.endpoint_memory import Companions, Quirks, Spelling
+from oaipmhclient.walk.endpoint_memory import Companions, EndpointMemory, Spelling
 from oaipmhclient.walk.values import ListJob, Position
 from oaipmhclient.walk.windows import Window
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
-from oaipmhscraper.journal import LONGEST_REST, Journal
-from oaipmhscraper.journal_rows import ListFacts, ListRow, WindowRow
-from oaipmhscraper.ledger import Loss, Tally
+from oaipmhscraper.lists.journal import LONGEST_REST, Journal
+from oaipmhscraper.lists.journal_rows import ListFacts, ListRow, WindowRow
+from oaipmhscraper.lists.listed_identifiers import Loss, Tally
 from oaipmhscraper.receipt import Counts, Outcome
 
 URL = "http://repo.example/oai"
@@ -126,14 +126,16 @@ def test_one_at_a_time_is_at_a_request(journal, path):
 
 
 def test_quirks_and_rests_of_an_endpoint_are_remembered(journal, path):
-    quirks = Quirks(spelling=Spelling.VERBATIM, companions=Companions.PREFIX, windows_work=False)
+    quirks = EndpointMemory(
+        spelling=Spelling.VERBATIM, companions=Companions.PREFIX, windows_work=False
+    )
     until = NOW + timedelta(hours=3)
     with journal.changing():
         journal.put_quirks(URL, quirks)
         journal.put_rest(URL, until, 429, NOW)
     with again(path) as other:
         assert other.quirks(URL) == quirks
-        assert other.quirks("http://else/") == Quirks()
+        assert other.quirks("http://else/") == EndpointMemory()
         assert other.rest_of(URL, NOW) == (until, 429)
         assert other.rest_of(URL, until) is None
         assert other.rest_of("http://else/", NOW) is None

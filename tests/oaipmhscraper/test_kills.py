@@ -11,7 +11,7 @@ from itertools import count, pairwise
 import pytest
 from misbehaving import SIZE, misbehaving
 
-from oaipmhscraper.journal import Journal
+from oaipmhscraper.lists.journal import Journal
 
 SILO = os.path.join(os.path.dirname(sys.executable), "silo")
 AT_ONCE = "--max-requests-in-flight"

@@ -8,11 +8,11 @@ from misbehaving.lists_that_lie import MODES, RANDOM, repository_that_lies
 from misbehaving.repository import Place, Repository
 
 from oaipmhclient.walk.identifier_set import IdentifierSet
-from oaipmhscraper.harvest import Progress
-from oaipmhscraper.job import HarvestOptions, Hooks
+from oaipmhscraper.harvests.job import HarvestOptions, Hooks
+from oaipmhscraper.lists.list_harvest import Progress
 from oaipmhscraper.receipt import HarvestStopped, Outcome, Receipt
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.silo_writer import PageOutcome
+from oaipmhscraper.storing.silo_writer import PageOutcome
 
 RUNS = ("harvest", "update", "harvest", "update")
 MOST = 12

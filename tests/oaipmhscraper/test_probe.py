@@ -21,7 +21,7 @@ from oaipmhclient.probe.values import TOPICS, Asked, Evidence
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import SampleServer
 from oaipmhprovider.wsgi import ProviderApp
-from oaipmhscraper.probe_command import is_loopback, polite_settings
+from oaipmhscraper.commands.probe import is_loopback, polite_settings
 from politeweb.settings import HttpSettings
 from recordsilo.cli import silo_command
 

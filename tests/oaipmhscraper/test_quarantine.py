@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhscraper import quarantine as module
-from oaipmhscraper.quarantine import (
+from oaipmhscraper.storing import quarantine as module
+from oaipmhscraper.storing.quarantine import (
     LIST_NAME,
     Origin,
     Quarantine,

@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from examples import family
 from misbehaving import FunctionTransport, repository_with
 
-from oaipmhscraper.cli import harvest as harvest_command
-from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.commands.harvest import harvest as harvest_command
+from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.receipt import HarvestInterrupted, Outcome
+from oaipmhscraper.replay.recorded_lists import ListName, RecordedLists
+from oaipmhscraper.replay.replay import REPLAYING, replay
 from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.warc.reading import Recorded, read_warc
-from oaipmhscraper.warc.recorded_lists import ListName, RecordedLists
-from oaipmhscraper.warc.replay import REPLAYING, replay
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import RequestRefused, WarcUnreadable

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.storing.storing_rules import Listing
 from recordsilo import Silo
 from recordsilo.index.projection import MENDED
 

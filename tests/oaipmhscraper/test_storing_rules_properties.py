@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.storing_rules import (
+from oaipmhscraper.storing.storing_rules import (
     AddVersion,
     Listing,
     PutFile,

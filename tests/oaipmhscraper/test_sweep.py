@@ -5,13 +5,13 @@ from misbehaving import DELETED, FunctionTransport, identifier, repository_with
 from misbehaving.repository import Condition, Instead, changed, html
 
 from oaipmhclient.client import Client
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.listed_pages import RECORDS
 from oaipmhclient.walk.values import ListJob
 from oaipmhclient.walk.whole_lists import whole_list
-from oaipmhscraper.silo_writer import SiloWriter
-from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.sweep import sweep
+from oaipmhscraper.storing.silo_writer import SiloWriter
+from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.sweep import sweep
 from oaipmhscraper.sweep_rules import Absence, SweepRefused, absence, most_missing
 from recordsilo import Silo
 
@@ -31,7 +31,7 @@ class Swept:
 
     def harvest(self):
         writer = SiloWriter(self.silo, Listing("oai_dc", "tests"))
-        for listed in whole_list(self.client, RECORDS, self.job, Quirks()):
+        for listed in whole_list(self.client, RECORDS, self.job, EndpointMemory()):
             writer.store(listed.page)
 
     def without(self, *numbers):
@@ -39,7 +39,7 @@ class Swept:
 
     def sweep(self, day=1, **settings):
         self.repository.now = self.repository.now.replace(day=day)
-        return sweep(self.client, self.silo, [self.job], Quirks(), **settings)
+        return sweep(self.client, self.silo, [self.job], EndpointMemory(), **settings)
 
     def mark(self, number):
         return self.silo[identifier(number)].metadata.get("missing_since")

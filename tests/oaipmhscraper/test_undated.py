@@ -8,8 +8,8 @@ from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Header, Record
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.silo_writer import SiloWriter
-from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.storing.silo_writer import SiloWriter
+from oaipmhscraper.storing.storing_rules import Listing
 from recordsilo import Silo
 
 ANSWERED = datetime(2012, 5, 31, 8, 30, 1, tzinfo=UTC)

@@ -19,7 +19,7 @@ from lxml import etree
 
 from oaipmhprotocol.queries import query_string
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.past_harvests import PastHarvest, harvests_of
+from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
 from oaipmhscraper.warc.reading import Recorded, read_warc
 from recordsilo.formats.documents import new_parser
 from recordsilo.records.manifest import Origin

@@ -13,8 +13,8 @@ from zlib import crc32
 from fuzzing.target import Target
 from misbehaving.faults import repository_with
 
+from oaipmhscraper.replay.replay import replay
 from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc
-from oaipmhscraper.warc.replay import replay
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import RequestRefused, WarcUnreadable

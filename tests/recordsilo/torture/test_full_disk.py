@@ -19,7 +19,7 @@ import pytest
 from examples import family
 from power_rig import PowerRig, why_not
 
-from oaipmhscraper.journal import Journal
+from oaipmhscraper.lists.journal import Journal
 from recordsilo import Silo
 from recordsilo.audit import Audit
 from siloexport.ledger import Ledger

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from oaipmhclient.walk.values import ListJob
-from oaipmhscraper.job import RECEIPTS
-from oaipmhscraper.journal import Journal, journal_path
-from oaipmhscraper.journal_rows import Job
-from oaipmhscraper.list_books import journalled
+from oaipmhscraper.harvests.job import RECEIPTS
+from oaipmhscraper.lists.journal import Journal, journal_path
+from oaipmhscraper.lists.journal_rows import Job
+from oaipmhscraper.lists.list_state import journalled
 from oaipmhscraper.receipt import ListReceipt, total
 from politeweb.warc_files import warc_names
 

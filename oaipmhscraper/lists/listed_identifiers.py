@@ -14,7 +14,7 @@ from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhclient.walk.identifier_set import IdentifierSet, digest
 from oaipmhprotocol import Record
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.silo_writer import PageOutcome
+from oaipmhscraper.storing.silo_writer import PageOutcome
 
 LOSSES = frozenset({Outcome.QUARANTINED, Outcome.UNREACHABLE})
 
@@ -50,7 +50,7 @@ class Tally:
     found: tuple[str, ...]
 
 
-class Ledger:
+class ListedIdentifiers:
     """The identifiers of one list.
 
     Args:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhprotocol import Header, Record
-from oaipmhscraper.ledger import Ledger
+from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.silo_writer import PageOutcome
+from oaipmhscraper.storing.silo_writer import PageOutcome
 
 identifiers = st.text(max_size=12)
 
@@ -54,55 +54,55 @@ def broken(identifier="", raw=b"<record"):
 
 
 def test_what_stands_twice_is_a_duplicate_and_counts_once():
-    ledger = Ledger()
-    first = ledger.count(page("a", "b", "a"), stored("a", "b", "a"))
+    listed = ListedIdentifiers()
+    first = listed.count(page("a", "b", "a"), stored("a", "b", "a"))
     assert first.outcomes == Counter({Outcome.NEW: 2, Outcome.DUPLICATE: 1})
-    second = ledger.count(page("a", "c"), stored("a", "c"))
+    second = listed.count(page("a", "c"), stored("a", "c"))
     assert second.outcomes == Counter({Outcome.NEW: 1, Outcome.DUPLICATE: 1})
     assert len(second.digests) == 8
 
 
 def test_what_we_ask_for_again_is_no_duplicate():
-    ledger = Ledger()
-    ledger.count(page("a"), stored("a"))
-    again = ledger.count(page("a", "b"), stored("a", "b"), relists=True)
+    listed = ListedIdentifiers()
+    listed.count(page("a"), stored("a"))
+    again = listed.count(page("a", "b"), stored("a", "b"), relists=True)
     assert again.outcomes == Counter({Outcome.NEW: 1})
 
 
 def test_a_record_that_was_lost_and_is_had_after_all_changes_its_place():
-    ledger = Ledger()
-    lost = ledger.count(page(set_aside=[broken("a")]), stored())
+    listed = ListedIdentifiers()
+    lost = listed.count(page(set_aside=[broken("a")]), stored())
     assert lost.outcomes == Counter({Outcome.QUARANTINED: 1})
-    assert [loss.what.identifier for loss in ledger.losses] == ["a"]
-    assert "a" not in ledger.stored
-    found = ledger.count(page("a"), stored("a"), relists=True)
+    assert [loss.what.identifier for loss in listed.losses] == ["a"]
+    assert "a" not in listed.stored
+    found = listed.count(page("a"), stored("a"), relists=True)
     assert found.outcomes == Counter({Outcome.NEW: 1, Outcome.QUARANTINED: -1})
     assert found.found == ("a",)
-    assert ledger.losses == ()
-    assert "a" in ledger.stored
+    assert listed.losses == ()
+    assert "a" in listed.stored
 
 
 def test_records_without_an_identifier_are_told_apart_by_their_bytes():
-    ledger = Ledger()
+    listed = ListedIdentifiers()
     one, other = broken(raw=b"<record>1"), broken(raw=b"<record>2")
-    assert ledger.count(page(set_aside=[one, other]), stored()).outcomes[Outcome.QUARANTINED] == 2
-    again = ledger.count(page(set_aside=[one]), stored(), relists=True)
+    assert listed.count(page(set_aside=[one, other]), stored()).outcomes[Outcome.QUARANTINED] == 2
+    again = listed.count(page(set_aside=[one]), stored(), relists=True)
     assert again.outcomes == Counter()
 
 
 def test_an_unreachable_record_is_lost_and_named():
-    ledger = Ledger()
-    tally = ledger.count(page(), stored(), [SetAside("a", "cannot be had", "GetRecord")])
+    listed = ListedIdentifiers()
+    tally = listed.count(page(), stored(), [SetAside("a", "cannot be had", "GetRecord")])
     assert tally.outcomes == Counter({Outcome.UNREACHABLE: 1})
     assert tally.lost[0].kind is Outcome.UNREACHABLE
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"))), st.lists(st.lists(st.sampled_from("abcdef"))))
 def test_a_ledger_goes_on_from_what_was_noted(before, after):
-    whole, noted = Ledger(), []
+    whole, noted = ListedIdentifiers(), []
     for names in before:
         noted.append(whole.count(page(*names), stored(*names)).digests)
-    resumed = Ledger(noted)
+    resumed = ListedIdentifiers(noted)
     for names in after:
         one = whole.count(page(*names), stored(*names))
         other = resumed.count(page(*names), stored(*names))

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import click
 
-from oaipmhscraper.command_reports import print_json, sentences
-from oaipmhscraper.journal import Journal
-from oaipmhscraper.past_harvests import PastHarvest, harvests_of, owed_in
+from oaipmhscraper.commands.reports import print_json, sentences
+from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of, owed_in
+from oaipmhscraper.lists.journal import Journal
 from oaipmhscraper.receipt import ListReceipt
 from recordsilo.cli import ExitCode, example, fail, open_silo
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from oaipmhclient.mending.repair import read_record_mended
 from oaipmhclient.pages.requests_and_pages import ListPage, get_record_request
 from oaipmhclient.walk.by_identifier import listed_headers
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.values import ListJob, WindowBroken
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Granularity, Header, OAIError, Record
 from oaipmhprotocol.datestamps import format_datestamp
-from oaipmhscraper.silo_writer import SiloWriter
-from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.storing.silo_writer import SiloWriter
+from oaipmhscraper.storing.storing_rules import Listing
 from oaipmhscraper.sweep_rules import (
     MISSING_SINCE,
     SHARE,
@@ -48,7 +48,7 @@ def sweep(
     client: "Client",
     silo: Silo,
     jobs: Sequence[ListJob],
-    quirks: Quirks,
+    quirks: EndpointMemory,
     *,
     share: float = SHARE,
     listing: Listing | None = None,
@@ -117,7 +117,7 @@ class _Found:
     identifiers: IdentifierSet = field(default_factory=IdentifierSet)
 
 
-def _listed(client: "Client", jobs: Sequence[ListJob], quirks: Quirks) -> _Found:
+def _listed(client: "Client", jobs: Sequence[ListJob], quirks: EndpointMemory) -> _Found:
     """Everything listed in any of the formats; refused where a list is not complete."""
     found = _Found()
     for job in jobs:

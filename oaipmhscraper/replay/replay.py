@@ -27,19 +27,19 @@ from oaipmhclient.walk.values import ListJob
 from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Identify, OAIError, Record, Verb
 from oaipmhprotocol.queries import query_string
-from oaipmhscraper.identified import identifier_prefix, state_of
+from oaipmhscraper.harvests.job import RECEIPTS, keep_receipt
+from oaipmhscraper.harvests.progress_marks import HARVESTED, with_begun, with_receipt
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.job import RECEIPTS, keep_receipt
-from oaipmhscraper.ledger import Ledger
-from oaipmhscraper.marks import HARVESTED, with_begun, with_receipt
-from oaipmhscraper.quarantine import Origin, Quarantine, quarantine_of
+from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
 from oaipmhscraper.receipt import Counts, HarvestInterrupted, ListReceipt, Outcome, Receipt
+from oaipmhscraper.replay.recorded_lists import Asked, ListName, RecordedList, RecordedLists
+from oaipmhscraper.replay.recorded_singles import Batch, Singles
+from oaipmhscraper.repository_state import identifier_prefix, state_of
 from oaipmhscraper.scraper import STATE_FILE
-from oaipmhscraper.silo_writer import BeforeStore, SiloWriter
-from oaipmhscraper.storing_rules import Listing
+from oaipmhscraper.storing.quarantine import Origin, Quarantine, quarantine_of
+from oaipmhscraper.storing.silo_writer import BeforeStore, SiloWriter
+from oaipmhscraper.storing.storing_rules import Listing
 from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
-from oaipmhscraper.warc.recorded_lists import Asked, ListName, RecordedList, RecordedLists
-from oaipmhscraper.warc.recorded_singles import Batch, Singles
 from politeweb.addresses import without_credentials
 from politeweb.errors import RequestRefused, WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
@@ -210,7 +210,7 @@ class _Run:
         self._scene = scene
         self._before_store = before_store
         self._progress = progress
-        self._ledgers: dict[ListName, Ledger] = {}
+        self._listed: dict[ListName, ListedIdentifiers] = {}
         self._counts: dict[ListName, Counts] = {}
         self._repairs: dict[ListName, dict[str, int]] = {}
         self._singles: dict[ListName, Singles] = {}
@@ -281,7 +281,9 @@ class _Run:
             page,
             set_aside=tuple(replace(one, where=where.format(one.where)) for one in page.set_aside),
         )
-        tally = self._ledgers.setdefault(name, Ledger()).count(named, outcome, relists=True)
+        tally = self._listed.setdefault(name, ListedIdentifiers()).count(
+            named, outcome, relists=True
+        )
         counts = self._counts.get(name, Counts())
         self._counts[name] = counts.plus(tally.outcomes, outcome.written)
         repairs = self._repairs.setdefault(name, {})
@@ -322,7 +324,7 @@ class _Run:
         """What was got of a list; ``ended`` False: so far."""
         known = self._scene.overview.lists[name]
         from_, until = self._bounds(name, known)
-        ledger = self._ledgers.get(name, Ledger())
+        listed = self._listed.get(name, ListedIdentifiers())
         told = self._scene.receipts.get(name)
         promised = known.promised if told is None else told["counts"]["promised"]
         counts = replace(self._counts.get(name, Counts()), promised=promised)
@@ -336,7 +338,7 @@ class _Run:
             response_date=known.response_date,
             ended=ended and not stopped,
             stopped=stopped,
-            quarantined=_lost(ledger, Outcome.QUARANTINED),
+            quarantined=_lost(listed, Outcome.QUARANTINED),
             settled=None if told is None else told.get("settled"),
             doubt=str(told.get("doubt") or "") if told is not None else "",
             repairs=self._repairs.get(name, {}),
@@ -362,8 +364,8 @@ class _Run:
         return ""
 
 
-def _lost(ledger: Ledger, kind: Outcome) -> tuple[SetAside, ...]:
-    return tuple(loss.what for loss in ledger.losses if loss.kind is kind)
+def _lost(listed: ListedIdentifiers, kind: Outcome) -> tuple[SetAside, ...]:
+    return tuple(loss.what for loss in listed.losses if loss.kind is kind)
 
 
 # --------------------------------------------------------------------------- the state

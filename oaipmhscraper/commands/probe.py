@@ -16,7 +16,7 @@ from rich.console import Console
 from oaipmhclient.probe.asking import Probe
 from oaipmhclient.probe.report import Report
 from oaipmhclient.transport.http_transport import HttpTransport
-from oaipmhscraper.http_options import http_options
+from oaipmhscraper.commands.http_options import http_options
 from politeweb.answers import Exchange
 from politeweb.errors import EndpointError, RequestRefused
 from politeweb.pace import Pace

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from oaipmhclient.walk.windows import read_length
-from oaipmhscraper.harvest import MOST_AGAIN
-from oaipmhscraper.job import MOST_IN_FLIGHT, HarvestOptions
+from oaipmhscraper.harvests.job import MOST_IN_FLIGHT, HarvestOptions
+from oaipmhscraper.lists.list_harvest import MOST_AGAIN
 from oaipmhscraper.sweep_rules import SHARE
 from politeweb.errors import RequestRefused
 from recordsilo.commands.options import Number

@@ -1,4 +1,4 @@
-"""The books of one list: its windows, who was listed, the numbers; each change in the journal."""
+"""The state of one list: its windows, who was listed, the numbers; each change in the journal."""
 
 import time
 from collections import Counter
@@ -9,20 +9,20 @@ from itertools import islice
 from oaipmhclient.pages.requests_and_pages import SetAside
 from oaipmhclient.walk import completeness
 from oaipmhclient.walk.completeness import SET_NOT_LISTED, Length, ListedSoFar, doubt_left, unproved
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.values import ListJob, WalkPage
 from oaipmhclient.walk.windows import Window
-from oaipmhscraper.journal import Journal
-from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
-from oaipmhscraper.ledger import Ledger
+from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, ListFacts, ListRow, WindowRow
+from oaipmhscraper.lists.listed_identifiers import ListedIdentifiers
+from oaipmhscraper.lists.window_changes import Change, Place, joined_row, planned
 from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, WindowReceipt, total
-from oaipmhscraper.silo_writer import PageOutcome
-from oaipmhscraper.window_changes import Change, Place, joined_row, planned
+from oaipmhscraper.storing.silo_writer import PageOutcome
 
 _COUNTED = "ListIdentifiers was asked as well:"
 
 
-class ListBooks:
+class ListState:
     """One list as the journal has it; for the one thread that stores.
 
     Args:
@@ -34,10 +34,12 @@ class ListBooks:
     Attributes:
         job: What the list is.
         facts: What is known of it.
-        ledger: Who was listed.
+        listed: Who was listed.
     """
 
-    def __init__(self, journal: Journal, row: ListRow, base_url: str, quirks: Quirks) -> None:
+    def __init__(
+        self, journal: Journal, row: ListRow, base_url: str, quirks: EndpointMemory
+    ) -> None:
         self._journal = journal
         self._id = row.id
         self._base_url = base_url
@@ -45,7 +47,7 @@ class ListBooks:
         self._quirks_kept = quirks.to_json()
         self.job: ListJob = row.job
         self.facts: ListFacts = row.facts
-        self.ledger = Ledger(journal.listed(row.id), journal.losses(row.id))
+        self.listed = ListedIdentifiers(journal.listed(row.id), journal.losses(row.id))
         self._windows = {one.id: one for one in journal.windows(row.id)}
         self._sum = total(one.counts for one in self._windows.values())
         self._looked_at = time.monotonic()
@@ -144,7 +146,7 @@ class ListBooks:
         return self.facts.seconds
 
     def _lost(self, kind: Outcome) -> tuple[SetAside, ...]:
-        return tuple(loss.what for loss in self.ledger.losses if loss.kind is kind)
+        return tuple(loss.what for loss in self.listed.losses if loss.kind is kind)
 
     # ------------------------------------------------------------------ changes
 
@@ -167,7 +169,7 @@ class ListBooks:
 
     def keep(self, row: WindowRow, found: WalkPage, stored: PageOutcome) -> WindowRow:
         """Count a page that is stored, and let its window move on."""
-        tally = self.ledger.count(
+        tally = self.listed.count(
             found.page, stored, found.unreachable, relists=row.relists, gone=found.gone
         )
         counts = replace(row.counts, promised=found.position.promised)
@@ -216,7 +218,7 @@ class ListBooks:
 
     def lost_by_name(self, most: int) -> list[str]:
         """Identifiers of the first records that were set aside or could not be had."""
-        named = (loss.what.identifier for loss in self.ledger.losses)
+        named = (loss.what.identifier for loss in self.listed.losses)
         return list(islice(filter(None, named), most))
 
     def ask_again(self, most: int) -> bool:
@@ -224,7 +226,7 @@ class ListBooks:
         rows = self._windows.values()
         if not self.lost_by_name(most) or any(row.mode == AGAIN for row in rows):
             return False
-        left = len(self.lost_by_name(len(self.ledger.losses))) - most
+        left = len(self.lost_by_name(len(self.listed.losses))) - most
         if left > 0:
             remark = f"records set aside and not asked for again: {left:,}"
             self.facts = replace(self.facts, remarks=(*self.facts.remarks, remark))

@@ -26,18 +26,18 @@ from oaipmhprotocol import (
     NoSetHierarchy,
 )
 from oaipmhscraper.errors import HarvestRunning
-from oaipmhscraper.harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
-from oaipmhscraper.journal import Journal
-from oaipmhscraper.journal_rows import Job, ListRow
-from oaipmhscraper.list_books import ListBooks
-from oaipmhscraper.quarantine import Origin, Quarantine
+from oaipmhscraper.lists.journal import Journal
+from oaipmhscraper.lists.journal_rows import Job, ListRow
+from oaipmhscraper.lists.list_harvest import MOST_AGAIN, Endpoint, ListEnd, ListHarvest, Progress
+from oaipmhscraper.lists.list_state import ListState
+from oaipmhscraper.lists.window_changes import Place
 from oaipmhscraper.receipt import ListReceipt, Receipt
-from oaipmhscraper.silo_writer import PageStore
-from oaipmhscraper.storing_rules import Listing
-from oaipmhscraper.sweep import sweep
+from oaipmhscraper.storing.quarantine import Origin, Quarantine
+from oaipmhscraper.storing.silo_writer import PageStore
+from oaipmhscraper.storing.storing_rules import Listing
+from oaipmhscraper.storing.sweep import sweep
 from oaipmhscraper.sweep_rules import SHARE, SweepReceipt, SweepRefused
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
-from oaipmhscraper.window_changes import Place
 from politeweb.answers import Traffic
 from politeweb.errors import EndpointUnreachable, RetryLater
 from recordsilo import Silo
@@ -229,7 +229,7 @@ class JobRun:
     # ------------------------------------------------------------------ one list
 
     def _run_list(self, row: ListRow, hooks: Hooks) -> ListEnd:
-        books = ListBooks(self._journal, row, self._source.base_url, self._quirks)
+        state = ListState(self._journal, row, self._source.base_url, self._quirks)
         begun: list[ListJob] = []
 
         def on_page(receipt: ListReceipt) -> None:
@@ -238,13 +238,13 @@ class JobRun:
                 hooks.on_begun(row.job)
             hooks.progress(receipt)
 
-        asked = set(books.lost_by_name(self._options.again))
+        asked = set(state.lost_by_name(self._options.again))
         store = hooks.open_store(row.job)
         with Fetchers(lambda lane: self._client(lane, row.job)) as fetchers:
             endpoint = Endpoint(fetchers, self._quirks, self._concurrency)
             try:
                 end = ListHarvest(
-                    books,
+                    state,
                     store,
                     endpoint,
                     self._place(row.job),
@@ -260,19 +260,19 @@ class JobRun:
                 self.traffic = _sum(self.traffic, fetchers.traffic)
                 self._moved_to = fetchers.moved_to or self._moved_to
         if end.receipt.ended and not self._options.pages_only:
-            self._note_owed(row.job, books, end.receipt, asked)
+            self._note_owed(row.job, state, end.receipt, asked)
         if not row.job.owed:
             hooks.on_end(row.job, end.receipt)
         return end
 
     def _note_owed(
-        self, job: ListJob, books: ListBooks, receipt: ListReceipt, asked: Container[str]
+        self, job: ListJob, state: ListState, receipt: ListReceipt, asked: Container[str]
     ) -> None:
         """Keep what is still to be had for the next update; what was just asked for comes last."""
-        owed = [loss for loss in books.ledger.losses if loss.what.identifier]
+        owed = [loss for loss in state.listed.losses if loss.what.identifier]
         owed.sort(key=lambda loss: loss.what.identifier in asked)
         if not job.owed and not (job.is_all and receipt.complete):
-            known = books.ledger.known
+            known = state.listed.known
             owed = [
                 one for one in self._journal.owed(job) if one.what.identifier not in known
             ] + owed

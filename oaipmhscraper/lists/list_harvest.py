@@ -15,7 +15,7 @@ from oaipmhclient.mending.undated import dated
 from oaipmhclient.pages.requests_and_pages import ListPage, Request, SetAside, list_request
 from oaipmhclient.walk.by_identifier import Counting, pages_again, pages_by_identifier, settle
 from oaipmhclient.walk.completeness import reason_to_count
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhclient.walk.list_walk import walk_window
 from oaipmhclient.walk.listed_pages import AskedInVain
@@ -27,12 +27,12 @@ from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhprotocol.words import Argument
 from oaipmhscraper.errors import ScraperError
 from oaipmhscraper.interrupts import interrupt_deferred
-from oaipmhscraper.journal_rows import AGAIN, COUNT, LIST, WindowRow
-from oaipmhscraper.list_books import ListBooks
-from oaipmhscraper.quarantine import Origin
+from oaipmhscraper.lists.journal_rows import AGAIN, COUNT, LIST, WindowRow
+from oaipmhscraper.lists.list_state import ListState
+from oaipmhscraper.lists.window_changes import Change, Place, cut_by_sight, joined, remedied
 from oaipmhscraper.receipt import ListReceipt
-from oaipmhscraper.silo_writer import PageStore
-from oaipmhscraper.window_changes import Change, Place, cut_by_sight, joined, remedied
+from oaipmhscraper.storing.quarantine import Origin
+from oaipmhscraper.storing.silo_writer import PageStore
 from politeweb.errors import RequestRefused
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
@@ -76,7 +76,7 @@ class Endpoint:
     """
 
     fetchers: Fetchers
-    quirks: Quirks
+    quirks: EndpointMemory
     concurrency: Concurrency
 
     @property
@@ -113,7 +113,7 @@ class ListHarvest:
     """Fetches and stores one list, as far as it goes.
 
     Args:
-        books: The list.
+        state: The list.
         store: Takes the pages, in the thread that calls `run`.
         endpoint: Where from.
         place: How its windows may be cut.
@@ -127,7 +127,7 @@ class ListHarvest:
 
     def __init__(
         self,
-        books: ListBooks,
+        state: ListState,
         store: PageStore,
         endpoint: Endpoint,
         place: Place,
@@ -139,7 +139,7 @@ class ListHarvest:
         keep_aside: KeepAside = lambda _set_aside, _origin: None,
         held: Held = lambda _without: (),
     ) -> None:
-        self._books = books
+        self._state = state
         self._store = store
         self._endpoint = endpoint
         self._place = place
@@ -158,7 +158,7 @@ class ListHarvest:
         self._request: Request | None = None
         self._stopping = False
         self._vain = 0
-        self._fruitful = books.pages
+        self._fruitful = state.pages
 
     def run(self) -> ListEnd:
         """Fetch and store to the end, or as far as it goes.
@@ -171,12 +171,12 @@ class ListHarvest:
             RequestRefused: The list makes no request.
             RecordSiloError, OSError: Nothing of the page is stored.
         """
-        self._books.take_up(self._where)
+        self._state.take_up(self._where)
         try:
             self._fetch_all()
             if self._failure is None and self._is_to_be_counted():
                 self._fetch_all()
-            if self._failure is None and self._books.ask_again(self._again):
+            if self._failure is None and self._state.ask_again(self._again):
                 self._fetch_all()
         except KeyboardInterrupt as interrupt:
             self._failure = interrupt
@@ -190,24 +190,24 @@ class ListHarvest:
 
     def _is_to_be_counted(self) -> bool:
         """Whether the identifiers are to be listed to know that everything came."""
-        books = self._books
-        if not self._count or not books.ended or books.counted or books.job.owed:
+        state = self._state
+        if not self._count or not state.ended or state.counted or state.job.owed:
             return False
-        reason = reason_to_count(self._books.listed_so_far, self._endpoint.quirks)
+        reason = reason_to_count(self._state.listed_so_far, self._endpoint.quirks)
         if reason:
-            self._books.count_identifiers(reason)
+            self._state.count_identifiers(reason)
         return bool(reason)
 
     @property
     def _where(self) -> Place:
         """Where windows lie, by what is known of the repository now."""
         quirks, place = self._endpoint.quirks, self._place
-        may_cut = place.may_cut and quirks.windows_work and not self._books.facts.single
+        may_cut = place.may_cut and quirks.windows_work and not self._state.facts.single
         return replace(
             place,
             may_cut=may_cut,
             granularity=quirks.granularity or place.granularity,
-            last=max(place.last, self._books.facts.response_date or place.last),
+            last=max(place.last, self._state.facts.response_date or place.last),
         )
 
     # ------------------------------------------------------------------ what is sent
@@ -227,15 +227,15 @@ class ListHarvest:
             self._flying.add(number)
 
     def _next_window(self) -> WindowRow | None:
-        waiting = self._books.open_windows(without=[*self._flying, *self._parked])
+        waiting = self._state.open_windows(without=[*self._flying, *self._parked])
         if not waiting:
             return None
         count = joined(waiting, self._empties, self._where.granularity)
-        return waiting[0] if count == 1 else self._books.join(waiting[:count])
+        return waiting[0] if count == 1 else self._state.join(waiting[:count])
 
     @property
     def _counting(self) -> Counting:
-        counts, longest = self._books.counts, self._books.longest
+        counts, longest = self._state.counts, self._state.longest
         granularity = self._where.granularity
         return Counting(
             counts.promised,
@@ -243,8 +243,8 @@ class ListHarvest:
             longest,
             granularity,
             self._dates,
-            lost=self._books.ledger.lost,
-            begun=self._books.facts.response_date,
+            lost=self._state.listed.lost,
+            begun=self._state.facts.response_date,
             held=self._held_without,
         )
 
@@ -253,7 +253,7 @@ class ListHarvest:
 
         Of a list with dates these are some of those that it brought.
         """
-        job, known = self._books.job, self._books.ledger.known
+        job, known = self._state.job, self._state.listed.known
         has_dates = job.from_ is not None or job.until is not None
         if has_dates and not counted.lacking(known):
             return
@@ -262,13 +262,13 @@ class ListHarvest:
                 yield name
 
     def _walk(self, row: WindowRow) -> Walk:
-        job, quirks, window = self._books.job, self._endpoint.quirks, row.window
-        stored = self._books.ledger.stored
+        job, quirks, window = self._state.job, self._endpoint.quirks, row.window
+        stored = self._state.listed.stored
         if row.mode == COUNT:
             what = self._counting
             return lambda client: settle(client, job, stored, quirks, what)
         if row.mode == AGAIN:
-            lost = self._books.lost_by_name(self._again)
+            lost = self._state.lost_by_name(self._again)
             return lambda client: pages_again(client, job, lost)
         if row.mode != LIST:
             return lambda client: pages_by_identifier(client, job, window, stored, quirks)
@@ -281,13 +281,13 @@ class ListHarvest:
     def _take(self, found: Fetched) -> None:
         self._flying.discard(found.window)
         self._adjust_concurrency(found)
-        row = self._books.window(found.window)
+        row = self._state.window(found.window)
         if row is None or row.state != "open":
             self._let_go(found)
         elif found.page is not None:
             self._take_page(row, found.page, found.seconds)
         elif found.failure is None:
-            self._books.finish(row)
+            self._state.finish(row)
         else:
             self._take_failure(row, found.failure)
 
@@ -307,19 +307,19 @@ class ListHarvest:
         found = replace(found, page=dated(found.page, found.answer.received))
         with interrupt_deferred():
             stored = self._store.store(found.page, found.answer.received)
-            prefix, received = self._books.job.metadata_prefix, found.answer.received
+            prefix, received = self._state.job.metadata_prefix, found.answer.received
             self._keep_aside(
                 (*found.page.set_aside, *stored.quarantined),
                 Origin(str(found.request), prefix, received),
             )
-            known = self._books.counts.distinct
-            row = self._books.keep(row, found, stored)
-            self._fruitful += self._books.counts.distinct > known
+            known = self._state.counts.distinct
+            row = self._state.keep(row, found, stored)
+            self._fruitful += self._state.counts.distinct > known
             self._seen.setdefault(row.id, _Seen()).add(found, seconds)
             self._dates.add(headers_of(found.page))
             change = None if row.state == "done" else self._cut(row, found)
             if change is not None:
-                self._books.change(change)
+                self._state.change(change)
             if change is not None or row.state == "done":
                 self._endpoint.fetchers.drop(row.id)
                 self._note_size(row)
@@ -341,7 +341,7 @@ class ListHarvest:
             is_part=row.window != self._where.whole,
         )
         busy = len(self._flying) + len(self._parked) + 1
-        waiting = len(self._books.open_windows(without=[*self._flying, *self._parked, row.id]))
+        waiting = len(self._state.open_windows(without=[*self._flying, *self._parked, row.id]))
         return cut_by_sight(row, sight, max(0, self._endpoint.most - busy - waiting), self._where)
 
     def _note_size(self, row: WindowRow) -> None:
@@ -352,7 +352,7 @@ class ListHarvest:
     def _tell(self) -> None:
         open_windows = len(self._flying) + len(self._parked)
         retried = self._endpoint.fetchers.traffic.retried
-        self._progress(self._books.receipt(open_windows=open_windows, retried=retried))
+        self._progress(self._state.receipt(open_windows=open_windows, retried=retried))
 
     # ------------------------------------------------------------------ what fails
 
@@ -370,7 +370,7 @@ class ListHarvest:
 
     def _remedy(self, row: WindowRow, failure: WindowBroken) -> None:
         if row.mode == COUNT:
-            self._books.give_up_counting(row, str(failure))
+            self._state.give_up_counting(row, str(failure))
             return
         self._vain += 1
         if self._vain > MOST_IN_VAIN + VAIN_EACH * self._fruitful:
@@ -384,12 +384,12 @@ class ListHarvest:
             self._request = self._request or failure.request
         if change.single:
             self._drop_parked()
-        self._books.change(change, failure.steps)
+        self._state.change(change, failure.steps)
 
     def _give_up(self, row: WindowRow, failure: WindowBroken) -> None:
         """Stop asking: what brings nothing new would go on for ever; another run may go on."""
-        cause = AskedInVain(self._vain, len(self._books.open_windows()), failure.cause)
-        self._books.change(remedied(row, GiveUp(), str(failure), self._where))
+        cause = AskedInVain(self._vain, len(self._state.open_windows()), failure.cause)
+        self._state.change(remedied(row, GiveUp(), str(failure), self._where))
         self._failure, self._stopping = self._failure or cause, True
         self._request = self._request or failure.request
 
@@ -398,7 +398,7 @@ class ListHarvest:
         verb = Verb.LIST_RECORDS if row.mode == LIST else Verb.LIST_IDENTIFIERS
         if row.position is not None and row.position.token is not None:
             return Request(verb, ((Argument.RESUMPTION_TOKEN.value, row.position.token),))
-        job, window = self._books.job, row.window
+        job, window = self._state.job, row.window
         return list_request(
             verb,
             job.metadata_prefix,
@@ -418,8 +418,8 @@ class ListHarvest:
         failure = self._failure
         interrupted = isinstance(failure, KeyboardInterrupt)
         stopped = "" if failure is None else "interrupted" if interrupted else str(failure)
-        self._books.note_time()
-        receipt = self._books.full_receipt(stopped=stopped)
+        self._state.note_time()
+        receipt = self._state.full_receipt(stopped=stopped)
         if failure is None:
             self._progress(receipt)
         return ListEnd(receipt, failure, self._request)

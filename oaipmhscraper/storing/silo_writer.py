@@ -15,7 +15,7 @@ from oaipmhclient.pages.requests_and_pages import ListPage, SetAside
 from oaipmhprotocol import DatestampError, Record
 from oaipmhprotocol.datestamps import read_datestamp
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.storing_rules import (
+from oaipmhscraper.storing.storing_rules import (
     Action,
     AddVersion,
     Listing,

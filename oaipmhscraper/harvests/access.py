@@ -11,9 +11,9 @@ from oaipmhclient.identification import ask_identify
 from oaipmhclient.transport.http_rules import BaseURL
 from oaipmhclient.transport.http_transport import HttpTransport, Transport
 from oaipmhprotocol import Identify
-from oaipmhscraper.identified import granularity_in
-from oaipmhscraper.job import Source
-from oaipmhscraper.journal import Journal, journal_path
+from oaipmhscraper.harvests.job import Source
+from oaipmhscraper.lists.journal import Journal, journal_path
+from oaipmhscraper.repository_state import granularity_in
 from politeweb.answers import Answer
 from politeweb.errors import RetryLater
 from politeweb.pace import Pace

@@ -23,12 +23,12 @@ from hashlib import sha256
 from typing import Any
 
 from oaipmhclient.pages.requests_and_pages import SetAside
-from oaipmhclient.walk.endpoint_memory import Quirks
+from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.identifier_set import digest
 from oaipmhclient.walk.values import ListJob
 from oaipmhclient.walk.windows import Window
 from oaipmhscraper.errors import HarvestRunning, JournalUnreadable
-from oaipmhscraper.journal_rows import (
+from oaipmhscraper.lists.journal_rows import (
     AGAIN,
     Job,
     ListFacts,
@@ -43,7 +43,7 @@ from oaipmhscraper.journal_rows import (
     window_row,
     window_values,
 )
-from oaipmhscraper.ledger import Loss, Tally
+from oaipmhscraper.lists.listed_identifiers import Loss, Tally
 from oaipmhscraper.receipt import Counts, Outcome
 from silowork.ledger_file import LedgerFile, LedgerKind
 
@@ -359,12 +359,12 @@ class Journal:
 
     # ------------------------------------------------------------------ endpoints
 
-    def quirks(self, base_url: str) -> Quirks:
+    def quirks(self, base_url: str) -> EndpointMemory:
         """What was learned of an endpoint."""
         found = self._ask("SELECT quirks FROM endpoints WHERE base_url = ?", base_url)
-        return Quirks.from_json(json.loads(found[0][0])) if found else Quirks()
+        return EndpointMemory.from_json(json.loads(found[0][0])) if found else EndpointMemory()
 
-    def put_quirks(self, base_url: str, quirks: Quirks) -> None:
+    def put_quirks(self, base_url: str, quirks: EndpointMemory) -> None:
         """Note what was learned of an endpoint."""
         self._do(
             "INSERT INTO endpoints (base_url, quirks) VALUES (?1, ?2)"

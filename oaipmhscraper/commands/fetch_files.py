@@ -8,10 +8,10 @@ import json
 
 import click
 
+from oaipmhscraper.commands.http_options import http_options, read_size
 from oaipmhscraper.documents.fetch_files import Into, Wish, fetch_files
 from oaipmhscraper.documents.files_receipt import FilesReceipt
 from oaipmhscraper.documents.link_rules import LinkRule
-from oaipmhscraper.http_options import http_options, read_size
 from politeweb.errors import RequestRefused
 from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings

@@ -5,7 +5,7 @@ from datetime import datetime
 from oaipmhclient.pages.requests_and_pages import ListPage
 from oaipmhprotocol import Record
 from oaipmhscraper.receipt import Outcome
-from oaipmhscraper.silo_writer import PageOutcome
+from oaipmhscraper.storing.silo_writer import PageOutcome
 
 
 class PageCounter:

@@ -14,17 +14,17 @@ import click
 from oaipmhclient.client import Client
 from oaipmhclient.walk.endpoint_checks import refuse_unknown_set
 from oaipmhprotocol import BadArgument, NoSetHierarchy, OAIError
-from oaipmhscraper.command_reports import Report, print_json, sentences
+from oaipmhscraper.commands.harvest_options import harvest_options
+from oaipmhscraper.commands.http_options import http_options
+from oaipmhscraper.commands.reports import Report, print_json, sentences
 from oaipmhscraper.errors import ScraperError
-from oaipmhscraper.fresh_silo import undone_if_refused
-from oaipmhscraper.harvest_options import harvest_options
-from oaipmhscraper.http_options import http_options
-from oaipmhscraper.identified import state_of
-from oaipmhscraper.job import HarvestOptions
+from oaipmhscraper.harvests.job import HarvestOptions
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestStopped, Receipt
+from oaipmhscraper.replay.replay import replay
+from oaipmhscraper.repository_state import state_of
 from oaipmhscraper.scraper import OAIPMHScraper
-from oaipmhscraper.warc.replay import replay
+from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example
 

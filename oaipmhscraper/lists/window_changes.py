@@ -30,7 +30,7 @@ from oaipmhclient.walk.windows import (
     plan,
 )
 from oaipmhprotocol import Granularity
-from oaipmhscraper.journal_rows import IDENTIFIERS, LIST, WindowRow
+from oaipmhscraper.lists.journal_rows import IDENTIFIERS, LIST, WindowRow
 
 MOST_RESTARTS = 2
 """How often a window is begun again from its own start before something else is tried."""
