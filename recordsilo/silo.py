@@ -35,15 +35,16 @@ from recordsilo.errors import (
 from recordsilo.index import (
     Entry,
     Filters,
+    Index,
     Page,
     PageRequest,
     Row,
     SearchFilters,
     SearchResult,
+    SqliteIndex,
     project,
 )
 from recordsilo.index.catalogue import Catalogue, entry_of
-from recordsilo.index.query import count, set_counts
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
@@ -125,7 +126,14 @@ class Silo:
         self.agent = agent or _user()
         self.staging = Staging(f"{self.path}/.silo/tmp")
         self._locks = Locks(f"{self.path}/.silo/locks")
-        self._catalogue = Catalogue(self.path, self._root, self._place, self._locks, self.staging)
+        self._catalogue = Catalogue(
+            self.path,
+            self._root,
+            self._place,
+            self._locks,
+            self.staging,
+            open_index=self._open_index,
+        )
 
     # -- opening ------------------------------------------------------------------------
 
@@ -173,6 +181,9 @@ class Silo:
                 return file.read().strip() or "info:"
         except FileNotFoundError:
             return "info:"
+
+    def _open_index(self, is_empty: Callable[[], bool]) -> Index:
+        return SqliteIndex(f"{self.path}/.silo/index.sqlite", is_empty)
 
     def close(self) -> None:
         """Close the index and remove this process's staging directory; use opens them again."""
@@ -525,11 +536,11 @@ class Silo:
     def count(self, **filters: Any) -> int:
         """How many records pass the filters (fields of `recordsilo.index.Filters`)."""
         wanted = Filters(**filters)
-        return self._catalogue.ask(lambda connection: count(connection, wanted))
+        return self._catalogue.ask(lambda index: index.count(wanted))
 
     def set_counts(self) -> dict[str, int]:
         """setSpec → how many records name it, in the order of setSpecs."""
-        return self._catalogue.ask(set_counts)
+        return self._catalogue.ask(lambda index: index.set_counts())
 
     def row(self, identifier: str) -> Row:
         """A record as lists show it.
@@ -566,6 +577,10 @@ class Silo:
     def index_is_kept(self) -> bool:
         """Whether the index could be written; else this process has one in memory."""
         return self._catalogue.is_kept
+
+    def index_stamp(self) -> object | None:
+        """A value that changes when records do; None if a change may not show in it."""
+        return self._catalogue.stamp()
 
     def index_problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""

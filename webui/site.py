@@ -91,9 +91,6 @@ class HarvesterState:
         return state if isinstance(state, dict) else {}
 
 
-IndexStamp = tuple[tuple[int, int, int], ...]
-
-
 class SetCounts:
     """The number of records in each set, counted anew when the index was written to.
 
@@ -105,39 +102,25 @@ class SetCounts:
 
     LONGEST = 600.0
     """Seconds after which the index's files are no longer believed to be unchanged."""
-    SETTLED = 100_000_000
-    """Nanoseconds after which a write would show in a file's time: clocks of file systems
-    go in steps of some milliseconds."""
 
     def __init__(self, silo: Silo, clock: Callable[[], float] = time.monotonic) -> None:
         self._silo, self._clock = silo, clock
         self._counts: dict[str, int] = {}
         self._good_until = self._best_before = float("-inf")
-        self._stamp: IndexStamp = ()
+        self._stamp: object | None = None
 
     def __call__(self) -> dict[str, int]:
         """setSpec → number of records."""
         began = self._clock()
         if began < self._good_until:
             return self._counts
-        stamp = _index_stamp(self._silo.path)
-        if not stamp or stamp != self._stamp or began >= self._best_before:
-            settled = all(changed < time.time_ns() - self.SETTLED for _, changed, _ in stamp)
+        stamp = self._silo.index_stamp()
+        if stamp is None or stamp != self._stamp or began >= self._best_before:
             self._counts = self._silo.set_counts()
             ended = self._clock()
             self._good_until = ended + 100 * (ended - began)
-            self._best_before, self._stamp = ended + self.LONGEST, stamp if settled else ()
+            self._best_before, self._stamp = ended + self.LONGEST, stamp
         return self._counts
-
-
-def _index_stamp(silo_path: str) -> IndexStamp:
-    """What changes when anything is written to the index; empty where that is not known."""
-    found = []
-    for ending in ("", "-wal"):
-        with contextlib.suppress(OSError):
-            status = os.stat(os.path.join(silo_path, ".silo", "index.sqlite" + ending))
-            found.append((status.st_ino, status.st_mtime_ns, status.st_size))
-    return tuple(found)
 
 
 def name_of_set(names: Mapping[str, Any], set_spec: str) -> str:

@@ -1,10 +1,12 @@
-"""The index: a projection of the manifests in SQLite, rebuildable at any time.
+"""The index: a projection of the manifests, which can be rebuilt at any time.
 
-Never the truth, and never needed to read or write a record: it makes ``len``,
-membership, paged lists, filters, full text and facets instant.
+Never the truth, and never needed to read or write a record: it makes ``len``, paged
+lists, filters, full text and facets fast. `interface` says what it has to do;
+`database.SqliteIndex` does it.
 """
 
-from recordsilo.index.database import Index
+from recordsilo.index.database import SqliteIndex
+from recordsilo.index.interface import Index
 from recordsilo.index.projection import Entry, ManifestStamp, Row, project
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.search_values import (
@@ -25,5 +27,6 @@ __all__ = [
     "Row",
     "SearchFilters",
     "SearchResult",
+    "SqliteIndex",
     "project",
 ]

@@ -7,36 +7,51 @@ comes last: what is broken off is begun again.
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
-from recordsilo.index.database import Index
 from recordsilo.index.facets import CHUNK, Facet, stamp_of, values_of
 
 Note = tuple[str, int]
 """The stamp, and the newest change of a record, that the values in the index are of."""
 
 
-def is_in_step(index: Index, facet: Facet, path: str) -> bool:
+class Database(Protocol):
+    """What this needs of `recordsilo.index.database.SqliteIndex`."""
+
+    def asking(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection to query."""
+
+    def changing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection in a write transaction."""
+
+    def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
+        """The number of a facet value."""
+
+
+def is_in_step(index: Database, facet: Facet, path: str) -> bool:
     """Whether the index has the values that the package has now."""
-    with index.reading() as connection:
-        return _noted(connection, facet.name) == (stamp_of(facet, path), _newest(connection))
+    stamp = stamp_of(facet, path)
+    with index.asking() as connection:
+        return _noted(connection, facet.name) == (stamp, _newest(connection))
 
 
-def bring_in_step(index: Index, facet: Facet, path: str) -> None:
+def bring_in_step(index: Database, facet: Facet, path: str) -> None:
     """Read the values that the index lacks.
 
     Cost: with another stamp, a look at every record's values; else at those that changed.
     """
     stamp = stamp_of(facet, path)
-    with index.reading() as connection:
+    with index.asking() as connection:
         noted, newest = _noted(connection, facet.name), _newest(connection)
     since = noted[1] if noted and noted[0] == stamp else -1
     after = 0
     while stamp and (rows := _records(index, since, after)):
         found = values_of(facet, path, [identifier for _, identifier in rows])
-        with index.writing() as connection:
+        with index.changing() as connection:
             _write(connection, index, facet.name, rows, found)
         after = rows[-1][0]
-    with index.writing() as connection:
+    with index.changing() as connection:
         connection.execute(
             "DELETE FROM beside WHERE facet = ? AND (? = '' OR id NOT IN (SELECT id FROM record))",
             (facet.name, stamp),
@@ -59,8 +74,8 @@ def _newest(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(change), 0) FROM record").fetchone()[0])
 
 
-def _records(index: Index, since: int, after: int) -> list[tuple[int, str]]:
-    with index.reading() as connection:
+def _records(index: Database, since: int, after: int) -> list[tuple[int, str]]:
+    with index.asking() as connection:
         return connection.execute(
             "SELECT id, identifier FROM record WHERE change > ? AND id > ? ORDER BY id LIMIT ?",
             (since, after, CHUNK),
@@ -69,7 +84,7 @@ def _records(index: Index, since: int, after: int) -> list[tuple[int, str]]:
 
 def _write(
     connection: sqlite3.Connection,
-    index: Index,
+    index: Database,
     name: str,
     rows: Sequence[tuple[int, str]],
     found: Mapping[str, Sequence[str]],

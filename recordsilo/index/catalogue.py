@@ -8,7 +8,6 @@ import contextlib
 import itertools
 import logging
 import os
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,26 +19,18 @@ from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
 from recordsilo.errors import RecordSiloError, SearchError
-from recordsilo.index import (
-    Entry,
-    Index,
-    ManifestStamp,
-    PageRequest,
-    Row,
-    SearchFilters,
-    SearchResult,
-    query,
-)
-from recordsilo.index.beside import bring_in_step, is_in_step
 from recordsilo.index.facets import (
     Facet,
     additions_to,
     contributed_names,
     facet_named,
 )
+from recordsilo.index.interface import Index, IndexLost, OpenIndex
+from recordsilo.index.projection import Entry, ManifestStamp, Row
+from recordsilo.index.query import Filters, Page
 from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import LARGE_FIELDS
+from recordsilo.index.search_values import PageRequest, SearchFilters, SearchResult
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
 
@@ -57,6 +48,7 @@ class Catalogue:
         root: Its ``pairtree_root``.
         place_of: Identifier → where the record lies.
         locks: The locks that writers of records hold.
+        open_index: Opens the index, which the catalogue closes.
     """
 
     def __init__(
@@ -66,10 +58,12 @@ class Catalogue:
         place_of: Callable[[str], RecordPlace],
         locks: Locks,
         staging: Staging,
+        *,
+        open_index: OpenIndex,
     ) -> None:
         self._path, self._root = path, root
         self._place_of, self._locks, self._staging = place_of, locks, staging
-        self._index = Index(f"{path}/.silo/index.sqlite", self._holds_nothing)
+        self._index = open_index(self._holds_nothing)
         self._untold = False
 
     def close(self) -> None:
@@ -101,63 +95,49 @@ class Catalogue:
 
     # -- asked by readers -----------------------------------------------------------------
 
-    def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
-        """What the index says, complete and in step; a damaged one is made anew first."""
+    def ask(self, question: Callable[[Index], T]) -> T:
+        """Ask the index, complete and in step; a damaged one is rebuilt first.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+        """
         try:
-            with self._ready().reading() as connection:
-                return question(connection)
-        except sqlite3.DatabaseError as error:
-            self._index.set_aside_if_damaged(error)
-        with self._ready().reading() as connection:
-            return question(connection)
+            return question(self._ready())
+        except IndexLost:
+            return question(self._ready())
 
     def page(
         self,
-        filters: query.Filters,
+        filters: Filters,
         limit: int,
         *,
         after: str | None,
         before: str | None,
         starting: str | None,
-    ) -> query.Page:
+    ) -> Page:
         """A page of the list, its rows as the manifests are now."""
 
-        def ask() -> query.Page:
-            return self.ask(
-                lambda connection: query.page(
-                    connection, filters, limit, after=after, before=before, starting=starting
-                )
-            )
+        def ask(index: Index) -> Page:
+            return index.page(filters, limit, after=after, before=before, starting=starting)
 
         self._untold = True
-        found = ask()
-        return ask() if self._catch_up(found.rows) else found
+        found = self.ask(ask)
+        return self.ask(ask) if self._catch_up(found.rows) else found
 
     def search(
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
     ) -> SearchResult:
         """What is found, the rows as the manifests are now."""
-        from recordsilo.index.search import search
 
-        large = any(name in LARGE_FIELDS for name in (*facets, *filters.values))
         needed = (*filters.values, (page.sort or "").removeprefix("-"))
         beside = self._contributed(needed, facets)
 
-        def ask() -> SearchResult:
-            return self.ask(
-                lambda connection: search(
-                    connection,
-                    self._index.columns(connection, large=large, beside=beside),
-                    words,
-                    filters,
-                    facets=facets,
-                    page=page,
-                )
-            )
+        def ask(index: Index) -> SearchResult:
+            return index.search(words, filters, facets, page, beside=beside)
 
         self._untold = True
-        found = ask()
-        return ask() if self._catch_up(found.rows) else found
+        found = self.ask(ask)
+        return self.ask(ask) if self._catch_up(found.rows) else found
 
     def _contributed(self, needed: Sequence[str], counted: Sequence[str]) -> list[str]:
         """Bring the contributed facets that a search uses in step; returns their names.
@@ -194,30 +174,28 @@ class Catalogue:
         Raises:
             SearchError: Its package fails.
         """
-        index = self._ready()
-        try:
-            if not is_in_step(index, facet, self._path):
-                with self._hold(f"facet {facet.name}"):
-                    if not is_in_step(index, facet, self._path):
-                        bring_in_step(index, facet, self._path)
-        except sqlite3.DatabaseError as error:
-            self._index.set_aside_if_damaged(error)
-            bring_in_step(self._ready(), facet, self._path)
+        if not self.ask(lambda index: index.is_in_step(facet, self._path)):
+            with self._hold(f"facet {facet.name}"):
+                if not self.ask(lambda index: index.is_in_step(facet, self._path)):
+                    self.ask(lambda index: index.bring_in_step(facet, self._path))
 
     def row(self, identifier: str) -> Row | None:
-        """A record's row; None where the index has none."""
+        """A record's row; None if the index has none."""
 
-        def ask() -> Row | None:
-            return self.ask(lambda connection: query.row(connection, identifier))
+        def ask(index: Index) -> Row | None:
+            return index.row(identifier)
 
-        found = ask()
-        return ask() if found is not None and self._catch_up([found]) else found
+        found = self.ask(ask)
+        return self.ask(ask) if found is not None and self._catch_up([found]) else found
+
+    def stamp(self) -> object | None:
+        """See `Index.stamp`."""
+        return self._index.stamp()
 
     def problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last indexing could not read, in the order of paths."""
-        self._ready()
         self._untold = False
-        return self._index.problems()
+        return self.ask(lambda index: index.problems())
 
     def untold_problems(self) -> list[tuple[str, str]]:
         """`problems`, where lists were made since anybody asked for them; else none."""
@@ -231,9 +209,8 @@ class Catalogue:
         Returns:
             Whether there were any.
         """
-        known = self.ask(
-            lambda connection: query.stamps(connection, [row.identifier for row in rows])
-        )
+        identifiers = [row.identifier for row in rows]
+        known = self.ask(lambda index: index.stamps(identifiers))
         behind = [i for i, stamp in known.items() if self._stamp_of(i) != stamp]
         caught = False
         in_memory = self._index.in_memory  # then it is ours alone, and no lock can be had
@@ -304,9 +281,8 @@ class Catalogue:
         with self._hold("reindex"):
             try:
                 return self._rebuild(progress)
-            except sqlite3.DatabaseError as error:
-                self._index.set_aside_if_damaged(error)
-            return self._rebuild(progress)
+            except IndexLost:
+                return self._rebuild(progress)
 
     def _hold(self, name: str) -> contextlib.AbstractContextManager[None]:
         """One rebuild at a time; an index in memory is this object's own, and no file is needed."""
@@ -348,7 +324,7 @@ class Catalogue:
 
     def _not_as_indexed(self, identifiers: Sequence[str]) -> list[str]:
         """Those of some records that the index has not, or not as their manifests are."""
-        known = self._index.confirmable(identifiers)
+        known = self._index.stamps(identifiers)
         stamps = {i: stamp for i in known if (stamp := self._stamp_of(i)) is not None}
         same = self._index.confirm(stamps) if stamps else set()
         return [identifier for identifier in identifiers if identifier not in same]

@@ -1,4 +1,4 @@
-"""The index's file: opening it, keeping it in step with the records, telling when it is not.
+"""SqliteIndex: the index in an SQLite file, which `search` and `query` read (see `interface`).
 
 In step by three rules: the identifiers about to be written are noted as *unsettled*
 before the manifests are renamed, and the note goes in the transaction that writes
@@ -14,6 +14,7 @@ import os
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,13 @@ from recordsilo.disk import atomic_file
 from recordsilo.disk.database_log import keep_log
 from recordsilo.errors import IndexProblem
 from recordsilo.index import query
-from recordsilo.index.projection import MAX_FACET, Entry, ManifestStamp, storable
+from recordsilo.index.beside import bring_in_step, is_in_step
+from recordsilo.index.facets import Facet
+from recordsilo.index.interface import IndexLost
+from recordsilo.index.projection import MAX_FACET, Entry, ManifestStamp, Row, storable
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
+from recordsilo.index.search_values import LARGE_FIELDS, PageRequest, SearchFilters, SearchResult
 
 if TYPE_CHECKING:
     from recordsilo.index.columns import Columns
@@ -52,15 +57,19 @@ class OtherSchema(sqlite3.DatabaseError):
         super().__init__(f"its schema has number {number}, this release's {VERSION}")
 
 
-class Index:
-    """The index of one Silo; in memory where its directory cannot be written.
+class SqliteIndex:
+    """The index of one Silo in SQLite; in memory if its directory cannot be written.
 
     Args:
         path: The database file.
-        is_empty: Tells whether the Silo holds no record, so that a new index is complete.
+        is_empty: Whether the Silo holds no record, so that a new index is complete.
 
     One connection for the whole process, one statement at a time.
     """
+
+    SETTLED = 100_000_000
+    """Nanoseconds after which a write shows in a file's time: clocks of file systems go in
+    steps of some milliseconds."""
 
     def __init__(self, path: str, is_empty: Callable[[], bool]) -> None:
         self.path = path
@@ -83,7 +92,7 @@ class Index:
     @property
     def in_memory(self) -> bool:
         """Whether the index could not be kept in its file, and is this object's own."""
-        with self._lock:
+        with self._lost_if_damaged(), self._lock:
             self._open()
             return self._in_memory
 
@@ -113,6 +122,100 @@ class Index:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[sqlite3.Connection]:
+        """As `reading`; a damaged file is deleted, and `IndexLost` raised."""
+        with self._lost_if_damaged(), self.reading() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """As `writing`; a damaged file is deleted, and `IndexLost` raised."""
+        with self._lost_if_damaged(), self.writing() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _lost_if_damaged(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            self.set_aside_if_damaged(error)
+            raise IndexLost(self.path, str(error)) from error
+
+    def stamp(self) -> object | None:
+        """Which files there are, when they were written, and how large they are."""
+        if self.in_memory:
+            return None
+        found = []
+        for ending in ("", "-wal"):
+            with contextlib.suppress(OSError):
+                status = os.stat(self.path + ending)
+                found.append((status.st_ino, status.st_mtime_ns, status.st_size))
+        settled = time.time_ns() - self.SETTLED
+        return tuple(found) if found and all(at < settled for _, at, _ in found) else None
+
+    # -- asked ----------------------------------------------------------------------------
+
+    def row(self, identifier: str) -> Row | None:
+        """A record as lists show it; None if the index does not have it."""
+        with self.asking() as connection:
+            return query.row(connection, identifier)
+
+    def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
+        """Record → the stamp of the manifest that was indexed."""
+        with self.asking() as connection:
+            return {} if _is_fresh(connection) else query.stamps(connection, list(identifiers))
+
+    def page(
+        self,
+        filters: query.Filters,
+        limit: int,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        starting: str | None = None,
+    ) -> query.Page:
+        """A page of the list; see `query.page`."""
+        with self.asking() as connection:
+            return query.page(
+                connection, filters, limit, after=after, before=before, starting=starting
+            )
+
+    def count(self, filters: query.Filters) -> int:
+        """How many records pass the filters."""
+        with self.asking() as connection:
+            return query.count(connection, filters)
+
+    def set_counts(self) -> dict[str, int]:
+        """setSpec → how many records name it, in the order of setSpecs."""
+        with self.asking() as connection:
+            return query.set_counts(connection)
+
+    def is_in_step(self, facet: Facet, path: str) -> bool:
+        """Whether the index has the values of a contributed facet as its package has them."""
+        return is_in_step(self, facet, path)
+
+    def bring_in_step(self, facet: Facet, path: str) -> None:
+        """Read those values of a contributed facet that changed; see `beside`."""
+        bring_in_step(self, facet, path)
+
+    def search(
+        self,
+        words: str,
+        filters: SearchFilters,
+        facets: Sequence[str],
+        page: PageRequest,
+        *,
+        beside: Sequence[str] = (),
+    ) -> SearchResult:
+        """Find records by words and filters; see `recordsilo.index.search.search`."""
+        from recordsilo.index.search import search
+
+        large = any(name in LARGE_FIELDS for name in (*facets, *filters.values))
+        with self.asking() as connection:
+            columns = self.columns(connection, large=large, beside=beside)
+            return search(connection, columns, words, filters, facets=facets, page=page)
 
     def columns(
         self, connection: sqlite3.Connection, *, large: bool, beside: Iterable[str] = ()
@@ -159,7 +262,7 @@ class Index:
         Returns:
             How many changes were written to the index before this one, by anybody.
         """
-        with self.writing() as connection:
+        with self.changing() as connection:
             before = _about(connection, "change")
             self._write(connection, found)
         return before
@@ -186,19 +289,12 @@ class Index:
 
     def changes(self) -> int:
         """How many changes were written to the index, by anybody."""
-        with self.reading() as connection:
+        with self.asking() as connection:
             return _about(connection, "change")
-
-    def confirmable(self, identifiers: Sequence[str]) -> list[str]:
-        """Which records have rows."""
-        with self.reading() as connection:
-            if _is_fresh(connection):
-                return []
-            return list(query.stamps(connection, list(identifiers)))
 
     def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
         """Which records the index has as their manifests are; a rebuild keeps their rows."""
-        with self.writing() as connection:
+        with self.changing() as connection:
             found = query.stamps(connection, list(stamps))
             same = {i for i, stamp in found.items() if stamp == stamps[i]}
             connection.executemany(
@@ -210,13 +306,13 @@ class Index:
 
     def unsettled(self) -> list[str]:
         """Records whose writer has not, or not yet, written their rows."""
-        with self.reading() as connection:
+        with self.asking() as connection:
             return [row[0] for row in connection.execute("SELECT identifier FROM unsettled")]
 
     @property
     def complete(self) -> bool:
         """Whether every record of the Silo has been indexed since the index was made."""
-        with self.reading() as connection:
+        with self.asking() as connection:
             return _about(connection, "complete") == 1
 
     # -- rebuilding -----------------------------------------------------------------------
@@ -228,7 +324,7 @@ class Index:
             A number for `end_rebuild`, by which it knows this rebuild's file.
         """
         ticket = secrets.randbits(62)
-        with self.writing() as connection:
+        with self.changing() as connection:
             connection.execute("INSERT OR REPLACE INTO about VALUES ('rebuild', ?)", (ticket,))
             connection.execute("UPDATE about SET value = value + 1 WHERE key = 'generation'")
             connection.execute("DELETE FROM problem")
@@ -237,7 +333,7 @@ class Index:
     def note_problem(self, path: str, sentence: str) -> None:
         """Keep what was found unreadable, until the next rebuild."""
         shown = [text.encode("utf-8", "backslashreplace").decode() for text in (path, sentence)]
-        with self.writing() as connection:
+        with self.changing() as connection:
             connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", shown)
 
     def end_rebuild(self, ticket: int) -> int | None:
@@ -249,7 +345,7 @@ class Index:
         """
         from recordsilo.index.columns import forget_gone
 
-        with self.writing() as connection:
+        with self.changing() as connection:
             if (ticket,) != connection.execute(_TICKET).fetchone():
                 return None
             gone = connection.execute(
@@ -265,7 +361,7 @@ class Index:
 
     def problems(self) -> list[tuple[str, str]]:
         """(path, sentence) of what the last rebuild found unreadable."""
-        with self.reading() as connection:
+        with self.asking() as connection:
             return connection.execute("SELECT path, sentence FROM problem ORDER BY path").fetchall()
 
     def close(self) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from recordsilo.index.projection import Entry, ManifestStamp
+from recordsilo.index.projection import Entry, ManifestStamp, Row, Text
+from recordsilo.index.query import row_of
 from recordsilo.index.schema import TEXT_COLUMNS
 from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
 
@@ -46,6 +47,17 @@ class Prepared(NamedTuple):
     text: tuple[str, ...]
     text_digest: bytes
     stamp: tuple[int, int, int]
+
+    @property
+    def entry(self) -> tuple[Entry, ManifestStamp]:
+        """The entry and the stamp that it was made of, for an engine with other tables."""
+        facets: dict[str, tuple[str, ...]] = {}
+        for field, value in (*self.facets, *self.facets_large):
+            facets[field] = (*facets.get(field, ()), value)
+        seconds, flags = self.fixed[len(Row.__slots__) + 1 :][:2]
+        row, bits = row_of(self.fixed[: len(Row.__slots__)]), int(str(flags))
+        entry = Entry(row, Text(*self.text), int(str(seconds)), facets, has_file=bool(bits >> 3))
+        return entry, ManifestStamp(*self.stamp)
 
 
 def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:

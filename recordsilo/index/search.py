@@ -58,7 +58,7 @@ def search(
         SearchError: An unknown facet, sort or filter, a date that is none, or an
             ``after`` of another search.
     """
-    _check(facets, filters, page)
+    check(facets, filters, page)
     hits, found = _matches(connection, columns, query, filters)
     total = sum(one.total for one in found)
     sort = _sort_for(page.sort, hits)
@@ -74,7 +74,12 @@ def search(
     )
 
 
-def _check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
+def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
+    """Refuse what no index can answer.
+
+    Raises:
+        SearchError: Unknown facet, filter or order, or a page that is too large.
+    """
     for name in (*filters.values, *filters.flags):
         if name not in facet_names():
             raise unknown_filter(name)

@@ -17,7 +17,7 @@ from recordsilo import Origin, Row, Silo
 from recordsilo.audit.check import Audit
 from recordsilo.disk import atomic_file
 from recordsilo.errors import IndexProblem, ManifestUnreadable, RecordNotFound
-from recordsilo.index import Entry, Index, ManifestStamp, database
+from recordsilo.index import Entry, ManifestStamp, SqliteIndex, database
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text, project_row
 from recordsilo.records.manifest import Manifest, Version
@@ -185,7 +185,7 @@ def test_record_whose_writer_died_before_or_after_its_commit_is_settled(
 
     harvest(silo, "a")
     with monkeypatch.context() as patch:
-        patch.setattr(Index, "settle", lambda *arguments, **keywords: None)
+        patch.setattr(SqliteIndex, "settle", lambda *arguments, **keywords: None)
         harvest(silo, "b")
         silo["a"].create_new_version("2")
         silo.get_item("c").sync()
@@ -312,7 +312,7 @@ def test_busy_index_is_a_sentence_and_no_reason_to_throw_it_away(
     def fail(*arguments: object, **keywords: object) -> None:
         raise busy
 
-    monkeypatch.setattr("recordsilo.index.catalogue.query.page", fail)
+    monkeypatch.setattr("recordsilo.index.database.query.page", fail)
     with pytest.raises(IndexProblem, match="database is locked"):
         list(three)
     assert os.path.exists(f"{three.path}/.silo/index.sqlite")
@@ -322,7 +322,7 @@ def test_fault_of_the_program_is_not_taken_for_damage(
     three: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "recordsilo.index.catalogue.query.page", lambda c, *a, **k: c.execute("SELECT ?")
+        "recordsilo.index.database.query.page", lambda c, *a, **k: c.execute("SELECT ?")
     )
     with pytest.raises(sqlite3.ProgrammingError):
         three.page()
@@ -496,7 +496,7 @@ def test_records_written_while_reindexing_are_in_the_index(three: Silo, harvest:
 
 
 def test_reading_a_record_needs_no_index(three: Silo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Index, "_open", None)
+    monkeypatch.setattr(SqliteIndex, "_open", None)
     assert "a" in three
     with three["a"].get_stream("oai_dc") as stream:
         assert stream.read()

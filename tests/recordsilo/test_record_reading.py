@@ -15,7 +15,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from recordsilo.index import Index, record_reading
+from recordsilo.index import SqliteIndex, record_reading
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.record_reading import _Beside, read_chunks
 from recordsilo.rdf.records import RDFSilo
@@ -279,7 +279,7 @@ def test_interrupted_indexing_goes_on_where_it_was(
 
     with pytest.raises(KeyboardInterrupt):
         many.reindex(stop)
-    with contextlib.closing(Index(f"{many.path}/.silo/index.sqlite", lambda: False)) as index:
+    with contextlib.closing(SqliteIndex(f"{many.path}/.silo/index.sqlite", lambda: False)) as index:
         assert not index.complete
     read: list[int] = []
     real = Catalogue._not_as_indexed

@@ -9,7 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Row, Silo
-from recordsilo.index import Entry, Index, ManifestStamp, PageRequest, SearchFilters, columns, words
+from recordsilo.index import (
+    Entry,
+    ManifestStamp,
+    PageRequest,
+    SearchFilters,
+    SqliteIndex,
+    columns,
+    words,
+)
 from recordsilo.index.catalogue import Catalogue
 from recordsilo.index.projection import Text
 from recordsilo.index.query_syntax import parse_query
@@ -25,7 +33,7 @@ def entry(number: int, title: str) -> tuple[Entry, ManifestStamp]:
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteIndex]:
     monkeypatch.setattr(Catalogue, "_catch_up", lambda _self, _rows: False)
     monkeypatch.setattr(words, "BLOCK", 64)
     with Silo(str(tmp_path / "silo")) as silo:
@@ -36,7 +44,7 @@ def titles(picks: Sequence[Sequence[int]]) -> list[str]:
     return [" ".join(VOCABULARY[one] for one in some) for some in picks]
 
 
-def answers(index: Index, query: str) -> list[int]:
+def answers(index: SqliteIndex, query: str) -> list[int]:
     """Row ids that a query finds, asked through bitmaps."""
     with index.reading() as connection:
         asked = Words(connection, parse_query(query))
@@ -50,7 +58,7 @@ def answers(index: Index, query: str) -> list[int]:
         return sorted(found)
 
 
-def answers_of_fts5(index: Index, query: str) -> list[int]:
+def answers_of_fts5(index: SqliteIndex, query: str) -> list[int]:
     with index.reading() as connection:
         parsed = parse_query(query)
         found = "SELECT rowid FROM text WHERE text MATCH ?"
@@ -79,7 +87,9 @@ typed = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.data())
-def test_bitmaps_answer_as_fts5_does_after_any_changes(index: Index, data: st.DataObject) -> None:
+def test_bitmaps_answer_as_fts5_does_after_any_changes(
+    index: SqliteIndex, data: st.DataObject
+) -> None:
     size = data.draw(st.sampled_from([3, 70, 140, 200]))
     some = titles(data.draw(st.lists(picked, min_size=5, max_size=12)))
     said = [some[number % len(some)] for number in range(size)]
@@ -91,7 +101,7 @@ def test_bitmaps_answer_as_fts5_does_after_any_changes(index: Index, data: st.Da
         assert answers(index, query) == answers_of_fts5(index, query), query
 
 
-def test_full_blocks_have_bitmaps_of_frequent_words_and_beginnings_only(index: Index) -> None:
+def test_full_blocks_have_bitmaps_of_frequent_words_and_beginnings_only(index: SqliteIndex) -> None:
     index.settle(entry(n, "Sümpfe rare" if n == 5 else "Sümpfe") for n in range(150))
     with index.reading() as connection:
         rows = connection.execute("SELECT expression, block, bits FROM frequent").fetchall()
@@ -104,7 +114,7 @@ def test_full_blocks_have_bitmaps_of_frequent_words_and_beginnings_only(index: I
     assert {len(bits) for *_, bits in rows} == {64 // 8}
 
 
-def test_bitmaps_are_what_answers_where_there_are_some(index: Index) -> None:
+def test_bitmaps_are_what_answers_where_there_are_some(index: SqliteIndex) -> None:
     index.settle(entry(n, "sun") for n in range(130))
     with index.writing() as connection:
         connection.execute("UPDATE frequent SET bits = zeroblob(8) WHERE block = 1")
@@ -112,14 +122,16 @@ def test_bitmaps_are_what_answers_where_there_are_some(index: Index) -> None:
     assert len(answers(index, "title:sun")) == 130
 
 
-def test_word_that_became_frequent_later_is_found_everywhere(index: Index) -> None:
+def test_word_that_became_frequent_later_is_found_everywhere(index: SqliteIndex) -> None:
     said = ["sun" if n == 9 or n > 70 else "moon" for n in range(300)]
     index.settle(entry(n, title) for n, title in enumerate(said))
     assert answers(index, "sun") == answers_of_fts5(index, "sun")
     assert answers(index, "moon OR sun") == list(range(1, 301))
 
 
-def test_record_with_another_text_gets_another_row_id_and_is_counted_once(index: Index) -> None:
+def test_record_with_another_text_gets_another_row_id_and_is_counted_once(
+    index: SqliteIndex,
+) -> None:
     index.settle([entry(1, "sun"), entry(2, "sun")])
     index.settle([entry(1, "moon")])
     index.settle([entry(2, "sun")])
@@ -134,11 +146,11 @@ def test_record_with_another_text_gets_another_row_id_and_is_counted_once(index:
 
 
 def test_notes_of_rows_that_are_gone_do_not_pile_up_and_none_is_missed(
-    index: Index, monkeypatch: pytest.MonkeyPatch
+    index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "MERGE_AT", 5)
     index.settle([entry(number, "sun") for number in range(4)])
-    with contextlib.closing(Index(index.path, lambda: False)) as other:
+    with contextlib.closing(SqliteIndex(index.path, lambda: False)) as other:
         assert answers(other, "sun") == [1, 2, 3, 4]
         for number in range(200):
             index.settle([entry(number % 4, f"moon {number}")])
@@ -149,7 +161,7 @@ def test_notes_of_rows_that_are_gone_do_not_pile_up_and_none_is_missed(
         assert answers(other, "moon") == answers_of_fts5(index, "moon") == [201, 202, 203, 204]
 
 
-def test_record_that_is_named_twice_at_once_is_as_it_was_named_last(index: Index) -> None:
+def test_record_that_is_named_twice_at_once_is_as_it_was_named_last(index: SqliteIndex) -> None:
     index.settle([entry(1, "sun"), entry(2, "moon"), entry(1, "sunset")])
     assert answers(index, "sun") == []
     assert len(answers(index, "sunset")) == 1
@@ -160,7 +172,7 @@ def test_record_that_is_named_twice_at_once_is_as_it_was_named_last(index: Index
     assert index.complete
 
 
-def test_ranking_leaves_out_what_nearly_all_have(index: Index) -> None:
+def test_ranking_leaves_out_what_nearly_all_have(index: SqliteIndex) -> None:
     index.settle(entry(n, "sun rare" if n % 9 == 0 else "sun") for n in range(150))
     with index.reading() as connection:
         assert Words(connection, parse_query("sun rare")).ranking() == '("rare")'
@@ -181,7 +193,7 @@ def test_tokenizer_is_that_of_the_index(text: str, word: str | None) -> None:
 
 
 def test_pages_by_relevance_and_facets_agree_over_blocks(
-    index: Index, tmp_path: Path, harvest: Callable[..., str]
+    index: SqliteIndex, tmp_path: Path, harvest: Callable[..., str]
 ) -> None:
     index.settle(entry(n, "sun rare" if n % 9 == 0 else "sun") for n in range(200))
     with Silo(str(tmp_path / "silo")) as silo:

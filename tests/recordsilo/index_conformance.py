@@ -1,0 +1,389 @@
+"""What every index has to do, seen through a Silo; a class derived from `IndexConformance` runs it.
+
+Engines may differ in what they rank first and in how they order records with equal keys.
+"""
+
+import itertools
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recordsilo import Origin, Silo
+from recordsilo.errors import RecordNotFound, SearchError
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.facets import GROUP, Facet
+from recordsilo.index.search_values import FACETS
+
+DC = (
+    '<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc '
+    'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/">%s</oai_dc:dc></metadata>'
+)
+RECORDS: dict[str, dict[str, Any]] = {
+    "a": {
+        "title": "Wind turbines in winter", "creator": ["Adeyemi, Fiona"],
+        "subject": ["energy", "wind"], "date": "2001", "type": "Article",
+        "sets": ("physics:energy",), "datestamp": "2020-01-01T00:00:00",
+    },
+    "b": {
+        "title": "Élan and solar cells", "creator": ["Adeyemi, Fiona", "Brown, A."],
+        "subject": ["energy"], "date": "2002-05", "type": "Article", "language": "en",
+        "sets": ("physics",), "datestamp": "2020-01-02T12:00:00",
+    },
+    "c": {
+        "title": "Cells, solar and other", "creator": ["Chen, Li"], "subject": ["biology"],
+        "description": "The wind is not in the title", "date": "2002", "type": "Thesis",
+        "publisher": "A Press", "sets": ("physicsx", "biology"),
+        "datestamp": "2020-01-03T00:00:00",
+    },
+    "d": {
+        "title": "Photography", "creator": ["Brown, A."], "subject": ["art"], "type": "Thesis",
+        "identifier": ["https://doi.org/10.5555/12345678"], "date": "1999",
+        "datestamp": "2020-01-04T00:00:00",
+    },
+}  # fmt: skip
+"""Identifier → its description, its setSpecs and the datestamp of the source."""
+
+
+def put(silo: Silo, record: str, /, **described: Any) -> None:
+    """Harvest a new version of a record."""
+    sets, stamp = described.pop("sets", ()), described.pop("datestamp", "2020-01-01T00:00:00")
+    values = {k: [v] if isinstance(v, str) else v for k, v in described.items()}
+    xml = DC % "".join(f"<dc:{k}>{v}</dc:{k}>" for k, many in values.items() for v in many)
+    with silo.batch([record]) as batch:
+        edit = batch.edit(record)
+        name = str(len(edit.manifest.versions) + 1)
+        origin = Origin("harvest", prefixes={"oai_dc": stamp})
+        edit.add_version(name, date=stamp, origin=origin)
+        edit.put(name, "oai_dc", xml.encode(), metadata=True)
+        edit.set_metadata("setSpec", list(sets))
+
+
+def put_all(silo: Silo, identifiers: Iterable[str] = RECORDS) -> None:
+    for identifier in identifiers:
+        put(silo, identifier, **RECORDS[identifier])
+
+
+def found(silo: Silo, query: str = "", sort: str = "identifier", **filters: Any) -> str:
+    """The identifiers found, joined; asked for in pages of one and all at once."""
+    wanted = SearchFilters(**filters)
+    whole = silo.search(query, wanted, page=PageRequest(limit=1000, sort=sort))
+    one_by_one, page = [], PageRequest(limit=1, sort=sort)
+    for _ in range(whole.total + 1):
+        result = silo.search(query, wanted, page=page)
+        assert result.total == whole.total
+        one_by_one += [row.identifier for row in result.rows]
+        if result.next_page is None:
+            break
+        page = PageRequest(limit=1, sort=sort, after=result.next_page)
+    assert one_by_one == [row.identifier for row in whole.rows]
+    assert len(one_by_one) == whole.total
+    return "".join(one_by_one)
+
+
+class IndexConformance:
+    """Derive a class, and let `open_silo` and `lose` do it with the index to be tested."""
+
+    def open_silo(self, path: str) -> Silo:
+        """Open a Silo whose index is the one to be tested; another process's, if opened twice."""
+        raise NotImplementedError
+
+    def lose(self, path: str) -> None:
+        """Damage or delete the index of a Silo."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> str:
+        return str(tmp_path / "silo")
+
+    @pytest.fixture
+    def empty(self, path: str) -> Iterator[Silo]:
+        with self.open_silo(path) as silo:
+            yield silo
+
+    @pytest.fixture
+    def silo(self, empty: Silo) -> Silo:
+        put_all(empty)
+        return empty
+
+    # -- membership and order ---------------------------------------------------------------
+
+    def test_a_new_silo_is_empty(self, empty: Silo) -> None:
+        assert (len(empty), list(empty), empty.set_counts()) == (0, [], {})
+        assert found(empty) == ""
+        assert empty.search("word", facets=["subject"]).facets == {"subject": ()}
+
+    def test_records_are_listed_by_code_point(self, empty: Silo) -> None:
+        for name in ("b", "é", "Z", "a:2", "a:10", "𝒜"):
+            put(empty, name, title="x")
+        assert list(empty) == sorted(["b", "é", "Z", "a:2", "a:10", "𝒜"])
+        assert len(empty) == empty.count() == 6
+
+    def test_a_row_says_what_the_manifest_does(self, silo: Silo) -> None:
+        row = silo.row("b")
+        assert (row.identifier, row.title, row.sets) == ("b", "Élan and solar cells", ("physics",))
+        assert (row.datestamp, row.versions, row.current_version) == (
+            "2020-01-02T12:00:00", 1, "1",
+        )  # fmt: skip
+        assert (row.deleted, row.curated, row.upstream_newer) == (False, False, False)
+        assert row.revision == silo["b"].revision
+        with pytest.raises(RecordNotFound):
+            silo.row("nope")
+
+    def test_a_list_is_paged_both_ways_from_any_point(self, silo: Silo) -> None:
+        first = silo.page(limit=2)
+        assert [row.identifier for row in first.rows] == ["a", "b"]
+        assert (first.total, first.has_next, first.has_previous) == (4, True, False)
+        last = silo.page(limit=2, after="b")
+        assert [row.identifier for row in last.rows] == ["c", "d"]
+        assert (last.has_next, last.has_previous) == (False, True)
+        back = silo.page(limit=1, before="c")
+        assert [row.identifier for row in back.rows] == ["b"]
+        assert (back.has_next, back.has_previous) == (True, True)
+        assert [r.identifier for r in silo.page(from_identifier="bb").rows] == ["c", "d"]
+        beyond = silo.page(after="z")
+        assert (beyond.rows, beyond.has_next, beyond.has_previous) == ((), False, True)
+
+    def test_lists_are_filtered_and_counted(self, silo: Silo) -> None:
+        silo["a"].clone_version("1", "mine")
+        put(silo, "a", **RECORDS["a"])
+        silo["a"].set_version_cursor("mine")
+        for filters, expected in (
+            ({"set_spec": "physics"}, "ab"), ({"set_spec": "physics:energy"}, "a"),
+            ({"curated": False, "set_spec": "biology"}, "c"), ({"deleted": True}, ""),
+            ({"deleted": False}, "abcd"),
+        ):  # fmt: skip
+            assert "".join(r.identifier for r in silo.page(**filters).rows) == expected, filters
+            assert silo.count(**filters) == silo.page(**filters).total == len(expected), filters
+        assert silo.set_counts() == {"biology": 1, "physics": 1, "physics:energy": 1, "physicsx": 1}
+
+    # -- words --------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("query", "expected"),
+        [
+            ("wind", "ac"), ("WIND", "ac"), ("elan", "b"), ("solar cells", "bc"),
+            ('"solar cells"', "b"), ("photo*", "d"), ("photo", ""), ("win*", "ac"),
+            ("title:wind", "a"), ("subject:energy", "ab"), ("abstract:wind", "c"),
+            ('creator:"Adeyemi, Fiona"', "ab"), ("wind -turbines", "c"), ("-wind", "bd"),
+            ("photography OR turbines", "ad"), ("doi:10.5555/12345678", "d"), ("nothing", ""),
+            ("identifier:d", "d"), ("", "abcd"), ("?!", "abcd"), ('"', "abcd"),
+        ],
+    )  # fmt: skip
+    def test_words_phrases_beginnings_and_fields(
+        self, silo: Silo, query: str, expected: str
+    ) -> None:
+        assert found(silo, query) == expected
+
+    def test_any_text_is_a_query(self, silo: Silo) -> None:
+        for parts in itertools.product(
+            ("a", '"', "*", "-", "OR", "title:", "\0", "(", "é"), repeat=2
+        ):
+            silo.search(" ".join(parts))
+            silo.search("".join(parts))
+
+    # -- filters and facets -------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("filters", "expected"),
+        [
+            ({"values": {"set": ["physics"]}}, "ab"), ({"values": {"set": ["physicsx"]}}, "c"),
+            ({"values": {"year": ["2002"]}}, "bc"), ({"values": {"year": ["1999", "2001"]}}, "ad"),
+            ({"values": {"type": ["Thesis"], "subject": ["art", "energy"]}}, "d"),
+            ({"values": {"creator": ["Brown, A."]}}, "bd"), ({"values": {"language": ["en"]}}, "b"),
+            ({"values": {"publisher": ["A Press"]}}, "c"),
+            ({"values": {"format": ["oai_dc"]}}, "abcd"),
+            ({"values": {"subject": ["unknown"]}}, ""), ({"values": {"state": ["ready"]}}, ""),
+            ({"since": "2020-01-02"}, "bcd"), ({"until": "2020-01-02"}, "ab"),
+            ({"since": "2020-01-02T12:00:00", "until": "2020-01-03"}, "bc"),
+            ({"flags": {"deleted": False}}, "abcd"), ({"flags": {"has_file": True}}, ""),
+            ({"flags": {"curated": False, "upstream_newer": False}}, "abcd"),
+        ],
+    )  # fmt: skip
+    def test_filters(self, silo: Silo, filters: dict[str, Any], expected: str) -> None:
+        assert found(silo, **filters) == expected
+        assert found(silo, "wind", **filters) == "".join(i for i in expected if i in "ac")
+
+    def test_flags_and_states_of_versions(self, silo: Silo) -> None:
+        silo["a"].clone_version("1", "mine")
+        silo["b"].put_stream("article.pdf", b"%PDF")
+        record = silo["c"]
+        record.metadata["deleted_at_version"] = "1"
+        record.sync()
+        assert found(silo, flags={"curated": True}) == "a"
+        assert found(silo, values={"state": ["in work"]}) == "a"
+        assert found(silo, flags={"has_file": True}) == "b"
+        assert found(silo, flags={"deleted": True}) == "c"
+        assert silo.count(curated=True) == silo.count(deleted=True) == 1
+
+    def test_facets_count_what_was_found(self, silo: Silo) -> None:
+        def counted(query: str, facet: str, **filters: Any) -> list[tuple[str, int]]:
+            result = silo.search(query, SearchFilters(**filters), [facet])
+            return [(one.value, one.count) for one in result.facets[facet]]
+
+        assert counted("", "subject") == [("energy", 2), ("art", 1), ("biology", 1), ("wind", 1)]
+        assert counted("", "year") == [("2002", 2), ("1999", 1), ("2001", 1)]
+        assert counted("", "deleted") == [("false", 4)]
+        assert counted("wind", "type") == [("Article", 1), ("Thesis", 1)]
+        assert counted("", "creator", values={"type": ["Article"]}) == [
+            ("Adeyemi, Fiona", 2), ("Brown, A.", 1),
+        ]  # fmt: skip
+        assert counted("nothing", "subject") == []
+        few = silo.search("", facets=["subject"], page=PageRequest(facet_limit=2))
+        assert [one.value for one in few.facets["subject"]] == ["energy", "art"]
+        assert set(silo.search("", facets=FACETS).facets) == set(FACETS)
+
+    def test_contributed_facets_filter_count_and_sort(
+        self, silo: Silo, contribute: Callable[[str, str, Any], None]
+    ) -> None:
+        uses, stamp = {"a": ["10"], "b": ["9.5"], "d": ["200"]}, ["1"]
+        contribute(
+            GROUP,
+            "uses",
+            Facet("uses", "Uses", lambda _path, _some: uses, lambda _path: stamp[0], is_order=True),
+        )
+        assert found(silo, sort="uses") == "badc"
+        assert found(silo, sort="-uses") == "dabc"
+        assert found(silo, values={"uses": ["10", "200"]}) == "ad"
+        uses["c"], stamp[0] = ["10"], "2"
+        (most, *_) = silo.search(facets=["uses"]).facets["uses"]
+        assert (most.value, most.count) == ("10", 2)
+        silo.del_item("a")
+        assert found(silo, values={"uses": ["10"]}) == "c"
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"facets": ["nope"]}, {"page": PageRequest(sort="nope")},
+            {"page": PageRequest(limit=0)},
+            {"filters": SearchFilters(values={"nope": ["x"]})},
+            {"filters": SearchFilters(flags={"subject": True})},
+            {"filters": SearchFilters(since="not a date")},
+            {"page": PageRequest(after="no page", sort="identifier")},
+        ],
+    )  # fmt: skip
+    def test_what_cannot_be_asked_is_refused(self, silo: Silo, asked: dict[str, Any]) -> None:
+        with pytest.raises(SearchError):
+            silo.search(**asked)
+
+    # -- orders and paging --------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("sort", "expected"),
+        [("identifier", "abcd"), ("oldest", "abcd"), ("newest", "dcba"), ("title", "cbda")],
+    )
+    def test_orders(self, silo: Silo, sort: str, expected: str) -> None:
+        assert found(silo, sort=sort) == expected
+        assert silo.search(page=PageRequest(sort=sort)).sort == sort
+
+    def test_hits_in_the_title_come_first(self, silo: Silo) -> None:
+        assert found(silo, "wind", sort="relevance") == "ac"
+        assert silo.search("wind").sort == "relevance"
+        assert silo.search("").sort == "identifier"
+
+    def test_a_page_of_one_order_is_refused_in_another(self, silo: Silo) -> None:
+        after = silo.search(page=PageRequest(limit=1, sort="title")).next_page
+        with pytest.raises(SearchError):
+            silo.search(page=PageRequest(limit=1, sort="newest", after=after))
+
+    # -- in step with the records -------------------------------------------------------------
+
+    def test_single_edits_are_seen_at_once_by_all(self, silo: Silo, path: str) -> None:
+        with self.open_silo(path) as other:
+            assert found(other, "storage") == ""
+            put(silo, "b", **{**RECORDS["b"], "title": "Storage", "subject": ["batteries"]})
+            put(silo, "e", title="Storage of heat")
+            assert found(other, "storage") == "be"
+            assert found(other, "elan") == ""
+            assert found(other, values={"subject": ["batteries"]}) == "b"
+            silo.del_item("a")
+            assert list(other) == ["b", "c", "d", "e"]
+            assert found(other, "wind") == "c"
+            assert "physics:energy" not in other.set_counts()
+
+    def test_the_stamp_changes_when_a_record_does(self, silo: Silo) -> None:
+        before = silo.index_stamp()
+        put(silo, "e", title="x")
+        after = silo.index_stamp()
+        assert after is None or after != before
+
+    def test_a_writer_killed_before_it_indexed_is_caught_up_with(
+        self, silo: Silo, path: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert len(silo) == 4
+        with self.open_silo(path) as killed:
+            monkeypatch.setattr(killed._catalogue, "after_write", lambda _entries: None)
+            put(killed, "b", title="Tides")
+            put(killed, "e", title="Tides too")
+            monkeypatch.setattr(killed._catalogue, "after_delete", lambda _identifier: None)
+            killed.del_item("a")
+        assert found(silo, "tides") == "be"
+        with self.open_silo(path) as again:
+            assert found(again, "tides") == "be"
+            assert list(again) == ["b", "c", "d", "e"]
+
+    def test_a_writer_killed_before_it_committed_changed_nothing(
+        self, silo: Silo, path: str
+    ) -> None:
+        with self.open_silo(path) as killed:
+            killed._catalogue.before_write(["a", "new"], durable=True)
+        with self.open_silo(path) as again:
+            assert list(again) == ["a", "b", "c", "d"]
+            assert again._catalogue._index.unsettled() == []
+
+    def test_a_manifest_replaced_by_other_means_shows_in_lists(
+        self, silo: Silo, path: str, tmp_path: Path
+    ) -> None:
+        with self.open_silo(str(tmp_path / "other")) as other:
+            put(other, "a", title="Restored", datestamp="1999-09-09T00:00:00")
+            shutil.copytree(other["a"].path_to_item(), silo["a"].path_to_item(), dirs_exist_ok=True)
+        assert silo.row("a").title == silo.page().rows[0].title == "Restored"
+        assert silo.search(page=PageRequest(sort="identifier")).rows[0].title == "Restored"
+
+    # -- lost and rebuilt ---------------------------------------------------------------------
+
+    def test_a_lost_index_is_rebuilt_when_it_is_asked(self, silo: Silo, path: str) -> None:
+        silo.close()
+        self.lose(path)
+        with self.open_silo(path) as again:
+            assert list(again) == ["a", "b", "c", "d"]
+            assert found(again, "wind") == "ac"
+
+    def test_a_lost_index_is_no_hindrance_to_a_writer(self, silo: Silo, path: str) -> None:
+        silo.close()
+        self.lose(path)
+        with self.open_silo(path) as again:
+            put(again, "e", title="Wind and waves")
+            assert found(again, "wind") == "ace"
+
+    def test_a_rebuild_takes_in_what_came_and_drops_what_went(
+        self, silo: Silo, tmp_path: Path
+    ) -> None:
+        with self.open_silo(str(tmp_path / "other")) as other:
+            put(other, "new", title="Copied here")
+            source = other["new"].path_to_item()
+            shutil.copytree(source, source.replace(other.path, silo.path))
+        shutil.rmtree(silo["b"].path_to_item())
+        seen: list[int] = []
+        assert silo.reindex(seen.append) == 4
+        assert seen[-1:] == [4]
+        assert list(silo) == ["a", "c", "d", "new"]
+        assert found(silo, "copied") == "new"
+        assert found(silo, "elan") == ""
+        assert silo.reindex() == 4
+
+    def test_what_cannot_be_read_is_kept_as_a_problem(self, silo: Silo) -> None:
+        manifest = Path(silo["b"].path_to_item(), "__manifest.json")
+        content = manifest.read_bytes()
+        manifest.write_text("{")
+        assert silo.reindex() == 3
+        ((place, sentence),) = silo.index_problems()
+        assert place in str(manifest)
+        assert "cannot be read" in sentence
+        manifest.write_bytes(content)
+        assert silo.reindex() == 4
+        assert silo.index_problems() == []
+        assert found(silo, "elan") == "b"

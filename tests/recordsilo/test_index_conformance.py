@@ -1,0 +1,338 @@
+"""The index in SQLite, and one in memory, both do what the store needs of an index."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from index_conformance import IndexConformance
+
+from recordsilo import Filters, Page, Row, Silo
+from recordsilo.errors import SearchError
+from recordsilo.index import (
+    Entry,
+    FacetValue,
+    Index,
+    ManifestStamp,
+    PageRequest,
+    SearchFilters,
+    SearchResult,
+)
+from recordsilo.index.facets import Facet
+from recordsilo.index.interface import IndexLost
+from recordsilo.index.projection import seconds_of
+from recordsilo.index.query_syntax import COLUMN_OF_FIELD, Term, parse_query, spaced
+from recordsilo.index.rows import Prepared, title_key
+from recordsilo.index.search import check
+from recordsilo.index.search_values import FLAGS
+
+
+class TestSqliteIndex(IndexConformance):
+    def open_silo(self, path: str) -> Silo:
+        return Silo(path)
+
+    def lose(self, path: str) -> None:
+        Path(path, ".silo/index.sqlite").write_bytes(b"not a database, " * 1000)
+        for suffix in ("-wal", "-shm"):
+            Path(path, f".silo/index.sqlite{suffix}").unlink(missing_ok=True)
+
+
+def tokens(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", spaced(text))
+    return re.findall(r"[^\W_]+", "".join(c for c in plain if not unicodedata.combining(c)).lower())
+
+
+def in_column(words: list[str], term: Term) -> bool:
+    wanted = tokens(term.text)
+    return any(
+        words[at : at + len(wanted)] == wanted
+        or (
+            term.prefix
+            and words[at : at + len(wanted) - 1] == wanted[:-1]
+            and words[at + len(wanted) - 1 : at + len(wanted)] > wanted[-1:]
+            and words[at + len(wanted) - 1].startswith(wanted[-1])
+        )
+        for at in range(len(words))
+    )
+
+
+def has(entry: Entry, term: Term) -> bool:
+    """Whether a record's text has a term."""
+    names = COLUMN_OF_FIELD.get(term.field, "").strip("{}").split() or entry.text.__slots__
+    return any(in_column(tokens(getattr(entry.text, name)), term) for name in names)
+
+
+def flags(entry: Entry) -> dict[str, bool]:
+    return {"has_file": entry.has_file} | {
+        name: getattr(entry.row, name) for name in FLAGS if name != "has_file"
+    }
+
+
+def holds(row: Row, filters: Filters) -> bool:
+    """Whether a record passes the filters of a list."""
+    spec = filters.set_spec
+    return (spec is None or any(f"{one}:".startswith(f"{spec}:") for one in row.sets)) and all(
+        getattr(filters, name) in {None, getattr(row, name)}
+        for name in ("deleted", "curated", "upstream_newer")
+    )
+
+
+def bound(text: str, *, last: bool) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SearchError(f"{text!r} is not a date") from None
+    if last and len(text) == 10:
+        moment += timedelta(seconds=86_399)
+    return seconds_of(moment)
+
+
+def matches(entry: Entry, words: str, filters: SearchFilters) -> bool:
+    """Whether a search finds a record."""
+    query = parse_query(words)
+    return (
+        all(any(has(entry, term) for term in group) for group in query.groups)
+        and not any(has(entry, term) for term in query.without)
+        and all(flags(entry)[name] == wanted for name, wanted in filters.flags.items())
+        and (filters.since is None or entry.seconds >= bound(filters.since, last=False))
+        and (filters.until is None or entry.seconds <= bound(filters.until, last=True))
+        and all(
+            any(
+                one == value or (name == "set" and one.startswith(f"{value}:"))
+                for one in entry.facets.get(name, ())
+                for value in values
+            )
+            for name, values in filters.values.items()
+        )
+    )
+
+
+ORDERS: Mapping[str, Callable[[Entry, str], tuple[object, str]]] = {
+    "identifier": lambda one, _words: (0, one.row.identifier),
+    "oldest": lambda one, _words: (one.seconds, one.row.identifier),
+    "newest": lambda one, _words: (-one.seconds, one.row.identifier),
+    "title": lambda one, _words: (title_key(one.row.title), one.row.identifier),
+    "relevance": lambda one, words: (
+        -sum(has(one, Term(t.text, field="title")) for g in parse_query(words).groups for t in g),
+        one.row.identifier,
+    ),
+}
+
+
+def by_number(sort: str) -> Callable[[Entry, str], tuple[object, str]]:
+    """The order by a contributed facet, ``-`` for the greatest first."""
+    name, sign = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
+
+    def key(one: Entry, _words: str) -> tuple[object, str]:
+        numbers = [sign * float(value) for value in one.facets.get(name, ())]
+        return (min(numbers, default=float("inf")), one.row.identifier)
+
+    return key
+
+
+@dataclass
+class MemoryIndex:
+    """The index of one Silo as values in memory; every answer looks at every record."""
+
+    is_empty: Callable[[], bool]
+    in_memory: bool = False  # as good as stored: all who open the Silo share this object
+    complete: bool = False
+    written: int = 0
+    ticket: int = 0
+    entries: dict[str, tuple[Entry, ManifestStamp]] = field(default_factory=dict)
+    notes: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)
+    unreadable: dict[str, str] = field(default_factory=dict)
+    contributed: dict[str, tuple[str, int, Mapping[str, Sequence[str]]]] = field(
+        default_factory=dict
+    )
+    lost: bool = False
+
+    def __post_init__(self) -> None:
+        self.complete = self.is_empty()
+
+    def stamp(self) -> object:
+        return self.written, len(self.notes)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def note_unsettled(self, identifiers: Iterable[str], *, durable: bool) -> None:
+        self.notes.update(identifiers)
+
+    def settle(
+        self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
+    ) -> None:
+        self._store(entries)
+        for identifier in gone:
+            self.entries.pop(identifier, None)
+            self.notes.discard(identifier)
+
+    def _store(self, entries: Iterable[tuple[Entry, ManifestStamp]]) -> None:
+        self.written += 1
+        for entry, stamp in entries:
+            self.entries[entry.row.identifier] = entry, stamp
+            self.kept.add(entry.row.identifier)
+            self.notes.discard(entry.row.identifier)
+
+    def unsettled(self) -> list[str]:
+        if self.lost:
+            self.__init__(lambda: False)  # type: ignore[misc]  # as new
+            raise IndexLost("memory", "it was lost")
+        return sorted(self.notes)
+
+    def _rows(self, filters: Filters) -> list[Row]:
+        rows = [self.entries[identifier][0].row for identifier in sorted(self.entries)]
+        return [row for row in rows if holds(row, filters)]
+
+    def row(self, identifier: str) -> Row | None:
+        return self.entries[identifier][0].row if identifier in self.entries else None
+
+    def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
+        return {i: self.entries[i][1] for i in identifiers if i in self.entries}
+
+    def page(
+        self,
+        filters: Filters,
+        limit: int,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        starting: str | None = None,
+    ) -> Page:
+        rows = self._rows(filters)
+        some = [
+            row
+            for row in rows
+            if (after is None or row.identifier > after)
+            and (before is None or row.identifier < before)
+            and (starting is None or row.identifier >= starting)
+        ]
+        shown = some[:limit] if before is None else some[-limit:]
+        ends = (
+            (shown[0].identifier, shown[-1].identifier) if shown else (after or "", before or "~")
+        )
+        return Page(
+            tuple(shown),
+            len(rows),
+            has_next=bool(shown or before) and any(row.identifier > ends[1] for row in rows),
+            has_previous=any(row.identifier < ends[0] for row in rows),
+        )
+
+    def count(self, filters: Filters) -> int:
+        return len(self._rows(filters))
+
+    def set_counts(self) -> dict[str, int]:
+        return dict(sorted(Counter(s for r in self._rows(Filters()) for s in r.sets).items()))
+
+    def is_in_step(self, facet: Facet, path: str) -> bool:
+        noted = self.contributed.get(facet.name)
+        return noted is not None and noted[:2] == (facet.stamp(path), self.written)
+
+    def bring_in_step(self, facet: Facet, path: str) -> None:
+        stamp = facet.stamp(path)
+        values = facet.values(path, sorted(self.entries)) if stamp else {}
+        self.contributed[facet.name] = stamp, self.written, values
+
+    def _with_contributed(self, beside: Sequence[str]) -> list[Entry]:
+        found = []
+        for entry, _ in self.entries.values():
+            facets = dict(entry.facets)
+            for name in beside:
+                field, values = name.partition(".")[0], self.contributed[name][2]
+                facets[field] = (*facets.get(field, ()), *values.get(entry.row.identifier, ()))
+            found.append(replace(entry, facets=facets))
+        return found
+
+    def search(
+        self,
+        words: str,
+        filters: SearchFilters,
+        facets: Sequence[str],
+        page: PageRequest,
+        *,
+        beside: Sequence[str] = (),
+    ) -> SearchResult:
+        check(facets, filters, page)
+        hits = [one for one in self._with_contributed(beside) if matches(one, words, filters)]
+        sort = page.sort or "relevance"
+        if sort == "relevance" and not parse_query(words).groups:
+            sort = "identifier"
+        hits.sort(key=lambda one: ORDERS.get(sort, by_number(sort))(one, words))
+        order, _, start = (page.after or f"{sort} 0").partition(" ")
+        if order != sort or not start.isdigit():
+            raise SearchError(f"{page.after!r} is not a page of this search")
+        end = int(start) + page.limit
+        return SearchResult(
+            rows=tuple(one.row for one in hits[int(start) : end]),
+            total=len(hits),
+            next_page=f"{sort} {end}" if end < len(hits) else None,
+            sort=sort,
+            facets={name: self._facet(hits, name)[: page.facet_limit] for name in facets},
+        )
+
+    def _facet(self, hits: Sequence[Entry], name: str) -> tuple[FacetValue, ...]:
+        counts = Counter(
+            value
+            for one in hits
+            for value in (
+                [str(flags(one)[name]).lower()] if name in FLAGS else one.facets.get(name, ())
+            )
+        )
+        ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        return tuple(FacetValue(value, count) for value, count in ordered)
+
+    def begin_rebuild(self) -> int:
+        self.kept.clear()
+        self.unreadable.clear()
+        self.ticket += 1
+        return self.ticket
+
+    def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
+        known = self.stamps(list(stamps))
+        same = {identifier for identifier in known if known[identifier] == stamps[identifier]}
+        self.kept |= same
+        return same
+
+    def take_in(self, found: Sequence[Prepared]) -> int:
+        notes, before = set(self.notes), self.written
+        self._store(one.entry for one in found)
+        self.notes = notes
+        return before
+
+    def changes(self) -> int:
+        return self.written
+
+    def end_rebuild(self, ticket: int) -> int | None:
+        if ticket != self.ticket:
+            return None
+        self.entries = {i: self.entries[i] for i in self.entries if i in self.kept}
+        self.written += 1
+        self.complete = True
+        return len(self.entries)
+
+    def note_problem(self, path: str, sentence: str) -> None:
+        self.unreadable[path] = sentence
+
+    def problems(self) -> list[tuple[str, str]]:
+        return sorted(self.unreadable.items())
+
+
+class TestMemoryIndex(IndexConformance):
+    def setup_method(self) -> None:
+        kept: dict[str, MemoryIndex] = {}
+
+        class MemorySilo(Silo):
+            def _open_index(self, is_empty: Callable[[], bool]) -> Index:
+                return kept.setdefault(self.path, MemoryIndex(is_empty))
+
+        self.kept, self.type = kept, MemorySilo
+
+    def open_silo(self, path: str) -> Silo:
+        return self.type(path)
+
+    def lose(self, path: str) -> None:
+        self.kept[path].lost = True
