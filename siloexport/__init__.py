@@ -13,7 +13,7 @@ became of them is a report, a value. docs/export.md shows the commands.
 """
 
 from recordsilo.selection import Selection
-from siloexport.engine import Export, Stop, Watch
+from siloexport.engine import Export, Watch
 from siloexport.errors import (
     Conflict,
     CredentialsRefused,
@@ -29,6 +29,7 @@ from siloexport.targets import Target
 from siloexport.targets.bag import BagTarget
 from siloexport.targets.files import FilesTarget
 from siloexport.values import ActionKind, Deletions, OnConflict, Result
+from silowork.stop import Stop
 
 __all__ = [
     "ActionKind",

@@ -1,6 +1,5 @@
 """The way of an export: records are planned one after the other, and carried out side by side."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,36 +30,11 @@ from siloexport.selection import is_in_state, kept_selection
 from siloexport.side_by_side import SideBySide
 from siloexport.targets import Target
 from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
+from silowork.stop import Stop
 
 EVERYTHING = Selection()
 DEFAULT = Policy()
 PATIENT = Retries()
-
-
-class Stop:
-    """Asks a run to end early: what is under way is ended well, nothing new is begun."""
-
-    def __init__(self) -> None:
-        self._asked = threading.Event()
-        self.interrupted = False
-
-    def ask(self, *, interrupted: bool = False) -> None:
-        """Ask; from a signal's handler, or from another thread.
-
-        Args:
-            interrupted: Somebody at the keyboard did (exit code 130, else 75).
-        """
-        self.interrupted = self.interrupted or interrupted
-        self._asked.set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait so long, or until asked; whether it was asked."""
-        return self._asked.wait(seconds)
-
-    @property
-    def asked(self) -> bool:
-        """Whether it was."""
-        return self._asked.is_set()
 
 
 @dataclass(frozen=True, slots=True)

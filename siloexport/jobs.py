@@ -2,7 +2,6 @@
 
 import os
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.errors import SearchError
 from recordsilo.selection import Selection, filters_from, query_from
-from siloexport.engine import Export, Stop, Watch
+from siloexport.engine import Export, Watch
 from siloexport.errors import ExportError
 from siloexport.fedora_places import fedora_place
 from siloexport.plan import Policy, Versions
@@ -102,21 +101,6 @@ def _fedora(work: Work) -> Iterator[Target]:
         yield FedoraTarget(place.url, client, crosswalk)
 
 
-class _AskedByPage(Stop):
-    """Ends an export when the job is to end, also while it waits to try something again."""
-
-    def __init__(self, stopping: threading.Event) -> None:
-        super().__init__()
-        self._stopping = stopping
-
-    def wait(self, seconds: float) -> bool:
-        return self._stopping.wait(seconds) or self.asked
-
-    @property
-    def asked(self) -> bool:
-        return self._stopping.is_set() or super().asked
-
-
 def _run(work: Work, export: Export, selection: Selection) -> RunReport:
     def look(progress: Progress) -> None:
         work.advanced(progress.records, progress.total)
@@ -126,7 +110,7 @@ def _run(work: Work, export: Export, selection: Selection) -> RunReport:
         jobs=SIDE_BY_SIDE if work.arguments.get("form") == FEDORA else 1,
         on_conflict=OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL),
         watch=Watch(progress=look),
-        stop=_AskedByPage(work.stopping),
+        stop=work.stop,
     )
 
 

@@ -2,18 +2,16 @@
 
 import contextlib
 import json
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from types import FrameType
 from typing import IO, Any
 
 import click
 
 from recordsilo.selection import Selection
-from siloexport.engine import Export, Stop, Watch
+from siloexport.engine import Export, Watch
 from siloexport.exits import (
     exit_of_reconciliation,
     exit_of_rollback,
@@ -22,6 +20,7 @@ from siloexport.exits import (
 )
 from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.values import ActionKind, Difference
+from silowork.stop import Stop
 
 SECONDS_BETWEEN_LINES = 5.0
 _SHOWN = 20
@@ -45,7 +44,7 @@ def show_run(shown: Shown, run: Callable[[Watch, Stop], RunReport]) -> int:
 
     The first SIGINT or SIGTERM lets the deposits under way end; a second SIGINT does not.
     """
-    with _lines_to(shown.report_path) as write, _stopping() as stop:
+    with _lines_to(shown.report_path) as write, Stop().on_signals(second_interrupts=True) as stop:
         progress = _Line(quiet=shown.quiet).show
 
         def note(outcome: DepositOutcome) -> None:
@@ -67,26 +66,6 @@ def _lines_to(path: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
     with click.open_file(path, "w", encoding="utf-8", lazy=False) as file:
         opened: IO[Any] = file
         yield lambda line: print(json.dumps(line, ensure_ascii=False), file=opened)
-
-
-@contextlib.contextmanager
-def _stopping() -> Iterator[Stop]:
-    stop = Stop()
-
-    def ask(number: int, _frame: FrameType | None) -> None:
-        if number == signal.SIGINT:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop.ask(interrupted=number == signal.SIGINT)
-
-    before: dict[int, Any] = {}
-    with contextlib.suppress(ValueError):  # not the main thread: signals are somebody else's
-        for one in (signal.SIGINT, signal.SIGTERM):
-            before[one] = signal.signal(one, ask)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Line:

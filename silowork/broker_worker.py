@@ -45,8 +45,11 @@ class BrokerWorker(Worker):
             _celery_worker(app, queue, self._slots).start()
         finally:
             signals.worker_shutting_down.disconnect(self._end)
-            self._ending.set()
+            self._ending.ask()
             looking.join()
+
+    def _end(self, *_unused: object, **_also: object) -> None:
+        self._ending.ask()
 
     def _add_task(self, app: Celery) -> None:
         @app.task(bind=True, name=TASK, max_retries=None)  # type: ignore[untyped-decorator]  # celery is untyped

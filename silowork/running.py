@@ -19,6 +19,7 @@ from recordsilo.errors import RecordSiloError
 from silowork.errors import Interrupted, JobsError
 from silowork.kinds import kind_of, steps_after
 from silowork.ledger import JobLedger
+from silowork.stop import Stop
 from silowork.values import Ending, Job, Problem, State, Wish
 from silowork.work import Kind, Work
 
@@ -33,7 +34,7 @@ FORESEEN = (RecordSiloError, JobsError, OSError)
 logger = logging.getLogger("silowork")
 
 
-def run_job(silo_path: str, job_id: str, stopping: threading.Event | None = None) -> State | None:
+def run_job(silo_path: str, job_id: str, stop: Stop | None = None) -> State | None:
     """Do what is left of a job, in this thread; return its state afterwards.
 
     Returns:
@@ -47,7 +48,7 @@ def run_job(silo_path: str, job_id: str, stopping: threading.Event | None = None
         job = ledger.claim(job_id, MOST_CRASHES) if is_held else None
         if job is None:
             return None
-        _carry_out(ledger, job, stopping or threading.Event())
+        _carry_out(ledger, job, stop or Stop())
     return ledger.job(job_id).state
 
 
@@ -56,38 +57,38 @@ def run_here(silo_path: str, job_id: str) -> State | None:
 
     In the calling thread; a harvest is not interrupted here, as there is no signal for it.
     """
-    stopping, ended = threading.Event(), threading.Event()
-    looking = (silo_path, job_id, ended, stopping.set)
+    stop, ended = Stop(), threading.Event()
+    looking = (silo_path, job_id, ended, stop.ask)
     threading.Thread(target=_watch, args=looking, daemon=True).start()
     try:
-        return run_job(silo_path, job_id, stopping)
+        return run_job(silo_path, job_id, stop)
     finally:
         ended.set()
 
 
 def main(silo_path: str, job_id: str, held: int) -> int:
     """The whole process; the pipe `held`, a descriptor, ends when the worker does."""
-    stopping = threading.Event()
-    threading.Thread(target=_end_with, args=(held, stopping), daemon=True).start()
-    ask = partial(_ask, stopping)
-    threading.Thread(target=_watch, args=(silo_path, job_id, stopping, ask), daemon=True).start()
+    stop = Stop()
+    ask = partial(_ask, stop)
+    threading.Thread(target=_end_with, args=(held, ask), daemon=True).start()
+    threading.Thread(target=_watch, args=(silo_path, job_id, stop, ask), daemon=True).start()
     signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, lambda _number, _frame: _ask(stopping))
-    run_job(silo_path, job_id, stopping)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: ask())
+    run_job(silo_path, job_id, stop)
     return 0
 
 
 # --------------------------------------------------------------------------- the work
 
 
-def _carry_out(ledger: JobLedger, job: Job, stopping: threading.Event) -> None:
+def _carry_out(ledger: JobLedger, job: Job, stop: Stop) -> None:
     """Run the kind; note what came of it, whatever that is."""
     foreseen: tuple[type[Exception], ...] = FORESEEN
-    work = Work(ledger, job, stopping)
+    work = Work(ledger, job, stop)
     try:
         kind = kind_of(job.kind)
         foreseen = (*FORESEEN, *kind.foreseen)
-        with _interruptible(kind, stopping):
+        with _interruptible(kind, stop):
             ending = _ending(kind, work)
         ledger.end(job.job_id, ending)
     except (Interrupted, KeyboardInterrupt):
@@ -145,33 +146,35 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 @contextmanager
-def _interruptible(kind: Kind, stopping: threading.Event) -> Iterator[None]:
+def _interruptible(kind: Kind, stop: Stop) -> Iterator[None]:
     """Let a signal interrupt the block, where the kind takes it so."""
     _Hold.is_open = kind.by_signal
     try:
-        if kind.by_signal and stopping.is_set():
+        if kind.by_signal and stop.asked:
             raise KeyboardInterrupt
         yield
     finally:
         _Hold.is_open = False
 
 
-def _ask(stopping: threading.Event) -> None:
-    """Ask the job to end: by the event, and by the signal for those who wait in system calls."""
-    stopping.set()
+def _ask(stop: Stop) -> None:
+    """Ask the job to end: by the value, and by the signal for those who wait in system calls."""
+    stop.ask()
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-def _end_with(held: int, stopping: threading.Event) -> None:
+def _end_with(held: int, ask: Callable[[], object]) -> None:
     """When the pipe ends, ask the job to end; where it takes too long, end without asking."""
     while os.read(held, 1024):
         pass
-    _ask(stopping)
+    ask()
     time.sleep(SECONDS_TO_END)
     os._exit(os.EX_TEMPFAIL)
 
 
-def _watch(silo_path: str, job_id: str, ended: threading.Event, ask: Callable[[], object]) -> None:
+def _watch(
+    silo_path: str, job_id: str, ended: threading.Event | Stop, ask: Callable[[], object]
+) -> None:
     """Look now and then whether the page asked the job to pause or to end; then `ask` it, once."""
     ledger = JobLedger(silo_path)
     while not ended.wait(SECONDS_BETWEEN_LOOKS):

@@ -1,6 +1,5 @@
 """What a kind of job is given to do its work with, and what it says of itself."""
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import Any, TypeAlias
 
 from silowork.errors import Interrupted
 from silowork.ledger import JobLedger
+from silowork.stop import Stop
 from silowork.values import Advance, Ending, Job, Problem
 
 SECONDS_BETWEEN_NOTES = 0.5
@@ -21,12 +21,13 @@ class Work:
     Args:
         ledger: Keeps how far the job is.
         job: The job, running.
-        stopping: Set when the job is to end before its time.
+        stop: Asks the job to end before its time.
 
     Attributes:
         silo_path: The Silo's directory.
         arguments: As the job was made with.
         agent: Who asked for it: noted with every change.
+        stop: Whether to end before the time.
         mark: Where an earlier run of it was, as that noted with `keep`.
     """
 
@@ -34,12 +35,12 @@ class Work:
         self,
         ledger: JobLedger,
         job: Job,
-        stopping: threading.Event | None = None,
+        stop: Stop | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.silo_path, self.arguments, self.agent = ledger.silo_path, job.arguments, job.agent
         self.mark = job.mark
-        self.stopping = stopping or threading.Event()
+        self.stop = stop or Stop()
         self._ledger, self._job_id, self._clock = ledger, job.job_id, clock
         self._noted = float("-inf")
         self._step = ""
@@ -90,17 +91,13 @@ class Work:
         """Note further problems; where another run goes on stays as it is."""
         self.keep(self.mark, problems)
 
-    def stop(self) -> bool:
-        """Whether to end before the time."""
-        return self.stopping.is_set()
-
     def end_if_asked(self) -> None:
         """Where the work knows no other way to end.
 
         Raises:
             Interrupted: It is to end.
         """
-        if self.stop():
+        if self.stop.asked:
             raise Interrupted("the job was asked to end")
 
 

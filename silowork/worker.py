@@ -6,10 +6,8 @@ jobs' processes first; killed, its pipes end and they end by themselves.
 
 import logging
 import os
-import signal
 import subprocess
 import sys
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from recordsilo.disk.locks import Locks
@@ -18,6 +16,7 @@ from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger
 from silowork.queue import WORKER_LOCK
 from silowork.running import MOST_CRASHES, SECONDS_TO_END
+from silowork.stop import Stop
 from silowork.values import ACTIVE, Job
 
 SLOTS = 4
@@ -41,7 +40,7 @@ class Worker:
         self._silo_path, self._slots = silo_path, slots
         self._ledger = JobLedger(silo_path)
         self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
-        self._ending = threading.Event()
+        self._ending = Stop()
 
     def run(self) -> None:
         """Work until SIGTERM or SIGINT. Another worker of this machine is waited for."""
@@ -50,10 +49,8 @@ class Worker:
 
     def _work(self) -> None:
         """Begin what the ledger has, oldest first, one of each lane, while slots are free."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end)
         running: dict[str, Future[bool]] = {}
-        with ThreadPoolExecutor(self._slots) as slots:
+        with self._ending.on_signals(), ThreadPoolExecutor(self._slots) as slots:
             while not self._ending.wait(SECONDS_BETWEEN_LOOKS):
                 running = {lane: at for lane, at in running.items() if not at.done()}
                 for lane, job_id in self._waiting():
@@ -68,14 +65,11 @@ class Worker:
             logger.error("%s", error)  # noqa: TRY400  # a sentence for the operator
             return []
 
-    def _end(self, *_unused: object, **_also: object) -> None:
-        self._ending.set()
-
     # ------------------------------------------------------------------ one job
 
     def _work_on(self, job_id: str) -> bool:
         """Run a job's process to its end; False where another of its lane is running."""
-        if self._ending.is_set():
+        if self._ending.asked:
             return True
         try:
             job = self._ledger.job(job_id)
@@ -100,7 +94,7 @@ class Worker:
                 if self._ending.wait(0.2):
                     process.stdin.close()
                     _end_process(process)
-        if process.returncode and not self._ending.is_set():
+        if process.returncode and not self._ending.asked:
             logger.error("the process of job %s ended with %s", job_id, process.returncode)
             try:
                 self._ledger.note_crash(job_id, MOST_CRASHES)

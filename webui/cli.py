@@ -9,12 +9,8 @@ import getpass
 import ipaddress
 import logging
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import FrameType
 
 import click
 
@@ -27,6 +23,7 @@ from recordsilo.cli import ExitCode, example, fail
 from silowork.commands import broker_option
 from silowork.embedded import EmbeddedWorker
 from silowork.queue import Broker
+from silowork.stop import Stop
 from webui.app import WsgiApp, create_app
 from webui.demo import NotTheDemo, harvest_sample, sample_repository
 from webui.http.security import LOOPBACK_NAMES, Policy, is_loopback
@@ -166,10 +163,10 @@ def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: 
 
 def _run(app: WsgiApp, name: str, host: str, port: int | None) -> None:
     try:
-        with _until_stopped() as wait, long_lived(), _start(app, host, port) as server:
+        with Stop().on_signals() as stop, long_lived(), _start(app, host, port) as server:
             click.echo(f"{name} is at {server.url} (stop with Ctrl-C)")
             sys.stdout.flush()
-            wait()
+            stop.wait()
             CLOSING.set()
     except (PortTaken, CannotListen) as error:
         fail(str(error))
@@ -185,22 +182,6 @@ def _start(app: WsgiApp, host: str, port: int | None) -> PageServer:
         server = PageServer(app, host, 0)
         click.echo(f"Port {DEFAULT_PORT} is taken by another program; {server.port} is free.")
         return server
-
-
-@contextlib.contextmanager
-def _until_stopped() -> Iterator[Callable[[], object]]:
-    """Give a function that waits for Ctrl-C or SIGTERM; both are as before afterwards."""
-    stopped = threading.Event()
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        stopped.set()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped.wait
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _user() -> str:

@@ -1,6 +1,5 @@
 """Harvest, curate, harvest again: what merges is proposed, what does not waits, nothing is lost."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,7 @@ from silocuration import proposal_jobs
 from silocuration.upstream import Kind, reviews
 from silowork.running import run_job
 from silowork.service import Jobs
+from silowork.stop import Stop
 from silowork.values import Job, State
 
 CLEAN, CONFLICTING, PLAIN = (f"oai:repo.example:{name}" for name in ("clean", "conflict", "plain"))
@@ -197,8 +197,8 @@ def test_a_job_of_proposals_goes_on_after_a_stop(changed: Repository) -> None:
         scraper.update()
     jobs = Jobs.of(changed.path)
     job = jobs.begin("propose", "propose", {}, "ada")
-    stopping = threading.Event()
-    stopping.set()
+    stopping = Stop()
+    stopping.ask()
     assert run_job(changed.path, job.job_id, stopping) is State.QUEUED
     assert kinds(changed.path)[CLEAN] is Kind.CLEAN
     assert run_job(changed.path, job.job_id) is State.DONE

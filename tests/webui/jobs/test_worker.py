@@ -29,6 +29,7 @@ from silowork.ledger import LEDGER
 from silowork.queue import Broker, Sender
 from silowork.running import run_job
 from silowork.service import Jobs
+from silowork.stop import Stop
 from silowork.values import Action, Advance, State
 from silowork.worker import SLOTS
 
@@ -275,12 +276,12 @@ def test_an_audit_that_is_interrupted_goes_on_where_it_was(
 ) -> None:
     with spoiled(silo_path, "oai:example.org:0"):
         job = jobs.begin("audit", "Audit", {"records": 600}, "ada")
-        stopping = threading.Event()
+        stopping = Stop()
         advance = jobs.ledger.__class__.advance
 
         def noted(ledger: Any, job_id: str, how_far: Advance) -> Any:
             if how_far.done > 100:
-                stopping.set()
+                stopping.ask()
             return advance(ledger, job_id, how_far)
 
         monkeypatch.setattr("silowork.work.SECONDS_BETWEEN_NOTES", 0.0)

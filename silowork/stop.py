@@ -1,0 +1,69 @@
+"""The one way to ask long work to end early: by a signal, from the page, by another thread."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Self
+
+
+class Stop:
+    """Asks long work to end early: what is under way is ended well, nothing new is begun.
+
+    Work looks at `asked` between two steps, or calls the value, and waits with `wait`.
+
+    Attributes:
+        interrupted: Whether somebody at the keyboard asked (exit code 130, else 75).
+    """
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self.interrupted = False
+
+    def ask(self, *, interrupted: bool = False) -> None:
+        """Ask; from a signal's handler, or from another thread.
+
+        Args:
+            interrupted: See the attribute.
+        """
+        self.interrupted = self.interrupted or interrupted
+        self._asked.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait so long, or until asked; whether it was asked."""
+        return self._asked.wait(seconds)
+
+    @property
+    def asked(self) -> bool:
+        """Whether it was."""
+        return self._asked.is_set()
+
+    def __call__(self) -> bool:
+        """Whether it was asked, for work that takes a function."""
+        return self.asked
+
+    @contextmanager
+    def on_signals(self, *, second_interrupts: bool = False) -> Iterator[Self]:
+        """Let SIGINT (Ctrl-C) and SIGTERM ask while the block runs.
+
+        In another thread than the main one signals are somebody else's: nothing changes.
+
+        Args:
+            second_interrupts: A second SIGINT raises KeyboardInterrupt at once.
+        """
+
+        def ask(number: int, _frame: FrameType | None) -> None:
+            if number == signal.SIGINT and second_interrupts:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            self.ask(interrupted=number == signal.SIGINT)
+
+        before: dict[int, Any] = {}
+        with suppress(ValueError):
+            for one in (signal.SIGINT, signal.SIGTERM):
+                before[one] = signal.signal(one, ask)
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
