@@ -76,7 +76,9 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
     return jobs.begin(kind, kind, arguments[kind], "ada")
 
 
-@pytest.mark.parametrize("how", [State.QUEUED, State.STOPPED, State.PAUSED])
+@pytest.mark.parametrize(
+    "how", [State.QUEUED, State.STOPPED, pytest.param(State.PAUSED, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("kind", ["harvest", "change", "export", "audit"])
 def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
     silo_path: str, jobs: Jobs, tmp_path: Path, until: Until, kind: str, how: State
@@ -105,8 +107,11 @@ def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
 
 @pytest.mark.parametrize(
     ("numbers", "code"),
-    [([signal.SIGINT], 130), ([signal.SIGINT] * 2, 130), ([signal.SIGTERM], 75)],
-    ids=["Ctrl-C", "Ctrl-C twice", "SIGTERM"],
+    [
+        pytest.param([signal.SIGINT], 130, id="Ctrl-C"),
+        pytest.param([signal.SIGINT] * 2, 130, id="Ctrl-C twice", marks=pytest.mark.long),
+        pytest.param([signal.SIGTERM], 75, id="SIGTERM", marks=pytest.mark.long),
+    ],
 )
 @pytest.mark.parametrize(
     ("held", "command", "again"),
