@@ -4,14 +4,12 @@
 puts it on HTTP, `server.ProviderServer` on a loopback port.
 """
 
-from oaipmhprovider.mutable import MutableSource
 from oaipmhprovider.provider import Response, Settings, respond
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer, SampleServer
 from oaipmhprovider.source import Position, RecordSource, Selection
 
 __all__ = [
-    "MutableSource",
     "Position",
     "ProviderServer",
     "RecordSource",

@@ -20,9 +20,9 @@ from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from mutable_source import MutableSource
 
 from oaipmhprotocol import Granularity, IdDoesNotExist
-from oaipmhprovider.mutable import MutableSource
 from oaipmhprovider.provider import respond
 from oaipmhprovider.sample import sample_repository
 from oaipmhscraper import OAIPMHScraper

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutable_source import MutableSource
 
 from oaipmhprotocol import Granularity, Set
-from oaipmhprovider import MutableSource, sample_repository
+from oaipmhprovider import sample_repository
 from oaipmhprovider.sample import SampleRepository
 
 KNOWN = "oai:eprints.example.org:3000"

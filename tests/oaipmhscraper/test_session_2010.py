@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 import pytest
 from lxml import etree
+from mutable_source import MutableSource
 
 from oaipmhprotocol import Granularity
-from oaipmhprovider.mutable import MutableSource
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from oaipmhscraper import OAIPMHScraper
