@@ -18,11 +18,11 @@ from store import Line, ingest, timed
 
 from recordsilo import Silo
 from recordsilo.disk.atomic_file import group_barrier
-from silocuration.bulk import PAGE, create_job, preview, run_job, undo_job
-from silocuration.clusters import Method, clusters
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Replace
+from silocuration.batch.job import PAGE, create_job, preview, run_job, undo_job
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Replace
+from silocuration.review.clusters import Method, clusters
 
 RULES = RuleSet("bench", rules=(Replace("type", "Article", "article"),))
 

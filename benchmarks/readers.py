@@ -21,14 +21,14 @@ from page import together
 from store import Line, identifier, ingest, timed
 
 from recordsilo import Silo
-from silocuration.bulk import job_reports, undo_job
-from silocuration.rule_files import RuleSet, save_rules
-from silocuration.rules import Replace
+from silocuration.batch.job import job_reports, undo_job
+from silocuration.editing.rule_files import RuleSet, save_rules
+from silocuration.editing.rules import Replace
 from webui import urls
 
 READERS = 50
 RULES = RuleSet("bench", rules=(Replace("type", "Article", "article"),))
-APPLY = "from silocuration.cli import rules; rules()"
+APPLY = "from silocuration.commands.edits import rules; rules()"
 SERVE = """
 import sys
 from recordsilo import Silo

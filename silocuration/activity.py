@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields
 
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, make_parents
 from recordsilo.records.manifest import now_text
-from silocuration.changes import RecordChange
+from silocuration.editing.changes import RecordChange
+from silocuration.editing.fields import Fields, differing, read_fields, said
 from silocuration.errors import NoFields
-from silocuration.fields import Fields, differing, read_fields, said
 
 ACTIVITY = "curation/activity"
 SUFFIX = ".jsonl"

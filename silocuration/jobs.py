@@ -1,13 +1,13 @@
-"""Kinds of jobs: bulk changes, their preview and their undoing, over `silocuration.bulk`."""
+"""Kinds of jobs: bulk changes, their preview and their undoing, over `silocuration.batch.job`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recordsilo import Silo
-from silocuration.bulk import JobReport, run_job, undo_job
+from silocuration.batch.job import JobReport, run_job, undo_job
+from silocuration.batch.journal import Doing, Entry, JobJournal
+from silocuration.batch.planned import preview_planned
 from silocuration.errors import CurationError
-from silocuration.job_journal import Doing, Entry, JobJournal
-from silocuration.planned import preview_planned
 from silowork.errors import Interrupted
 from silowork.service import Jobs
 from silowork.values import Ending, Job, Problem
@@ -130,7 +130,7 @@ PREVIEW = Kind(
 
 
 def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
-    """Begin a bulk change that `silocuration.bulk.create_job` planned, or go on with it.
+    """Begin a bulk change that `silocuration.batch.job.create_job` planned, or go on with it.
 
     The job has the change's id.
 

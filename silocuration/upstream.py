@@ -24,13 +24,13 @@ from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.records.edit import RecordEdit, new_origin
 from recordsilo.records.manifest import Manifest, Version, base_of
 from silocuration.activity import Activity, changes_of, log_activity, log_one, of_fields
-from silocuration.bulk import changed_by_rule
-from silocuration.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
+from silocuration.batch.job import changed_by_rule
+from silocuration.editing.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
+from silocuration.editing.fields import Field, Fields, with_values, write_fields
+from silocuration.editing.merge import Conflict, Merge, merge
+from silocuration.editing.rule_files import RuleSet, kept_rules
+from silocuration.editing.rules import apply
 from silocuration.errors import NoFields, TooMuch, UpstreamRefused
-from silocuration.fields import Field, Fields, with_values, write_fields
-from silocuration.merge import Conflict, Merge, merge
-from silocuration.rule_files import RuleSet, kept_rules
-from silocuration.rules import apply
 
 SETTLED = "upstream_settled"
 """Key of a record's metadata: the newest harvested version a curator has decided about."""

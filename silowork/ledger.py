@@ -2,7 +2,7 @@
 
 One SQLite file, ``curation/jobs/ledger.sqlite``. The page writes what is wanted, the
 job's process how far it is; every change is one transaction that is on the medium when
-the call returns. Beside it lie the journals of bulk changes (`silocuration.job_journal`).
+the call returns. Beside it lie the journals of bulk changes (`silocuration.batch.journal`).
 """
 
 import json

@@ -37,15 +37,15 @@ from recordsilo.index import PageRequest
 from recordsilo.index.catalogue import entry_of
 from recordsilo.index.search_values import FACETS, FLAGS
 from recordsilo.selection import Selection
-from silocuration.attach import PREMIS, Attachment
-from silocuration.bulk import create_job, run_job, undo_job
-from silocuration.duplicates import mark_distinct, mark_duplicate
+from silocuration.batch.attach import PREMIS, Attachment
+from silocuration.batch.job import create_job, run_job, undo_job
+from silocuration.batch.planned import discard, preview_planned
+from silocuration.batch.specs import attach_job, rules_job, sheet_job
+from silocuration.batch.spreadsheet import columns_of, read_csv, write_csv
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Add, ReplacePattern, Rule, SetValues
 from silocuration.errors import CurationError
-from silocuration.job_specs import attach_job, rules_job, sheet_job
-from silocuration.planned import discard, preview_planned
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Add, ReplacePattern, Rule, SetValues
-from silocuration.spreadsheet import columns_of, read_csv, write_csv
+from silocuration.review.duplicates import mark_distinct, mark_duplicate
 from silocuration.upstream import Kind, accept, follow, keep, propose_all, resolve, reviews
 from webui.app import create_app
 from webui.site import Settings

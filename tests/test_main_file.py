@@ -11,8 +11,8 @@ from recordsilo.formats.documents import parsed, unwrapped
 from recordsilo.formats.table import signature
 from recordsilo.index.projection import description_of
 from recordsilo.index.schema import VERSION
-from silocuration.changes import metadata_document
-from silocuration.duplicates import _description
+from silocuration.editing.changes import metadata_document
+from silocuration.review.duplicates import _description
 from siloexport.targets.tables import _described
 from webui.record.view import record_view
 from webui.site import Settings, Site

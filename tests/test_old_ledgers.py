@@ -13,7 +13,7 @@ import pytest
 
 from oaipmhscraper.documents.journal import FetchJournal
 from oaipmhscraper.lists.journal import Journal
-from silocuration.job_journal import Doing, JobJournal, job_ids
+from silocuration.batch.journal import Doing, JobJournal, job_ids
 from siloexport.ledger import Ledger
 from siloexport.values import DepositState
 from silowork.ledger import JobLedger

@@ -9,8 +9,8 @@ import sys
 from typing import Any
 
 from recordsilo import Silo
-from silocuration import bulk
-from silocuration.job_journal import JobJournal
+from silocuration.batch import job as bulk
+from silocuration.batch.journal import JobJournal
 
 PAGE = 4
 STEPS = [

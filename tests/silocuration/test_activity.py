@@ -14,7 +14,7 @@ from silocuration.activity import (
     of_fields,
     of_file,
 )
-from silocuration.fields import Field
+from silocuration.editing.fields import Field
 
 
 def line(number: int, **more: str) -> Activity:

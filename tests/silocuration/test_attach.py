@@ -7,12 +7,12 @@ from lxml import etree
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from silocuration.attach import Attachment
-from silocuration.bulk import create_job, preview, run_job, undo_job
+from silocuration.batch.attach import Attachment
+from silocuration.batch.job import create_job, preview, run_job, undo_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.premis import NAMESPACE, premis_of
+from silocuration.batch.specs import attach_job
 from silocuration.errors import RuleRefused
-from silocuration.job_journal import Doing
-from silocuration.job_specs import attach_job
-from silocuration.premis import NAMESPACE, premis_of
 
 Fill = Callable[..., list[str]]
 P = {"p": NAMESPACE}

@@ -11,14 +11,14 @@ from recordsilo.audit.check import Audit
 from recordsilo.errors import FileInTheWay
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
-from silocuration import bulk
-from silocuration.bulk import create_job, job_report, job_reports, preview, run_job, undo_job
+from silocuration.batch import job as bulk
+from silocuration.batch.job import create_job, job_report, job_reports, preview, run_job, undo_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import rules_job
+from silocuration.editing.fields import read_fields, said
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Add, Remove, Replace, ReplacePattern, Rule
 from silocuration.errors import JobBusy, JobNotFound, PatternTooSlow
-from silocuration.fields import read_fields, said
-from silocuration.job_journal import Doing
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Add, Remove, Replace, ReplacePattern, Rule
 
 Fill = Callable[..., list[str]]
 

@@ -21,13 +21,12 @@ from recordsilo import Silo
 from recordsilo.audit.check import Audit
 from recordsilo.audit.findings import Code
 from recordsilo.records.manifest import Origin
-from silocuration.bulk import create_job, preview, run_job, undo_job
-from silocuration.errors import NoFields
-from silocuration.fields import read_fields, said
-from silocuration.job_journal import Doing
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet
-from silocuration.rules import (
+from silocuration.batch.job import create_job, preview, run_job, undo_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import rules_job
+from silocuration.editing.fields import read_fields, said
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import (
     Add,
     Case,
     ChangeCase,
@@ -41,6 +40,7 @@ from silocuration.rules import (
     Split,
     Trim,
 )
+from silocuration.errors import NoFields
 
 KILLED_JOB = str(Path(__file__).with_name("killed_job.py"))
 SIGKILLED = -9

@@ -10,9 +10,9 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.cli import _run
-from silocuration.bulk import create_job
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import load_rules
+from silocuration.batch.job import create_job
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import load_rules
 
 Fill = Callable[..., list[str]]
 RULE = """title = "one spelling"
@@ -253,7 +253,7 @@ def test_a_job_of_a_slow_pattern_is_deleted_where_it_changed_nothing(
 def test_a_job_of_a_slow_pattern_stays_where_it_changed_a_record(
     run: Run, myrepo: str, silo: Silo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("silocuration.bulk.PAGE", 1)
+    monkeypatch.setattr("silocuration.batch.job.PAGE", 1)
     slow = f"<dc><subject>{'a' * 5000}!</subject></dc>".encode()
     silo.get_item("oai:repo.example:zz").put_stream("oai_dc", slow, None, True)
     heavy = RULE + "[[change]]\ndo = 'remove'\nfield = 'subject'\npattern = '^(a|aa)+$'\n"

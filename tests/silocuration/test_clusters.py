@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from silocuration.clusters import (
+from silocuration.review.clusters import (
     Cluster,
     Method,
     clusters,

@@ -9,8 +9,8 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.formats import Description, Value
 from recordsilo.index import SearchFilters
 from silocuration.activity import Wanted, activity
-from silocuration.duplicates import duplicates, key_of, mark_distinct, mark_duplicate
 from silocuration.errors import MarkRefused
+from silocuration.review.duplicates import duplicates, key_of, mark_distinct, mark_duplicate
 
 DC = "<dc><title>{}</title><creator>{}</creator><date>{}</date></dc>"
 

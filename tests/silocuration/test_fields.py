@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from silocuration.errors import NoFields, UnknownField
-from silocuration.fields import (
+from silocuration.editing.fields import (
     Document,
     Field,
     differing,
@@ -22,6 +21,7 @@ from silocuration.fields import (
     with_values,
     write_fields,
 )
+from silocuration.errors import NoFields, UnknownField
 
 OAI_DC = b"""<metadata xmlns="http://www.openarchives.org/OAI/2.0/"><oai_dc:dc\
  xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"\

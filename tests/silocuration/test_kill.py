@@ -12,11 +12,11 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.audit.check import Audit
-from silocuration.bulk import job_report, job_reports, preview, run_job, undo_job
-from silocuration.job_journal import Doing
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet, save_rules
-from silocuration.rules import Add, Replace
+from silocuration.batch.job import job_report, job_reports, preview, run_job, undo_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet, save_rules
+from silocuration.editing.rules import Add, Replace
 
 Fill = Callable[..., list[str]]
 RULES = RuleSet(
@@ -39,7 +39,7 @@ def digests(silo: Silo) -> dict[str, str]:
 
 def killed_in_the_middle(silo: Silo, number: int) -> str:
     """Start the rules in a process of their own, and kill it once a tenth is done."""
-    command = [sys.executable, "-c", "from silocuration.cli import rules; rules()"]
+    command = [sys.executable, "-c", "from silocuration.commands.edits import rules; rules()"]
     process = subprocess.Popen([*command, "apply", silo.path, "types", "-q"])
     try:
         while process.poll() is None:

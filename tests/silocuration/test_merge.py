@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from silocuration.fields import Field, Fields, said
-from silocuration.merge import merge
+from silocuration.editing.fields import Field, Fields, said
+from silocuration.editing.merge import merge
 
 
 def fields(**values: str) -> Fields:

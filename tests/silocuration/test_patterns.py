@@ -9,9 +9,9 @@ from examples import family
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from silocuration import patterns
+from silocuration.editing import patterns
+from silocuration.editing.patterns import check_replacement, compiled, finds, replaced
 from silocuration.errors import CurationError, PatternTooSlow, RuleRefused, TooMuch
-from silocuration.patterns import check_replacement, compiled, finds, replaced
 
 MIB = 1 << 20
 

@@ -7,13 +7,13 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
-from silocuration.bulk import create_job, job_report, preview, run_job
+from silocuration.batch.job import create_job, job_report, preview, run_job
+from silocuration.batch.journal import JobJournal, remove_journal
+from silocuration.batch.planned import discard, noted_preview, preview_planned
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Replace
 from silocuration.errors import JobBusy, JobNotFound
-from silocuration.job_journal import JobJournal, remove_journal
-from silocuration.job_specs import rules_job
-from silocuration.planned import discard, noted_preview, preview_planned
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Replace
 
 Fill = Callable[..., list[str]]
 SPEC = rules_job(RuleSet("types", rules=(Replace("type", "Article", "article"),)))

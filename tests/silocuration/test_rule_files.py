@@ -13,13 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from silocuration import patterns
-from silocuration.bulk import create_job, preview, run_job
-from silocuration.errors import CurationError, RuleRefused
-from silocuration.fields import read_fields, said, write_fields
-from silocuration.job_journal import Doing
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import (
+from silocuration.batch.job import create_job, preview, run_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import rules_job
+from silocuration.editing import patterns
+from silocuration.editing.fields import read_fields, said, write_fields
+from silocuration.editing.rule_files import (
     RuleSet,
     from_table,
     load_rules,
@@ -28,7 +27,8 @@ from silocuration.rule_files import (
     save_rules,
     to_table,
 )
-from silocuration.rules import Add, Move, Rule, SetValues, apply
+from silocuration.editing.rules import Add, Move, Rule, SetValues, apply
+from silocuration.errors import CurationError, RuleRefused
 
 Fill = Callable[..., list[str]]
 DO = ["set", "add", "replace", "replace pattern", "remove", "split", "trim", "case", "map",

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from silocuration import rules
-from silocuration.errors import PatternTooSlow, RecordTooSlow, RuleRefused, TooMuch
-from silocuration.fields import Field, Fields, said
-from silocuration.patterns import PATTERN_SECONDS
-from silocuration.rules import (
+from silocuration.editing import rules
+from silocuration.editing.fields import Field, Fields, said
+from silocuration.editing.patterns import PATTERN_SECONDS
+from silocuration.editing.rules import (
     Add,
     Case,
     ChangeCase,
@@ -27,6 +26,7 @@ from silocuration.rules import (
     apply,
     check,
 )
+from silocuration.errors import PatternTooSlow, RecordTooSlow, RuleRefused, TooMuch
 
 BEFORE: Fields = (
     Field("title", "the  Tides", "en", 0),

@@ -11,18 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recordsilo import Silo
-from silocuration.bulk import create_job, preview, run_job, undo_job
-from silocuration.errors import SpreadsheetRefused
-from silocuration.fields import Field, Fields, read_fields, said, sound_text
-from silocuration.job_journal import Doing
-from silocuration.job_specs import sheet_job
-from silocuration.spreadsheet import (
+from silocuration.batch.job import create_job, preview, run_job, undo_job
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import sheet_job
+from silocuration.batch.spreadsheet import (
     Column,
     SheetRow,
     columns_of,
     read_csv,
     write_csv,
 )
+from silocuration.editing.fields import Field, Fields, read_fields, said, sound_text
+from silocuration.errors import SpreadsheetRefused
 
 Fill = Callable[..., list[str]]
 

@@ -10,12 +10,12 @@ from recordsilo.errors import RevisionConflict
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
 from silocuration.activity import Wanted, activity
-from silocuration.bulk import create_job, run_job
+from silocuration.batch.job import create_job, run_job
+from silocuration.batch.specs import rules_job
+from silocuration.editing.fields import Field, Fields, read_fields, said, values_of, write_fields
+from silocuration.editing.rule_files import RuleSet, save_rules
+from silocuration.editing.rules import Replace
 from silocuration.errors import NoFields, UpstreamRefused
-from silocuration.fields import Field, Fields, read_fields, said, values_of, write_fields
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet, save_rules
-from silocuration.rules import Replace
 from silocuration.upstream import (
     Kind,
     accept,

@@ -9,10 +9,10 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.selection import Selection
 from silocuration.activity import Activity, Wanted, activity, log_activity
-from silocuration.bulk import create_job, run_job, undo_job
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet
-from silocuration.rules import SetValues
+from silocuration.batch.job import create_job, run_job, undo_job
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import SetValues
 
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"

@@ -11,11 +11,11 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from silocuration.bulk import create_job, held, job_report
+from silocuration.batch.job import create_job, held, job_report
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet, load_rules
+from silocuration.editing.rules import Add
 from silocuration.errors import JobBusy
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet, load_rules
-from silocuration.rules import Add
 from webui.bulk import previews
 from webui.pages import bulk_report
 

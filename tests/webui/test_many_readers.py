@@ -12,8 +12,8 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
-from silocuration.rule_files import RuleSet, save_rules
-from silocuration.rules import Replace
+from silocuration.editing.rule_files import RuleSet, save_rules
+from silocuration.editing.rules import Replace
 from webui import urls
 from webui.server import PageServer
 
@@ -97,7 +97,7 @@ def test_readers_meet_no_error_and_nothing_torn_while_a_bulk_edit_runs(
     readers = [Reader(port, number) for number in range(READERS)]
     is_over = threading.Event()
     threads = all_at_once(lambda one=one: one.read(is_over) for one in readers)  # type: ignore[misc]
-    command = [sys.executable, "-c", "from silocuration.cli import rules; rules()"]
+    command = [sys.executable, "-c", "from silocuration.commands.edits import rules; rules()"]
     try:
         done = subprocess.run([*command, "apply", silo.path, "types", "-q"], check=False)
     finally:

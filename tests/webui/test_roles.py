@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
-from silocuration.bulk import create_job, run_job
-from silocuration.job_journal import job_ids
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet, save_rules
-from silocuration.rules import Trim
+from silocuration.batch.job import create_job, run_job
+from silocuration.batch.journal import job_ids
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet, save_rules
+from silocuration.editing.rules import Trim
 from silocuration.searches import SavedSearch, save_search
 from webui import app, routes
 from webui.http.messages import Response

@@ -1,8 +1,8 @@
 """Where the page hands over a bulk change to be done, or undone, beside its requests."""
 
-from silocuration.bulk import create_job
-from silocuration.job_journal import JobJournal
-from silocuration.job_specs import JobSpec
+from silocuration.batch.job import create_job
+from silocuration.batch.journal import JobJournal
+from silocuration.batch.specs import JobSpec
 from silocuration.jobs import PREVIEW, begin_change, begin_undo
 from silowork.values import Job
 from webui import urls

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from silocuration.bulk import Preview, preview
-from silocuration.job_specs import JobSpec
+from silocuration.batch.job import Preview, preview
+from silocuration.batch.specs import JobSpec
 from webui.site import Call
 
 LOOKED_AT = 20_000

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from recordsilo.selection import Selection, selection_table
-from silocuration.fields import sound_text
-from silocuration.rule_files import RuleSet, from_table, to_table
-from silocuration.rules import Case
+from silocuration.editing.fields import sound_text
+from silocuration.editing.rule_files import RuleSet, from_table, to_table
+from silocuration.editing.rules import Case
 from webui.http.errors import BadRequest
 
 MAX_CHANGES = 100

@@ -5,8 +5,8 @@ from itertools import islice
 from typing import Any
 
 from recordsilo.records.manifest import STATES
-from silocuration.bulk import Preview
-from silocuration.spreadsheet import fields_of
+from silocuration.batch.job import Preview
+from silocuration.batch.spreadsheet import fields_of
 from webui import urls
 from webui.bulk.previews import preview_json
 from webui.bulk.rule_form import BY_NAME, CASES, KINDS, RuleForm

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from recordsilo.formats.known.dublin_core import OAI_DC
-from silocuration.fields import Field, Fields, said, sound_text, values_of, with_values
-from silocuration.merge import merge
+from silocuration.editing.fields import Field, Fields, said, sound_text, values_of, with_values
+from silocuration.editing.merge import merge
 from webui.http.errors import BadRequest
 
 DUBLIN_CORE = OAI_DC.fields

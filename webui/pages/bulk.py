@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 
 from recordsilo.errors import RecordNotFound, RecordSiloError, SearchError
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
 from silocuration.errors import CurationError
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet, load_rules, rules_text, save_rules, to_table
 from webui import urls
 from webui.activity import note
 from webui.bulk import jobs

@@ -2,9 +2,9 @@
 
 import tomli_w
 
-from silocuration.bulk import JobReport, job_report
-from silocuration.job_journal import Doing, JobJournal, job_ids
-from silocuration.planned import discard, is_discardable, is_untouched, noted_preview
+from silocuration.batch.job import JobReport, job_report
+from silocuration.batch.journal import Doing, JobJournal, job_ids
+from silocuration.batch.planned import discard, is_discardable, is_untouched, noted_preview
 from webui import urls
 from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo

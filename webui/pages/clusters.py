@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from silocuration.clusters import Cluster, Method, clusters
-from silocuration.counts import CLUSTERED, value_counts
+from silocuration.review.clusters import Cluster, Method, clusters
+from silocuration.review.counts import CLUSTERED, value_counts
 from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view

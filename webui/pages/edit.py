@@ -5,8 +5,8 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.records.manifest import STATES
+from silocuration.editing.fields import Fields, read_fields, write_fields
 from silocuration.errors import NoFields
-from silocuration.fields import Fields, read_fields, write_fields
 from webui import urls
 from webui.editing.changes import changed
 from webui.editing.curator import WORKING_COPY, Curator, require_curated

@@ -7,8 +7,8 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
-from silocuration.counts import finding_counts
-from silocuration.duplicates import Group, duplicates, mark_distinct, mark_duplicate
+from silocuration.review.counts import finding_counts
+from silocuration.review.duplicates import Group, duplicates, mark_distinct, mark_duplicate
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect

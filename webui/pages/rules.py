@@ -4,10 +4,16 @@ from typing import Any
 
 import tomli_w
 
-from silocuration.bulk import Preview
+from silocuration.batch.job import Preview
+from silocuration.batch.specs import JobSpec, rules_job
+from silocuration.editing.rule_files import (
+    delete_rules,
+    load_rules,
+    rule_names,
+    rules_text,
+    to_table,
+)
 from silocuration.errors import CurationError
-from silocuration.job_specs import JobSpec, rules_job
-from silocuration.rule_files import delete_rules, load_rules, rule_names, rules_text, to_table
 from webui import urls
 from webui.activity import note
 from webui.bulk import jobs

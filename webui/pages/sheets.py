@@ -5,10 +5,10 @@ import tempfile
 from collections.abc import Callable
 from typing import BinaryIO
 
-from silocuration.attach import MAX_BYTES as ATTACHED_BYTES
-from silocuration.attach import PREMIS, Attachment
-from silocuration.job_specs import JobSpec, attach_job, sheet_job
-from silocuration.spreadsheet import MAX_BYTES, read_csv, write_csv
+from silocuration.batch.attach import MAX_BYTES as ATTACHED_BYTES
+from silocuration.batch.attach import PREMIS, Attachment
+from silocuration.batch.specs import JobSpec, attach_job, sheet_job
+from silocuration.batch.spreadsheet import MAX_BYTES, read_csv, write_csv
 from webui import urls
 from webui.bulk import jobs, staged_uploads
 from webui.bulk.previews import look, preview_json

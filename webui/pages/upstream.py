@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from recordsilo import HarvestedRecord, Silo
+from silocuration.editing.fields import Fields
+from silocuration.editing.merge import Conflict
 from silocuration.errors import UpstreamRefused
-from silocuration.fields import Fields
-from silocuration.merge import Conflict
 from silocuration.proposal_jobs import PROPOSE
 from silocuration.upstream import (
     Kind,

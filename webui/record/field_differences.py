@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recordsilo.formats import Description, describe
+from silocuration.editing.fields import read_fields
 from silocuration.errors import NoFields
-from silocuration.fields import read_fields
 
 Kind = Literal["same", "moved", "changed", "added", "removed"]
 ALIKE = 0.5

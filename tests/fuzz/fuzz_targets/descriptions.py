@@ -10,8 +10,8 @@ from recordsilo.formats import describe, links_of
 from recordsilo.formats.canonical import canonical_lines
 from recordsilo.formats.documents import unwrap
 from recordsilo.formats.quality import findings
+from silocuration.editing.fields import read_fields, write_fields
 from silocuration.errors import NoFields
-from silocuration.fields import read_fields, write_fields
 
 _GOLDEN = os.path.join(
     os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "recordsilo", "formats", "golden"

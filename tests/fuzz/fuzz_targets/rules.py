@@ -6,10 +6,9 @@ from collections.abc import Hashable, Iterable
 
 from fuzzing.target import Target
 
-from silocuration.changes import CannotChange
-from silocuration.errors import CurationError, NoFields, RuleRefused
-from silocuration.fields import Fields, read_fields, write_fields
-from silocuration.rule_files import (
+from silocuration.editing.changes import CannotChange
+from silocuration.editing.fields import Fields, read_fields, write_fields
+from silocuration.editing.rule_files import (
     from_table,
     load_rules,
     rules_directory,
@@ -17,7 +16,8 @@ from silocuration.rule_files import (
     save_rules,
     to_table,
 )
-from silocuration.rules import apply
+from silocuration.editing.rules import apply
+from silocuration.errors import CurationError, NoFields, RuleRefused
 
 DC = b"""<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
  xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title xml:lang="en">the  Tides</dc:title>

@@ -8,9 +8,9 @@ from fuzzing.target import Target
 from fuzz_targets.rules import DC
 from recordsilo.disk.digest import Digest
 from recordsilo.records.manifest import Manifest, Origin, Version
-from silocuration.changes import CannotChange, ReadFile, mark_of
+from silocuration.batch.spreadsheet import plan_row, read_csv
+from silocuration.editing.changes import CannotChange, ReadFile, mark_of
 from silocuration.errors import SpreadsheetRefused
-from silocuration.spreadsheet import plan_row, read_csv
 
 _VERSION = Version(
     "1", "2026", Origin("local"), ("oai_dc",), (), ("oai_dc",), (), {"oai_dc": Digest("0" * 64, 1)}

@@ -10,10 +10,10 @@ import pytest
 
 from recordsilo import Silo
 from silocuration.activity import Wanted, activity
-from silocuration.bulk import create_job
-from silocuration.job_specs import rules_job
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Add
+from silocuration.batch.job import create_job
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Add
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import JobLedger
 from silowork.queue import Broker

@@ -13,12 +13,12 @@ import pytest
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
-from silocuration.bulk import create_job
-from silocuration.job_journal import job_ids
-from silocuration.job_specs import rules_job
+from silocuration.batch.job import create_job
+from silocuration.batch.journal import job_ids
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Add
 from silocuration.jobs import begin_change
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Add
 from silowork.running import run_job
 from silowork.service import Jobs
 from silowork.values import Action, Job, State
@@ -117,7 +117,7 @@ def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
     ("held", "command", "again"),
     [
         (
-            ("silocuration.job_journal", "JobJournal", "keep"),
+            ("silocuration.batch.journal", "JobJournal", "keep"),
             "rules apply {silo} {rule}",
             "bulk resume {silo} {job}",
         ),

@@ -18,12 +18,12 @@ from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
-from silocuration.bulk import create_job, job_report
-from silocuration.job_journal import Doing
-from silocuration.job_specs import rules_job
+from silocuration.batch.job import create_job, job_report
+from silocuration.batch.journal import Doing
+from silocuration.batch.specs import rules_job
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import Add
 from silocuration.jobs import begin_change, begin_undo
-from silocuration.rule_files import RuleSet
-from silocuration.rules import Add
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import LEDGER
 from silowork.queue import Broker, Sender

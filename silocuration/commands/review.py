@@ -13,14 +13,14 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, directory
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
-from silocuration.clusters import Method, clusters
-from silocuration.command_errors import sentences
-from silocuration.counts import CLUSTERED, finding_counts, value_counts
-from silocuration.duplicates import duplicates, mark_distinct, mark_duplicate
-from silocuration.fields import Fields
-from silocuration.merge import Conflict
-from silocuration.rule_files import RuleSet, write_rules
-from silocuration.rules import MapValues
+from silocuration.commands.errors import sentences
+from silocuration.editing.fields import Fields
+from silocuration.editing.merge import Conflict
+from silocuration.editing.rule_files import RuleSet, write_rules
+from silocuration.editing.rules import MapValues
+from silocuration.review.clusters import Method, clusters
+from silocuration.review.counts import CLUSTERED, finding_counts, value_counts
+from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
 from silocuration.upstream import (
     Kind,
     Review,

@@ -12,10 +12,10 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection
-from silocuration.attach import Attachment, plan_attachment
-from silocuration.changes import ReadFile, RecordChange, plan_record
-from silocuration.rule_files import RuleSet, absent_fields, from_table, to_table
-from silocuration.spreadsheet import SheetRow, plan_row
+from silocuration.batch.attach import Attachment, plan_attachment
+from silocuration.batch.spreadsheet import SheetRow, plan_row
+from silocuration.editing.changes import ReadFile, RecordChange, plan_record
+from silocuration.editing.rule_files import RuleSet, absent_fields, from_table, to_table
 
 Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
 """(manifest, read, what the job was given for the record) → what to do."""

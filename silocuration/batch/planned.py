@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import Any
 
 from recordsilo import Silo
-from silocuration.bulk import Preview, Progress, Sample, held, preview
-from silocuration.job_journal import Doing, JobJournal, remove_journal
-from silocuration.job_specs import JobSpec
+from silocuration.batch.job import Preview, Progress, Sample, held, preview
+from silocuration.batch.journal import Doing, JobJournal, remove_journal
+from silocuration.batch.specs import JobSpec
 
 PREVIEW = "preview"
 """Under which the journal keeps the preview."""

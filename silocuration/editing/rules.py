@@ -15,9 +15,9 @@ from typing import Any
 
 import regex
 
+from silocuration.editing.fields import Field, Fields, said, sound_text, with_values
+from silocuration.editing.patterns import check_replacement, compiled, finds, replaced
 from silocuration.errors import RecordTooSlow, RuleRefused, TooMuch
-from silocuration.fields import Field, Fields, said, sound_text, with_values
-from silocuration.patterns import check_replacement, compiled, finds, replaced
 
 MAX_CHARACTERS = 100_000
 """In a value that a rule writes; one that was longer before may keep its length."""

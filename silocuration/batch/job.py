@@ -28,11 +28,11 @@ from silocuration.activity import (
     of_change,
     of_file,
 )
-from silocuration.changes import CannotChange, FileChange, RecordChange, mark_of
+from silocuration.batch.journal import Doing, Entry, JobJournal, job_ids
+from silocuration.batch.specs import JobSpec, Planner, planner_of, remarks_on
+from silocuration.editing.changes import CannotChange, FileChange, RecordChange, mark_of
+from silocuration.editing.fields import said
 from silocuration.errors import JobBusy
-from silocuration.fields import said
-from silocuration.job_journal import Doing, Entry, JobJournal, job_ids
-from silocuration.job_specs import JobSpec, Planner, planner_of, remarks_on
 
 GONE = "is not in this Silo"
 LISTED = 1000

@@ -12,10 +12,10 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.formats import is_metadata
 from recordsilo.index.projection import metadata_paths
 from recordsilo.records.manifest import Manifest, Version
+from silocuration.editing.fields import Document, Fields, differing
+from silocuration.editing.rule_files import RuleSet
+from silocuration.editing.rules import apply
 from silocuration.errors import NoFields, TooMuch
-from silocuration.fields import Document, Fields, differing
-from silocuration.rule_files import RuleSet
-from silocuration.rules import apply
 
 WORKING_COPY = "workingcopy"
 

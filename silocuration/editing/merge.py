@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from silocuration.fields import Field, Fields, values_of, with_values
+from silocuration.editing.fields import Field, Fields, values_of, with_values
 
 Said = tuple[str, str]
 """Text, white space folded, and language of a value."""

@@ -21,9 +21,8 @@ from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.formats import FORMATS, format_of_file
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, selection_from, selection_table
-from silocuration.errors import RuleNotFound, RuleRefused, UnknownField
-from silocuration.fields import field_names, unknown_field
-from silocuration.rules import (
+from silocuration.editing.fields import field_names, unknown_field
+from silocuration.editing.rules import (
     Add,
     Case,
     ChangeCase,
@@ -39,6 +38,7 @@ from silocuration.rules import (
     Trim,
     check,
 )
+from silocuration.errors import RuleNotFound, RuleRefused, UnknownField
 
 RULES = "curation/rules"
 MAIN = "oai_dc"

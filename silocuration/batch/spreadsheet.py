@@ -18,7 +18,7 @@ from recordsilo.cells import bare, guarded, joined, split
 from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import format_of_file
 from recordsilo.records.manifest import Manifest
-from silocuration.changes import (
+from silocuration.editing.changes import (
     CannotChange,
     FileChange,
     ReadFile,
@@ -27,8 +27,15 @@ from silocuration.changes import (
     mark_of,
     metadata_fields,
 )
+from silocuration.editing.fields import (
+    Field,
+    Fields,
+    field_names,
+    sound_text,
+    with_values,
+    write_fields,
+)
 from silocuration.errors import NoFields, SpreadsheetRefused
-from silocuration.fields import Field, Fields, field_names, sound_text, with_values, write_fields
 
 IDENTIFIER, MARK = "identifier", "mark"
 _DC_IDENTIFIER = "dc:identifier"

@@ -16,8 +16,8 @@ from recordsilo.formats import Description
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.projection import DUPLICATE_OF, description_of
 from silocuration.activity import log_one
-from silocuration.clusters import fingerprint
 from silocuration.errors import MarkRefused
+from silocuration.review.clusters import fingerprint
 
 NOT_DUPLICATE_OF = "not_duplicate_of"
 """Key of a record's metadata: identifiers of records it is no duplicate of."""

@@ -8,9 +8,15 @@ from typing import Any
 from recordsilo.disk.names import check_path
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Manifest
-from silocuration.changes import CannotChange, FileChange, ReadFile, RecordChange, editable_version
+from silocuration.batch.premis import premis_of
+from silocuration.editing.changes import (
+    CannotChange,
+    FileChange,
+    ReadFile,
+    RecordChange,
+    editable_version,
+)
 from silocuration.errors import RuleRefused
-from silocuration.premis import premis_of
 
 MAX_BYTES = 16 << 20
 """Of a file attached to each of many records: a licence, a note."""

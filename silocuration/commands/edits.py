@@ -1,4 +1,4 @@
-"""The commands `silo rules`, `sheet`, `attach` and `bulk`; `look_commands` has the others.
+"""The commands `silo rules`, `sheet`, `attach` and `bulk`; `review` has the others.
 
 Exit codes: 0 done; 1 finished, with records passed over that the output names; 2 wrong
 input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
@@ -17,8 +17,8 @@ from recordsilo.commands.options import as_json, directory, selecting, why
 from recordsilo.disk.whole_file import as_text, whole_file
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
-from silocuration.attach import MAX_BYTES, Attachment
-from silocuration.bulk import (
+from silocuration.batch.attach import MAX_BYTES, Attachment
+from silocuration.batch.job import (
     JobReport,
     Preview,
     Sample,
@@ -29,14 +29,14 @@ from silocuration.bulk import (
     run_job,
     undo_job,
 )
-from silocuration.command_errors import sentences
+from silocuration.batch.journal import Doing
+from silocuration.batch.planned import discard, is_discardable
+from silocuration.batch.premis import PATH as PREMIS_PATH
+from silocuration.batch.specs import JobSpec, attach_job, rules_job, sheet_job
+from silocuration.batch.spreadsheet import Column, read_csv, write_csv
+from silocuration.commands.errors import sentences
+from silocuration.editing.rule_files import load_rules, rule_names
 from silocuration.errors import CurationError, PatternTooSlow, RecordTooSlow, RuleRefused
-from silocuration.job_journal import Doing
-from silocuration.job_specs import JobSpec, attach_job, rules_job, sheet_job
-from silocuration.planned import discard, is_discardable
-from silocuration.premis import PATH as PREMIS_PATH
-from silocuration.rule_files import load_rules, rule_names
-from silocuration.spreadsheet import Column, read_csv, write_csv
 
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; say only what failed.")
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")

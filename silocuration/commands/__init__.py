@@ -1,0 +1,2 @@
+"""The commands `silo rules`, `sheet`, `attach` and `bulk` (`edits`); `quality`, `clusters` and
+`upstream` (`review`)."""
