@@ -54,7 +54,7 @@ def _split(text: str) -> SplitResult:
     try:
         text.encode()  # half of a surrogate pair is a ValueError, too
         parts = urlsplit(text)
-        port_is_sound = parts.port is None or parts.port >= 0
+        port_is_sound = parts.port is None or parts.port > 0
     except ValueError:
         port_is_sound = False
     if not port_is_sound or parts.scheme.lower() not in {"http", "https"} or not parts.hostname:

@@ -1,9 +1,9 @@
-"""What comes back for a request, and when to ask again (pure).
+"""What comes back for a request, and what its headers say (pure).
 
 Source: RFC 9110, sections 10.2.3 (Retry-After) and 15.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -94,19 +94,6 @@ def retry_after(value: str | None, now: datetime) -> float | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - now).total_seconds())
-
-
-def backoff(attempt: int, base: float, cap: float, random: Callable[[], float]) -> float:
-    """Seconds before the next attempt: doubling from ``base``, half of it left to chance.
-
-    Args:
-        attempt: How many attempts have failed, from 1.
-        base: Seconds after the first.
-        cap: The longest pause.
-        random: Gives numbers in [0, 1).
-    """
-    full = min(cap, base * 2.0 ** min(attempt - 1, 32))
-    return full * (0.5 + random() / 2)
 
 
 def number_of(text: str | None) -> int | None:

@@ -8,21 +8,22 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http.client import responses as status_phrases
 from typing import Generic, TypeVar
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 
 from politeweb.addresses import Address, without_credentials
-from politeweb.answers import backoff, media_type, number_of, retry_after
+from politeweb.answers import media_type, number_of
+from politeweb.attempts import Passing, attempted
 from politeweb.errors import FetchError, RetryLater
 from politeweb.failures import BROKEN, is_final, reason_of
 from politeweb.pace import Pace
 from politeweb.public_hosts import PrivateAddress, guarded, is_public
 from politeweb.robots import Robots
-from politeweb.sessions import Auth, PlainSession, keep_header
+from politeweb.sessions import PlainSession, keep_header, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
 
 T = TypeVar("T")
@@ -110,16 +111,6 @@ Store = Callable[[FileHead, Iterator[bytes]], T]
 """Takes a file's head and its content, piece by piece; raises `FileRefused` to leave it."""
 
 
-class _Passing(Exception):
-    """An attempt failed in a way that may pass; ``wait``: seconds the server asks for."""
-
-    def __init__(self, reason: str, wait: float | None = None, status: int = 0) -> None:
-        self.reason = reason
-        self.wait = wait
-        self.status = status
-        super().__init__(reason)
-
-
 @dataclass(frozen=True, slots=True)
 class _Order(Generic[T]):
     """One file to be fetched."""
@@ -202,14 +193,13 @@ class FileTransport:
     # ------------------------------------------------------------------ attempts
 
     def _ordered(self, order: _Order[T]) -> T:
-        for attempt in range(1, self._settings.attempts + 1):
-            try:
-                return self._attempt(order)
-            except _Passing as failure:
-                if attempt == self._settings.attempts:
-                    raise self._given_up(order.url, failure) from failure
-                self._sleep(self._pause(order.url, failure, attempt))
-        raise AssertionError("HttpSettings refuses less than one attempt")
+        return attempted(
+            lambda _: self._attempt(order),
+            lambda _, seconds: self._sleep(seconds),
+            self._settings,
+            now=lambda: datetime.now(UTC),
+            random=random.random,
+        )
 
     def _attempt(self, order: _Order[T]) -> T:
         target = _checked(order.url)
@@ -217,9 +207,9 @@ class FileTransport:
             if order.robots:
                 self._check_robots(target)
             with closing(self._get(target, order)) as response:
-                if response.status_code not in {301, 302, 303, 307, 308}:
+                location = location_of(response)
+                if location is None:
                     return self._taken(response, target, order)
-                location = response.headers.get("location") or ""
             target = _checked(location, target)
         raise FileRefused(order.url, f"redirects more than {self._settings.max_redirects} times")
 
@@ -234,80 +224,56 @@ class FileTransport:
         self._sleep(self._hosts.pace(url, self._robots.delay(url) if order.robots else 0).reserve())
         headers = {**settings.headers, "Accept": "*/*", "Accept-Encoding": "identity"}
         headers |= order.conditions
-        auth: Auth = keep_header
-        if self._base is not None and self._base.shares_credentials_with(url):
-            headers |= dict(settings.secret_headers)
-            told = any(name.lower() == "authorization" for name in headers)
-            auth = keep_header if told else self._base.auth or settings.auth
+        headers, auth = with_credentials(headers, url, self._base, settings, keep_header)
         try:
-            return self._session.request(
-                "GET",
-                url,
-                headers=headers,
-                auth=auth,
-                timeout=(settings.connect_timeout, settings.read_timeout),
-                allow_redirects=False,
-                stream=True,
-                verify=settings.verify,
-                proxies=settings.proxies,
-            )
+            return sent(self._session, settings, "GET", url, headers=headers, auth=auth)
         except PrivateAddress as error:
             raise FileRefused(url, f"is not fetched: {error}") from error
         except BROKEN as error:
-            raise self._failed(url, error) from error
+            raise self._failed(order, error) from error
 
     def _taken(self, response: requests.Response, url: str, order: _Order[T]) -> T:
         status = response.status_code
         if status == 304:
             raise NotChanged
+        phrase = f"HTTP {status} {status_phrases.get(status, '')}".rstrip()
         if status in {408, 429} or status >= 500:
-            wait = retry_after(response.headers.get("retry-after"), datetime.now(UTC))
-            raise _Passing(f"HTTP {status} {status_phrases.get(status, '')}".rstrip(), wait, status)
+            raise self._passing(order, phrase, status, response.headers.get("retry-after"))
         if status != 200:
-            phrase = f"HTTP {status} {status_phrases.get(status, '')}".rstrip()
             raise FileRefused(url, f"is answered by {phrase}")
         head = _head(response, url)
         if head.length is not None and head.length > order.max_size:
             raise _too_large(url, order.max_size)
-        return order.store(head, self._content(response, head, order.max_size))
+        return order.store(head, self._content(response, head, order))
 
-    def _content(self, response: requests.Response, head: FileHead, limit: int) -> Iterator[bytes]:
+    def _content(
+        self, response: requests.Response, head: FileHead, order: _Order[T]
+    ) -> Iterator[bytes]:
         size = 0
         try:
             for piece in response.raw.stream(_PIECE, decode_content=True):
                 size += len(piece)
-                if size > limit:
-                    raise _too_large(head.url, limit)
+                if size > order.max_size:
+                    raise _too_large(head.url, order.max_size)
                 yield piece
         except BROKEN as error:
-            raise self._failed(head.url, error) from error
+            raise self._failed(order, error) from error
         if head.length is not None and size != head.length:
-            raise _Passing(f"the file was cut short after {size:,} bytes")
+            raise self._passing(order, f"the file was cut short after {size:,} bytes")
 
-    def _failed(self, url: str, error: Exception) -> Exception:
+    def _failed(self, order: _Order[T], error: Exception) -> Exception:
         reason = reason_of(error, self._settings)
         if is_final(error, has_answered=False):
-            return FileUnavailable(url, f"cannot be fetched: {reason}")
-        return _Passing(reason)
+            return FileUnavailable(order.url, f"cannot be fetched: {reason}")
+        return self._passing(order, reason)
 
-    def _given_up(self, url: str, failure: _Passing) -> FetchError:
-        if failure.wait is not None:
-            return self._later(url, failure)
+    def _passing(
+        self, order: _Order[T], reason: str, status: int | None = None, after: str | None = None
+    ) -> Passing:
         tried = self._settings.attempts
         times = f" after {tried} attempts" if tried > 1 else ""
-        return FileUnavailable(url, f"cannot be fetched{times}: {failure.reason}")
-
-    def _pause(self, url: str, failure: _Passing, attempt: int) -> float:
-        settings = self._settings
-        if failure.wait is not None and failure.wait > settings.longest_pause:
-            raise self._later(url, failure)
-        pause = backoff(attempt, settings.first_pause, settings.longest_pause, random.random)
-        return pause if failure.wait is None else failure.wait
-
-    def _later(self, url: str, failure: _Passing) -> RetryLater:
-        seconds = min(failure.wait or 0.0, timedelta(days=3650).total_seconds())
-        deadline = datetime.now(UTC) + timedelta(seconds=seconds)
-        return RetryLater(without_credentials(url), failure.status, deadline)
+        error = FileUnavailable(order.url, f"cannot be fetched{times}: {reason}")
+        return Passing(error, reason, url=error.url, status=status, retry_after=after)
 
     # ------------------------------------------------------------------ hosts
 
@@ -342,15 +308,9 @@ def _checked(url: str, base: str = "") -> str:
         FileRefused: It is no http or https address.
     """
     try:
-        parts = urlsplit(urljoin(base, url.strip()))
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        sound = sound and (parts.port is None or parts.port > 0)
+        return Address.parse(urljoin(base, url.strip())).url
     except ValueError:
-        sound = False
-    if not sound:
-        raise FileRefused(url, "is no http or https address")
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
+        raise FileRefused(url, "is no http or https address") from None
 
 
 def _place(url: str) -> tuple[str, int]:

@@ -1,10 +1,13 @@
-"""Sessions of requests that change nothing of what is asked, and who is told a password."""
+"""Requests that change nothing of what is asked, and who is told a password."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+
+from politeweb.addresses import Address
+from politeweb.settings import HttpSettings
 
 Auth = tuple[str, str] | Callable[[requests.PreparedRequest], requests.PreparedRequest] | None
 """User and password; None has requests look in ``~/.netrc``."""
@@ -46,3 +49,69 @@ class PlainSession(requests.Session):
         if place not in self._environment:
             self._environment[place] = super().merge_environment_settings(url, *settings)
         return dict(self._environment[place])
+
+
+def sent(
+    session: requests.Session,
+    settings: HttpSettings,
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    auth: Auth,
+    body: Any = None,
+) -> requests.Response:
+    """Send one request; return its answer with the body unread. Redirects are not followed.
+
+    Args:
+        session: A `PlainSession`.
+        settings: Times, certificates and proxies; credentials and headers are not taken from it.
+        method: Of HTTP.
+        url: Where to.
+        headers: All that are sent.
+        auth: Of this request.
+        body: As requests takes one.
+
+    Raises:
+        requests.RequestException, urllib3.exceptions.HTTPError, OSError: See `failures`.
+    """
+    return session.request(
+        method,
+        url,
+        data=body,
+        headers=dict(headers),
+        auth=auth,
+        timeout=(settings.connect_timeout, min(settings.read_timeout, settings.total_timeout)),
+        allow_redirects=False,
+        stream=True,
+        verify=settings.verify,
+        proxies=settings.proxies,
+    )
+
+
+def with_credentials(
+    headers: Mapping[str, str], url: str, home: Address | None, settings: HttpSettings, other: Auth
+) -> tuple[dict[str, str], Auth]:
+    """The headers and the `Auth` of a request: secrets go to the host they are meant for.
+
+    Args:
+        headers: Those without a secret.
+        url: Where the request goes.
+        home: The address that the credentials are for.
+        settings: Has credentials, too; those in ``home`` count first.
+        other: For requests to other hosts.
+    """
+    found, auth = dict(headers), other
+    if home is not None and home.shares_credentials_with(url):
+        found |= dict(settings.secret_headers)
+        auth = home.auth or settings.auth
+    if any(name.lower() == "authorization" for name in found):
+        auth = keep_header
+    return found, auth
+
+
+def location_of(response: requests.Response) -> str | None:
+    """Where an answer redirects to, as sent; None where it does not."""
+    if response.status_code not in {301, 302, 303, 307, 308}:
+        return None
+    return response.headers.get("location") or None

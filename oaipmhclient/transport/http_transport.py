@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http.client import responses as status_phrases
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
@@ -20,7 +20,8 @@ import requests
 
 from oaipmhclient.transport.http_rules import BaseURL, Verdict, begins_as_oai, judge, unpack_page
 from oaipmhprotocol.queries import query_string
-from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic, backoff, retry_after
+from politeweb.answers import BUSY, Answer, Exchange, Outcome, Traffic
+from politeweb.attempts import Passing, attempted
 from politeweb.codings import CodingBroken
 from politeweb.connections import BoundedAdapter
 from politeweb.errors import (
@@ -31,12 +32,11 @@ from politeweb.errors import (
     RequestRefused,
     ResponseTooLarge,
     ResponseTooSlow,
-    RetryLater,
 )
 from politeweb.failures import BROKEN, is_final, is_timeout, reason_of
 from politeweb.pace import Pace
 from politeweb.public_hosts import PrivateAddress, guarded, is_public
-from politeweb.sessions import Auth, PlainSession, keep_header
+from politeweb.sessions import PlainSession, location_of, sent, with_credentials
 from politeweb.settings import HttpSettings
 
 logger = logging.getLogger("OAIPMH Harvester")
@@ -51,19 +51,6 @@ class Transport(Protocol):
         Raises:
             EndpointError: None came.
         """
-
-
-class _Transient(Exception):
-    """An attempt failed in a way that may pass."""
-
-    def __init__(
-        self, error: EndpointError, reason: str, answer: Answer | None = None, *, slow: bool = False
-    ) -> None:
-        self.error = error
-        self.reason = reason
-        self.answer = answer
-        self.slow = slow
-        super().__init__(reason)
 
 
 class HttpTransport:
@@ -152,17 +139,13 @@ class HttpTransport:
             HTTPStatusError: An error status without an OAI-PMH answer.
             EndpointUnreachable, ResponseTooLarge, ResponseTooSlow, RedirectRefused
         """
-        for attempt in range(1, self._settings.attempts + 1):
-            try:
-                answer = self._attempt(params, attempt)
-            except _Transient as failure:
-                if attempt == self._settings.attempts:
-                    return self._give_up(failure)
-                self._pause(failure, attempt)
-            else:
-                self._has_answered = True
-                return answer
-        raise AssertionError("HttpSettings refuses less than one attempt")
+        return attempted(
+            lambda number: self._attempt(params, number),
+            self._pause,
+            self._settings,
+            now=self._now,
+            random=self._random,
+        )
 
     # ------------------------------------------------------------------ attempts
 
@@ -175,13 +158,20 @@ class HttpTransport:
             answer = self._send(params, attempt)
             status = answer.status
             outcome = self._judged(answer, attempt)
-        except (_Transient, ResponseTooSlow) as failure:
-            slow = isinstance(failure, ResponseTooSlow) or failure.slow
-            outcome = Outcome.TIMED_OUT if slow else outcome
+        except _Disturbed as failure:
             outcome = Outcome.REFUSED if status in BUSY else outcome
+            if attempt < self._settings.attempts or not failure.is_usable:
+                raise
+            return failure.answer
+        except (Passing, ResponseTooSlow) as failure:
+            is_slow = isinstance(failure, ResponseTooSlow) or is_timeout(
+                failure.__cause__ or failure
+            )
+            outcome = Outcome.TIMED_OUT if is_slow else outcome
             raise
         finally:
             self._tell(outcome, self.traffic.received - before, status)
+        self._has_answered = True
         return answer
 
     def _judged(self, answer: Answer, attempt: int) -> Outcome:
@@ -195,48 +185,19 @@ class HttpTransport:
             error = EndpointUnreachable(answer.url, reason, attempt)
         if verdict is Verdict.FAIL:
             raise error
-        raise _Transient(error, f"{reason} {phrase}".strip(), answer)
+        raise _Disturbed(error, f"{reason} {phrase}".strip(), answer)
 
     def _tell(self, outcome: Outcome, received: int, status: int | None) -> None:
         if self._on_exchange is not None:
             seconds = self._monotonic() - self._started
             self._on_exchange(Exchange(outcome, seconds, received, status))
 
-    def _give_up(self, failure: _Transient) -> Answer:
-        answer = failure.answer
-        if answer is not None and answer.status < 300:
-            if not answer.cut or begins_as_oai(answer.body):
-                return answer
-            raise failure.error
-        asked = self._asked_pause(failure)
-        if asked is not None and answer is not None:
-            raise self._later(answer, asked)
-        raise failure.error
-
-    def _pause(self, failure: _Transient, attempt: int) -> None:
-        settings = self._settings
-        asked = self._asked_pause(failure)
-        if asked is not None and failure.answer and asked > settings.longest_pause:
-            raise self._later(failure.answer, asked)
-        pause = backoff(attempt, settings.first_pause, settings.longest_pause, self._random)
-        pause = asked if asked is not None else pause
-        logger.warning("%s: %s; trying again in %.0f s", failure.error.url, failure.reason, pause)
-        if failure.answer and failure.answer.status in BUSY:
-            self._pace.hold(pause)
+    def _pause(self, failure: Passing, seconds: float) -> None:
+        logger.warning("%s: %s; trying again in %.0f s", failure.url, failure.reason, seconds)
+        if failure.status in BUSY:
+            self._pace.hold(seconds)
         else:
-            self._sleep(pause)
-
-    def _asked_pause(self, failure: _Transient) -> float | None:
-        if failure.answer is None or failure.answer.status < 300:
-            return None
-        return retry_after(failure.answer.headers.get("retry-after"), self._now())
-
-    def _later(self, answer: Answer, seconds: float) -> RetryLater:
-        try:
-            deadline = self._now() + timedelta(seconds=seconds)
-        except OverflowError:
-            deadline = datetime.max.replace(tzinfo=UTC)
-        return RetryLater(answer.url, answer.status, deadline)
+            self._sleep(seconds)
 
     # ------------------------------------------------------------------ one exchange
 
@@ -248,7 +209,7 @@ class HttpTransport:
             url = target.url if self._settings.post else target.request_url(params)
             try:
                 with self._exchange(url, params if self._settings.post else None) as response:
-                    location = _location(response)
+                    location = location_of(response)
                     if location is None:
                         answer = self._answer(response, url, deadline)
                         self._note_move(target, answer, lasting=lasting)
@@ -287,27 +248,13 @@ class HttpTransport:
 
     def _exchange(self, url: str, form: Mapping[str, str] | None) -> requests.Response:
         self.traffic = replace(self.traffic, sent=self.traffic.sent + 1)
-        settings = self._settings
-        headers = dict(self._headers)
-        if form is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        auth: Auth = None
-        if self._base.shares_credentials_with(url):
-            headers |= dict(settings.secret_headers)
-            auth = self._base.auth or settings.auth
-        if any(name.lower() == "authorization" for name in headers):
-            auth = keep_header
-        return self._session.request(
-            "GET" if form is None else "POST",
-            url,
-            data=None if form is None else query_string(form),
-            headers=headers,
-            auth=auth,
-            timeout=(settings.connect_timeout, min(settings.read_timeout, settings.total_timeout)),
-            allow_redirects=False,
-            stream=True,
-            verify=settings.verify,
-            proxies=settings.proxies,
+        headers, auth = with_credentials(self._headers, url, self._base, self._settings, None)
+        if form is None:
+            return sent(self._session, self._settings, "GET", url, headers=headers, auth=auth)
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        body = query_string(form)
+        return sent(
+            self._session, self._settings, "POST", url, headers=headers, auth=auth, body=body
         )
 
     def _answer(self, response: requests.Response, url: str, deadline: float) -> Answer:
@@ -349,13 +296,25 @@ class HttpTransport:
         failure = EndpointUnreachable(url, reason, attempt)
         if is_final(error, has_answered=self._has_answered):
             return failure
-        return _Transient(failure, reason, slow=is_timeout(error))
+        return Passing(failure, reason, url=url)
 
 
-def _location(response: requests.Response) -> str | None:
-    if response.status_code not in {301, 302, 303, 307, 308}:
-        return None
-    return response.headers.get("location") or None
+class _Disturbed(Passing):
+    """An answer came that may be better another time.
+
+    Attributes:
+        answer: As it came.
+    """
+
+    def __init__(self, error: EndpointError, reason: str, answer: Answer) -> None:
+        self.answer = answer
+        after = answer.headers.get("retry-after") if answer.status >= 300 else None
+        super().__init__(error, reason, url=answer.url, status=answer.status, retry_after=after)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is handed on if no better one comes: no error, or the beginning of a page."""
+        return self.answer.status < 300 and (not self.answer.cut or begins_as_oai(self.answer.body))
 
 
 def _next_target(url: str, location: str) -> BaseURL:

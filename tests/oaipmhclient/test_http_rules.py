@@ -9,7 +9,8 @@ import pytest
 
 from oaipmhclient.transport.http_rules import BaseURL, Verdict, judge, unpack_page
 from politeweb.addresses import without_credentials
-from politeweb.answers import Answer, backoff, retry_after
+from politeweb.answers import Answer, retry_after
+from politeweb.attempts import backoff
 from politeweb.codings import CodingBroken
 from politeweb.errors import RequestRefused, ResponseTooLarge
 
