@@ -275,8 +275,12 @@ def browser() -> Iterator[Any]:
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only where one is needed
+    from playwright.sync_api import (  # noqa: PLC0415 - only where one is needed
+        expect,
+        sync_playwright,
+    )
 
+    expect.set_options(timeout=30_000)  # milliseconds; a busy machine needs more than the usual 5 s
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser

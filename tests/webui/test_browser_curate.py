@@ -1,5 +1,6 @@
 """In a real browser: edit a description, change many records, decide; without JavaScript too."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -152,18 +153,21 @@ def test_a_curator_changes_many_records_and_undoes_it(
     expect(page.get_by_text("Nothing is written yet.")).to_be_visible()
     assert silo.count(curated=True) == 0
     page.get_by_role("button", name="Change 55 records").click()
-    for _ in range(50):
-        if silo.count(curated=True) == 55:
-            break
-        page.wait_for_timeout(100)
+    _wait_for_job(page, with_scripts=with_scripts)
+    assert silo.count(curated=True) == 55
     page.goto("/bulk/jobs")
     page.locator("tbody a").first.click()
     page.get_by_role("button", name="Undo").click()
-    for _ in range(50):
-        if silo.count(curated=True) == 0:
-            break
-        page.wait_for_timeout(100)
+    _wait_for_job(page, with_scripts=with_scripts)
     assert silo.count(curated=True) == 0
+
+
+def _wait_for_job(page: Page, *, with_scripts: bool = True) -> None:
+    """Wait until the page has moved to a job and the job is done."""
+    expect(page).to_have_url(re.compile(r"^[^/]+//[^/]+/jobs/"), timeout=60_000)
+    if not with_scripts:
+        page.goto(f"{page.url}?every=5")
+    expect(page.locator("#job-state")).to_have_text("done", timeout=180_000)
 
 
 def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
@@ -296,7 +300,7 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     page = open_page("/rules/types", viewport={"width": 320, "height": 800})
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Look at all of them").click()
-    expect(page.locator("#job-state")).to_have_text("done", timeout=180_000)
+    _wait_for_job(page)
     page.get_by_role("link", name="What was found, and doing it").click()
     expect(page.get_by_role("status").first).to_have_text("planned; nothing is written yet")
     page.screenshot(path=str(tmp_path / "planned-320.png"), full_page=True)
@@ -306,11 +310,6 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     before = silo.count(curated=True)
     page.get_by_label("Why").fill("as counted")
     page.get_by_role("button", name="Change 5").click()
+    _wait_for_job(page)
     expect(page.get_by_role("heading", name="Types")).to_be_visible()
-    for _ in range(600):
-        if page.get_by_role("status").first.inner_text() == "done":
-            break
-        page.wait_for_timeout(100)
-        page.reload()
-    expect(page.get_by_role("status").first).to_have_text("done")
     assert silo.count(curated=True) > before
