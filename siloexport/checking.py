@@ -13,6 +13,7 @@ from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
 from siloexport.errors import CannotTakeBack, DepositFailed
 from siloexport.ledger import Ledger
+from siloexport.parallel import Workers
 from siloexport.plan import (
     Action,
     Known,
@@ -32,7 +33,6 @@ from siloexport.report import (
     VerifyReport,
 )
 from siloexport.selection import is_in_state
-from siloexport.side_by_side import SideBySide
 from siloexport.targets import Target
 from siloexport.values import (
     ActionKind,
@@ -167,7 +167,7 @@ class Verification:
 
     def _compared(self, identifiers: Iterable[str], jobs: int) -> Iterator[_Compared]:
         """The Silo and the ledger are read in this thread, the target is asked by the workers."""
-        with SideBySide[_Compared](jobs) as work:
+        with Workers[_Compared](jobs) as work:
             for identifier in identifiers:
                 try:
                     comparisons = tuple(self._comparisons(identifier))
@@ -272,7 +272,7 @@ class Reconciliation:
         )
 
     def _found(self, selection: Selection, jobs: int) -> Iterator[tuple[str, _Answer]]:
-        with SideBySide[tuple[str, _Answer]](jobs) as work:
+        with Workers[tuple[str, _Answer]](jobs) as work:
             for identifier in self._to_be_asked(selection):
                 work.begin(_asked, self.target, identifier)
                 yield from work.ready()

@@ -15,6 +15,7 @@ from siloexport.content import Packer, Sha512Cache, with_digests
 from siloexport.deposits import Depositor, Retries, RunStopped
 from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
+from siloexport.parallel import Workers
 from siloexport.plan import WRITING, Action, Policy, Versions, plan_record
 from siloexport.report import (
     DepositOutcome,
@@ -27,7 +28,6 @@ from siloexport.report import (
     VerifyReport,
 )
 from siloexport.selection import is_in_state, kept_selection
-from siloexport.side_by_side import SideBySide
 from siloexport.targets import Target
 from siloexport.values import ActionKind, Deletions, Difference, OnConflict, Result
 from silowork.stop import Stop
@@ -331,7 +331,7 @@ class _Run:
     def _all(self, do: _Do, jobs: int, on_conflict: OnConflict) -> None:
         total = self.selection.total(self.export.silo)
         looks_at_all = on_conflict is OnConflict.OVERWRITE
-        with SideBySide[list[DepositOutcome]](jobs) as work:
+        with Workers[list[DepositOutcome]](jobs) as work:
             for planned in self._planned():
                 if planned.writes or (looks_at_all and planned.is_unchanged):
                     while self._is_enough(len(work)) and len(work):

@@ -30,7 +30,8 @@ from siloexport.targets.fedora.description import (
     value,
     withdrawn,
 )
-from siloexport.targets.fedora.intact import files_at, is_part_of, is_untouched
+from siloexport.targets.fedora.error_translation import export_errors, target_errors
+from siloexport.targets.fedora.integrity import files_at, is_part_of, is_untouched
 from siloexport.targets.fedora.names import object_segment
 from siloexport.targets.fedora.objects import (
     OWN,
@@ -41,7 +42,6 @@ from siloexport.targets.fedora.objects import (
     read_versions,
     token,
 )
-from siloexport.targets.fedora.telling import told, usable
 from siloexport.targets.fedora.transaction import Transaction, settle
 from siloexport.values import (
     Capabilities,
@@ -120,13 +120,13 @@ class FedoraTarget:
 
     def probe(self) -> None:
         """See `Target`."""
-        with usable(self.shown):
+        with target_errors(self.shown):
             self._root = place.find_root(self._client, self._url)
             place.check_container(self._client, self._root, self._url)
 
     def prepare(self) -> None:
         """See `Target`: the container and those above it, which else could never be made."""
-        with usable(self.shown):
+        with target_errors(self.shown):
             self._root = self._root or place.find_root(self._client, self._url)
             place.make_containers(self._client, self._root, self._url)
 
@@ -139,7 +139,7 @@ class FedoraTarget:
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
         """See `Target`."""
         uri = self.uri_of(deposit.identifier)
-        with told(deposit.identifier):
+        with export_errors(deposit.identifier):
             if deposit.held is None and not (deposit.overwrite or _may_be_begun(deposit)):
                 with contextlib.suppress(ChangedMeanwhile, Departed):
                     return self._write(deposit, uri, _Before(), journal)
@@ -158,7 +158,7 @@ class FedoraTarget:
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
         """See `Target`."""
         uri = self.uri_of(step.identifier)
-        with told(step.identifier):
+        with export_errors(step.identifier):
             if isinstance(step, Withdrawal):
                 if is_first:
                     self._check_withdrawable(step, read_object(self._client, uri))
@@ -355,7 +355,7 @@ class FedoraTarget:
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
         """See `Target`."""
         uri = self.uri_of(withdrawal.identifier)
-        with told(withdrawal.identifier):
+        with export_errors(withdrawal.identifier):
             there = read_object(self._client, uri)
             if there is None or there.tombstone:
                 return Deposited(uri, token=deleted_token(), was_there=True, deposits=0)
@@ -395,7 +395,7 @@ class FedoraTarget:
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:
         """See `Target`."""
         uri = self.uri_of(left.identifier)
-        with told(left.identifier):
+        with export_errors(left.identifier):
             if transaction := left.facts.get("tx"):
                 settle(self._client, transaction)
             state = left.facts.get("state")
@@ -411,7 +411,7 @@ class FedoraTarget:
     def find(self, identifier: str) -> Found | None:
         """See `Target`."""
         uri = self.uri_of(identifier)
-        with told(identifier):
+        with export_errors(identifier):
             there = read_object(self._client, uri)
             if there is None:
                 return None
@@ -444,14 +444,14 @@ class FedoraTarget:
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
         """See `Target`."""
-        with told(deposit.identifier):
+        with export_errors(deposit.identifier):
             yield from verifying.differences(
                 self._client, self._crosswalk, deposit, held, is_head=is_head
             )
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> str:
         """See `Target`."""
-        with told(created.identifier):
+        with export_errors(created.identifier):
             there = read_object(self._client, created.uri)
             if there is None:
                 return ""

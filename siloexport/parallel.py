@@ -14,10 +14,10 @@ P = ParamSpec("P")
 _AHEAD = 2
 
 
-class SideBySide(Generic[R]):
+class Workers(Generic[R]):
     """Workers, and the results that were not taken yet: never many, so memory stays flat.
 
-        >>> with SideBySide(jobs) as work:
+        >>> with Workers(jobs) as work:
         ...     for name in names:
         ...         work.begin(fetch, name)
         ...         for found in work.ready():
@@ -42,7 +42,7 @@ class SideBySide(Generic[R]):
         for worker in self._workers:
             worker.start()
 
-    def __enter__(self) -> "SideBySide[R]":
+    def __enter__(self) -> "Workers[R]":
         return self
 
     def __exit__(

@@ -9,13 +9,13 @@ import pytest
 from recordsilo import Silo
 from siloexport import Export, FilesTarget, Selection, TargetUnusable
 from siloexport.errors import DepositFailed
-from siloexport.side_by_side import SideBySide
+from siloexport.parallel import Workers
 from siloexport.values import Deposit, Difference, Found, Held
 
 IDS = [f"oai:example.org:{number}" for number in (1, 2, 3)]
 
 
-def taken(work: SideBySide[int], pieces: int) -> Iterator[int]:
+def taken(work: Workers[int], pieces: int) -> Iterator[int]:
     for number in range(pieces):
         work.begin(int, number)
         yield from work.ready()
@@ -24,7 +24,7 @@ def taken(work: SideBySide[int], pieces: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_results_come_in_the_order_begun(jobs: int) -> None:
-    with SideBySide[int](jobs) as work:
+    with Workers[int](jobs) as work:
         assert list(taken(work, 100)) == list(range(100))
 
 
@@ -36,7 +36,7 @@ def test_no_more_is_begun_than_results_are_taken() -> None:
         go_on.wait(60)
         return number
 
-    with SideBySide[int](2) as work:
+    with Workers[int](2) as work:
         for number in range(5):
             begun.append(number)
             work.begin(piece, number)
@@ -48,7 +48,7 @@ def test_no_more_is_begun_than_results_are_taken() -> None:
 
 
 def take_all(first: Callable[..., str], of: str, then: Callable[[], str], into: list[str]) -> None:
-    with SideBySide[str](1) as work:
+    with Workers[str](1) as work:
         work.begin(first, of)
         work.begin(then)
         work.begin(first, "never taken")

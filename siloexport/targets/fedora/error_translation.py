@@ -29,7 +29,7 @@ from siloexport.targets.fedora.answers import (
 
 
 @contextlib.contextmanager
-def usable(shown: str) -> Iterator[None]:
+def target_errors(shown: str) -> Iterator[None]:
     """What keeps the target as a whole from being used.
 
     Args:
@@ -47,7 +47,7 @@ def usable(shown: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def told(identifier: str) -> Iterator[None]:
+def export_errors(identifier: str) -> Iterator[None]:
     """What keeps one record from being exported, or ends the run.
 
     Raises:
