@@ -11,9 +11,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recordsilo.disk.digest import Digest
-from recordsilo.errors import RecordSiloError, SiloNotFound
+from recordsilo.errors import (
+    IndexProblem,
+    RecordNotFound,
+    RecordSiloError,
+    SearchError,
+    SiloNotFound,
+)
 from recordsilo.granary import Granary
-from recordsilo.index import Filters, Page, Row
+from recordsilo.index import (
+    FacetValue,
+    Filters,
+    Page,
+    PageRequest,
+    Row,
+    SearchFilters,
+    SearchResult,
+)
 from recordsilo.records.differences import Differences, FileDifference
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
@@ -31,18 +45,25 @@ __all__ = [
     "Batch",
     "Differences",
     "Digest",
+    "FacetValue",
     "FileDifference",
     "FileInfo",
     "Filters",
     "Granary",
     "HarvestedRecord",
+    "IndexProblem",
     "Manifest",
     "Origin",
     "Page",
+    "PageRequest",
     "PersistentState",
     "RecordEdit",
+    "RecordNotFound",
     "RecordSiloError",
     "Row",
+    "SearchError",
+    "SearchFilters",
+    "SearchResult",
     "Silo",
     "SiloNotFound",
     "Version",

@@ -266,7 +266,7 @@ class FormatTooNew(RecordSiloError):
 
 
 class IndexProblem(RecordSiloError):
-    """The index cannot be asked just now; records can be read and written all the same."""
+    """The index cannot be used now; records can be read and written all the same."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -274,4 +274,7 @@ class IndexProblem(RecordSiloError):
 
 
 class SearchError(RecordSiloError, ValueError):
-    """A search asks for something there is not; its words alone are never an error."""
+    """A search has an unknown filter, facet or order, or an invalid date or page.
+
+    Its words alone are never an error.
+    """

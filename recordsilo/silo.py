@@ -83,8 +83,19 @@ def may_become_a_silo(directory: str) -> bool:
 class Silo:
     """A directory of records that may be read, listed and changed by many processes at once.
 
+        >>> silo = Silo("myrepo")
+        >>> record = silo.get_item("oai:eprints.example.org:6102")
+        >>> record.put_stream("oai_dc", "<dc><title>Solar cells</title></dc>", metadata=True)
+        >>> len(silo), list(silo), "oai:eprints.example.org:6102" in silo
+        (1, ['oai:eprints.example.org:6102'], True)
+        >>> found = silo.search("solar", SearchFilters(flags={"curated": True}), ["format"])
+        >>> found.total, found.rows[0].title, found.facets["format"]
+        (1, 'Solar cells', (FacetValue(value='oai_dc', count=1),))
+
+    ``silo[identifier]`` and `get_item` return a `HarvestedRecord`.
+
     Args:
-        storage_dir: The directory; made, if its parent exists.
+        storage_dir: The directory; created if its parent exists.
         uri_base: What identifiers are relative to; ``"info:"`` for a new Silo.
         create: False opens what is there and makes nothing.
         agent: Who changes records through this handle, where a change does not say;
@@ -480,7 +491,10 @@ class Silo:
             after: Only identifiers behind this one.
             before: Only identifiers before this one, the nearest ``limit`` of them.
             from_identifier: Only this identifier and those behind it.
-            filters: Fields of `recordsilo.index.Filters`.
+            filters: Fields of `Filters`.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
         """
         return self._catalogue.page(
             Filters(**filters), limit, after=after, before=before, starting=from_identifier
@@ -497,14 +511,15 @@ class Silo:
 
         Args:
             query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
-                any text is a query, none is an error (docs/search.md).
-            filters: What else a record needs.
-            facets: Fields to count, of `recordsilo.index.facets.facet_names`.
-            page: Which part, in which order.
+                any text is valid (docs/search.md).
+            filters: What else a record must have; by default nothing.
+            facets: The fields whose values are counted, such as ``"subject"``; those of
+                `SearchFilters`, and those that packages contribute.
+            page: How many rows, from where, in which order; by default the first 25.
 
         Raises:
-            SearchError: A facet, filter, order or page there is not.
-            IndexProblem: The index cannot be asked now.
+            SearchError: Unknown facet, filter or order, or an invalid date or page.
+            IndexProblem: The index cannot be used now.
 
         Cost: tens of milliseconds over a million records; the first search of a process
             loads the facet columns (a few seconds there), and again for subjects and
@@ -534,7 +549,7 @@ class Silo:
             page = replace(page, after=result.next_page)
 
     def count(self, **filters: Any) -> int:
-        """How many records pass the filters (fields of `recordsilo.index.Filters`)."""
+        """How many records pass the filters (fields of `Filters`)."""
         wanted = Filters(**filters)
         return self._catalogue.ask(lambda index: index.count(wanted))
 

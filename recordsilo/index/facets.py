@@ -7,13 +7,15 @@ An entry point of the group ``recordsilo.facets`` names a `Facet`. One with a do
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from importlib.metadata import EntryPoint
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from recordsilo.contributions import ContributionBroken, contribution, contributions, points
 from recordsilo.errors import SearchError
 from recordsilo.formats.quality import CODES
 from recordsilo.records.manifest import STATES
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "recordsilo.facets"
 ValuesOf: TypeAlias = Callable[[str, Sequence[str]], Mapping[str, Sequence[str]]]
@@ -125,7 +127,7 @@ def stamp_of(facet: Facet, path: str) -> str:
         raise SearchError(str(ContributionBroken(_point(facet), error))) from error
 
 
-def _point(facet: Facet) -> EntryPoint:
+def _point(facet: Facet) -> "EntryPoint":
     """The entry point that contributes a facet."""
     return points(GROUP)[facet.name]
 

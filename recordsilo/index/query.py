@@ -14,10 +14,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which records a list holds; None for a filter means: does not matter.
+    """Which records a list holds; a filter that is None does not matter.
 
     Attributes:
         set_spec: In this set, or in one below it (``a`` holds ``a:b``).
+        deleted: Deleted by the source, or not.
+        curated: The current version was made by people, or not.
+        upstream_newer: The current version is curated and the source has a newer one,
+            or not.
     """
 
     set_spec: str | None = None

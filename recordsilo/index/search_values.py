@@ -30,11 +30,15 @@ class SearchFilters:
     """Which records a search may find; what is left out does not matter.
 
     Attributes:
-        flags: ``deleted``, ``curated``, ``upstream_newer``, ``has_file`` → wanted value.
-        values: Field of `facet_names` → values, of which a record needs one. A set holds
-            what is in the sets below it.
-        since: Datestamp from which on, inclusive; a day or a moment, ISO 8601, UTC.
-        until: Datestamp up to which, inclusive; a day means its last second.
+        flags: Name → wanted value: ``deleted`` (by the source), ``curated`` (the current
+            version was made by people), ``upstream_newer`` (and the source has a newer
+            one), ``has_file`` (that is not metadata).
+        values: Field → values, of which a record needs one in each field: ``set`` (or a
+            set below it), ``year``, ``type``, ``language``, ``publisher``, ``format``,
+            ``state``, ``finding``, ``subject``, ``creator``, and fields that packages
+            contribute.
+        since: The earliest datestamp, inclusive; a day or a moment, ISO 8601, UTC.
+        until: The latest datestamp, inclusive; a day means its last second.
     """
 
     flags: Mapping[str, bool] = field(default_factory=dict)
@@ -45,7 +49,7 @@ class SearchFilters:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which part of the result is wanted, in which order.
+    """Which part of the result of a search is wanted, in which order.
 
     Attributes:
         limit: How many rows at most, 1 to 1,000.
