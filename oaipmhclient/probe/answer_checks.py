@@ -24,7 +24,7 @@ def _due(asked: Asked | None, what: str, code: str) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P601", "A verb that does not exist is told as badVerb", section="3.6",
+    "P601", "An unknown verb returns badVerb", section="3.6",
     handling="Nothing: it never sends one.",
 )  # fmt: skip
 def bad_verb(evidence: Evidence) -> Verdict | None:
@@ -33,8 +33,8 @@ def bad_verb(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P602", "A missing argument is told as badArgument", section="3.6",
-    handling="Nothing: it never leaves one out.",
+    "P602", "A missing argument returns badArgument", section="3.6",
+    handling="Nothing: it never omits one.",
 )  # fmt: skip
 def missing_argument(evidence: Evidence) -> Verdict | None:
     """ListRecords without metadataPrefix."""
@@ -42,7 +42,7 @@ def missing_argument(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P603", "An argument that does not exist is told as badArgument", section="3.6",
+    "P603", "An unknown argument returns badArgument", section="3.6",
     handling="Nothing: it never sends one.",
 )  # fmt: skip
 def unknown_argument(evidence: Evidence) -> Verdict | None:
@@ -52,8 +52,8 @@ def unknown_argument(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P604", "An unknown format is told as cannotDisseminateFormat", section="3.6",
-    handling="Says that the format is not to be had, or stops at any other error.",
+    "P604", "An unknown format returns cannotDisseminateFormat", section="3.6",
+    handling="Says that the format is not available; stops at any other error.",
 )  # fmt: skip
 def unknown_format(evidence: Evidence) -> Verdict | None:
     """ListRecords in one."""
@@ -62,8 +62,8 @@ def unknown_format(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P605", "An unknown identifier is told as idDoesNotExist", section="3.6",
-    handling="Lists the record as unreachable, whatever the reason.",
+    "P605", "An unknown identifier returns idDoesNotExist", section="3.6",
+    handling="Reports the record as unreachable, for whatever reason.",
 )  # fmt: skip
 def unknown_identifier(evidence: Evidence) -> Verdict | None:
     """GetRecord of one."""
@@ -72,8 +72,8 @@ def unknown_identifier(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P606", "A token that was never handed out is told as badResumptionToken", section="3.6",
-    handling="Counts what came, and never takes such an answer for the end of a list.",
+    "P606", "A token that was never issued returns badResumptionToken", section="3.6",
+    handling="Counts the records, and never treats such a response as the end of a list.",
 )  # fmt: skip
 def unknown_token(evidence: Evidence) -> Verdict | None:
     """ListRecords with one."""
@@ -83,7 +83,7 @@ def unknown_token(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P607", "Error conditions come with HTTP status 200", section="3.6",
-    handling="Reads the answer before it judges the status.",
+    handling="Reads the response before it looks at the status.",
 )  # fmt: skip
 def errors_are_answers(evidence: Evidence) -> Verdict | None:
     """Errors of OAI-PMH are not errors of HTTP."""
@@ -97,8 +97,8 @@ def errors_are_answers(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P701", "Answers are of the type text/xml", section="3.1.2.1",
-    handling="Looks at the bytes, not at the type.",
+    "P701", "Responses have the type text/xml", section="3.1.2.1",
+    handling="Relies on the bytes, not the type.",
 )  # fmt: skip
 def type_is_xml(evidence: Evidence) -> Verdict | None:
     """Content-Type of every answer."""
@@ -114,8 +114,8 @@ def type_is_xml(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P702", "Answers are compressed, and only as they say", section="3.1.3",
-    handling="Takes gzip and deflate, and looks at the bytes.",
+    "P702", "Responses are compressed, as their headers say", section="3.1.3",
+    handling="Accepts gzip and deflate, and relies on the bytes.",
 )  # fmt: skip
 def compression_is_honest(evidence: Evidence) -> Verdict | None:
     """Content-Encoding against the bytes, and against Identify."""
@@ -147,7 +147,7 @@ def _offer(evidence: Evidence, packed: int) -> Verdict:
 
 
 @CHECKS.add(
-    "P703", "POST is answered as GET is", section="3.1.1.2",
+    "P703", "POST returns the same as GET", section="3.1.1.2",
     handling="Sends GET, unless told otherwise with --post.",
 )  # fmt: skip
 def post_is_answered(evidence: Evidence) -> Verdict | None:
@@ -161,8 +161,8 @@ def post_is_answered(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P704", "The repository answers where it was asked", section="3.1.2.2",
-    handling="Follows redirects, and tells the new address.",
+    "P704", "The repository answers without redirecting", section="3.1.2.2",
+    handling="Follows redirects, and reports the new address.",
 )  # fmt: skip
 def nothing_moved(evidence: Evidence) -> Verdict | None:
     """Without redirects."""
@@ -174,8 +174,8 @@ def nothing_moved(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P705", "Every request is answered, at the first attempt", section="3.1.2.2",
-    handling="Tries again after a pause that grows, or as long as the repository asks for.",
+    "P705", "Every request succeeds at the first attempt", section="3.1.2.2",
+    handling="Retries after increasing pauses, or after the time the repository asks for.",
 )  # fmt: skip
 def requests_are_answered(evidence: Evidence) -> Verdict | None:
     """An HTTP error is an answer of a kind: other checks tell of it."""
@@ -193,8 +193,8 @@ def requests_are_answered(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P801", "Answers are well-formed XML", section="3.2",
-    handling="Mends what can be mended, record by record; sets the rest aside with its bytes.",
+    "P801", "Responses are well-formed XML", section="3.2",
+    handling="Repairs what it can, record by record; sets the rest aside with its bytes.",
 )  # fmt: skip
 def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
     """As a strict parser reads them."""
@@ -211,8 +211,8 @@ def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P802", "Answers are in the namespace of OAI-PMH 2.0", section="3.2",
-    handling="Goes by the elements' names alone.",
+    "P802", "Responses are in the namespace of OAI-PMH 2.0", section="3.2",
+    handling="Uses only the local names of elements.",
 )  # fmt: skip
 def namespace_is_right(evidence: Evidence) -> Verdict | None:
     """The root element's."""
@@ -234,8 +234,8 @@ def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
 
 
 @CHECKS.add(
-    "P803", "Answers are in UTF-8", section="3.2",
-    handling="Converts what says what it is, and recognises Windows characters.",
+    "P803", "Responses are in UTF-8", section="3.2",
+    handling="Converts declared encodings, and recognises Windows characters.",
 )  # fmt: skip
 def encoding_is_utf8(evidence: Evidence) -> Verdict | None:
     """By their XML declaration, and by Content-Type."""
@@ -259,8 +259,8 @@ def _encodings(asked: Asked) -> list[str]:
 
 
 @CHECKS.add(
-    "P804", "Answers are valid against the schema", section="3.2",
-    handling="Reads what is there, and takes a default for what is not.",
+    "P804", "Responses are valid against the schema", section="3.2",
+    handling="Reads what is there, and uses defaults for what is missing.",
 )  # fmt: skip
 def answers_are_valid(evidence: Evidence) -> Verdict | None:
     """Of the protocol's own elements."""
@@ -269,7 +269,7 @@ def answers_are_valid(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P805", "Dublin Core and descriptions are valid against their schemas", section="3.4",
-    handling="Stores metadata as it comes.",
+    handling="Stores metadata as received.",
 )  # fmt: skip
 def contents_are_valid(evidence: Evidence) -> Verdict | None:
     """Of what the containers hold, where its schema is known."""
@@ -296,8 +296,8 @@ def _invalid(asked: Asked, which: int) -> Sequence[str]:
 
 
 @CHECKS.add(
-    "P901", "Lists come in good time", section="3.5",
-    handling="Waits three minutes for a byte; asks for several windows at once where that helps.",
+    "P901", "Lists arrive quickly", section="3.5",
+    handling="Waits three minutes for a byte; requests several windows at once if that helps.",
 )  # fmt: skip
 def lists_come_in_time(evidence: Evidence) -> Verdict | None:
     """Seconds for a page, and records in a second."""

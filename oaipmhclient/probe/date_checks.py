@@ -26,8 +26,8 @@ def _claimed(evidence: Evidence) -> Granularity | None:
 
 
 @CHECKS.add(
-    "P401", "Datestamps are in UTC and in the granularity stated", section="2.7.1",
-    handling="Reads fractions, offsets and missing zones, and keeps what was sent.",
+    "P401", "Datestamps are in UTC and have the stated granularity", section="2.7.1",
+    handling="Reads fractions, offsets and missing zones, and stores the original.",
 )  # fmt: skip
 def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
     """Each of the sample."""
@@ -50,8 +50,8 @@ def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P402", "Nothing is older than earliestDatestamp", section="4.2",
-    handling="Asks without a first date, so that nothing earlier is missed.",
+    "P402", "No record is older than earliestDatestamp", section="4.2",
+    handling="Harvests without a start date, so that nothing earlier is missed.",
 )  # fmt: skip
 def nothing_is_older(evidence: Evidence) -> Verdict | None:
     """No datestamp of the sample."""
@@ -85,8 +85,8 @@ def _bounded(asked: Asked | None, name: str) -> tuple[Asked, datetime] | None:
 
 
 @CHECKS.add(
-    "P403", "from leaves out what is older", section="2.7.1",
-    handling="Recognises windows that do not work, and harvests one long list.",
+    "P403", "from excludes older records", section="2.7.1",
+    handling="Detects that windows do not work, and harvests one long list.",
 )  # fmt: skip
 def from_filters(evidence: Evidence) -> Verdict | None:
     """No header before it."""
@@ -104,8 +104,8 @@ def from_filters(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P404", "until leaves out what is newer", section="2.7.1",
-    handling="Recognises windows that do not work, and harvests one long list.",
+    "P404", "until excludes newer records", section="2.7.1",
+    handling="Detects that windows do not work, and harvests one long list.",
 )  # fmt: skip
 def until_filters(evidence: Evidence) -> Verdict | None:
     """No header after it."""
@@ -134,7 +134,7 @@ def _refused(asked: Asked | None) -> Verdict | None:
 
 @CHECKS.add(
     "P405", "from and until are inclusive", section="2.7.1",
-    handling="Lets windows overlap by one granule.",
+    handling="Overlaps windows by one granule.",
 )  # fmt: skip
 def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
     """The window of one record's own datestamp holds it."""
@@ -158,8 +158,8 @@ def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P406", "A window without records is told as noRecordsMatch", section="3.6",
-    handling="Takes any empty list for empty.",
+    "P406", "A window without records returns noRecordsMatch", section="3.6",
+    handling="Accepts an empty list in any form.",
 )  # fmt: skip
 def emptiness_is_told(evidence: Evidence) -> Verdict | None:
     """A day next year."""
@@ -180,8 +180,8 @@ def _bad_argument(asked: Asked | None, what: str) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P407", "A window that ends before it begins is refused", section="3.6",
-    handling="Never asks for one.",
+    "P407", "A window that ends before it starts is refused", section="3.6",
+    handling="Never sends one.",
 )  # fmt: skip
 def reversed_windows_are_refused(evidence: Evidence) -> Verdict | None:
     """With badArgument."""
@@ -190,7 +190,7 @@ def reversed_windows_are_refused(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P408", "from and until of different granularity are refused", section="2.7.1",
-    handling="Never asks for one.",
+    handling="Never sends one.",
 )  # fmt: skip
 def mixed_windows_are_refused(evidence: Evidence) -> Verdict | None:
     """With badArgument."""
@@ -198,8 +198,8 @@ def mixed_windows_are_refused(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P409", "Days are understood by all, seconds only where stated", section="2.7.1",
-    handling="Asks by days where seconds are refused.",
+    "P409", "Days always work, seconds only if stated", section="2.7.1",
+    handling="Harvests by days if seconds are refused.",
 )  # fmt: skip
 def the_other_granularity(evidence: Evidence) -> Verdict | None:
     """The granularity that was not stated."""
@@ -215,8 +215,8 @@ def the_other_granularity(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P410", "Windows are as fine as the granularity stated", section="2.7.1",
-    handling="Asks by days, and stores what it has already only once.",
+    "P410", "Windows are as fine as the stated granularity", section="2.7.1",
+    handling="Harvests by days, and stores each record only once.",
 )  # fmt: skip
 def windows_are_fine(evidence: Evidence) -> Verdict | None:
     """The window of one granule holds that granule only."""
@@ -239,8 +239,8 @@ def windows_are_fine(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P501", "Deletions are told as Identify says", section="2.5.1",
-    handling="Marks what is told; `silo harvest --sweep` finds what is not.",
+    "P501", "Deletions are announced as Identify says", section="2.5.1",
+    handling="Stores announced deletions; `silo harvest --sweep` finds the others.",
 )  # fmt: skip
 def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
     """None where deletedRecord is no; more cannot be seen from outside."""
@@ -260,8 +260,8 @@ def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P502", "Deleted records have no metadata, all others have", section="2.5.1",
-    handling="Stores the deletion, or the header alone, and says so.",
+    "P502", "Deleted records have no metadata, all others have some", section="2.5.1",
+    handling="Stores the deletion, or only the header, and says so.",
 )  # fmt: skip
 def metadata_is_where_due(evidence: Evidence) -> Verdict | None:
     """Each record of the sample."""
@@ -282,8 +282,8 @@ def _wrong_parts(record: Record) -> str:
 
 
 @CHECKS.add(
-    "P503", "GetRecord of a deleted record says that it is deleted", section="2.5.1",
-    handling="Goes by what the list says.",
+    "P503", "GetRecord marks a deleted record as deleted", section="2.5.1",
+    handling="Relies on the list.",
 )  # fmt: skip
 def deleted_records_are_told(evidence: Evidence) -> Verdict | None:
     """With a header of that status, not as unknown."""

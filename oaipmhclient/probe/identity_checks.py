@@ -43,8 +43,8 @@ def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
 
 
 @CHECKS.add(
-    "P101", "Identify is answered", section="4.2",
-    handling="Harvests without it, by days and without trust in dates or deletions.",
+    "P101", "Identify returns a response", section="4.2",
+    handling="Harvests without it, by days, and does not rely on dates or deletions.",
 )  # fmt: skip
 def identify_is_answered(evidence: Evidence) -> Verdict | None:
     """An answer that says who is there."""
@@ -58,7 +58,7 @@ def identify_is_answered(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P102", "Identify has every required element", section="4.2",
-    handling="Takes a default for what is missing: days, no deletions kept, no earliest date.",
+    handling="Uses defaults for what is missing: days, no deletions, no earliest date.",
 )  # fmt: skip
 def nothing_is_missing(evidence: Evidence) -> Verdict | None:
     """Every element that the specification requires, with something in it."""
@@ -76,8 +76,8 @@ def nothing_is_missing(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P103", "baseURL is where the repository answers", section="4.2",
-    handling="Goes on with the address it was given, and remembers that one.",
+    "P103", "baseURL is the address of the repository", section="4.2",
+    handling="Continues with the address it was given, and stores that one.",
 )  # fmt: skip
 def base_url_is_true(evidence: Evidence) -> Verdict | None:
     """The address stated is the one asked, or the one it moved to."""
@@ -109,7 +109,7 @@ def _alike(one: str, other: str) -> bool:
 
 @CHECKS.add(
     "P104", "The protocol's version is 2.0", section="4.2",
-    handling="Reads what comes as 2.0; most of 1.1 is understood.",
+    handling="Reads responses as 2.0; it understands most of 1.1.",
 )  # fmt: skip
 def version_is_two(evidence: Evidence) -> Verdict | None:
     """The only version that this specification knows."""
@@ -123,8 +123,8 @@ def version_is_two(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P105", "There is a mail address to write to", section="4.2",
-    handling="Nothing: it is for people.",
+    "P105", "There is an e-mail address to write to", section="4.2",
+    handling="Nothing: the address is for people.",
 )  # fmt: skip
 def mail_address_is_one(evidence: Evidence) -> Verdict | None:
     """Each adminEmail has the form of one."""
@@ -140,7 +140,7 @@ def mail_address_is_one(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P106", "earliestDatestamp is a date", section="4.2",
-    handling="Asks without a first date, so that nothing earlier is missed.",
+    handling="Harvests without a start date, so that nothing earlier is missed.",
 )  # fmt: skip
 def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
     """Well-formed, in the granularity stated, and not absurd."""
@@ -161,8 +161,8 @@ def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P107", "granularity is one of the two", section="4.2",
-    handling="Takes other letter cases for what they mean, anything else for days.",
+    "P107", "granularity is one of the two allowed values", section="4.2",
+    handling="Ignores case; treats anything else as days.",
 )  # fmt: skip
 def granularity_is_known(evidence: Evidence) -> Verdict | None:
     """Letter for letter."""
@@ -176,8 +176,8 @@ def granularity_is_known(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P108", "deletedRecord is one of the three", section="2.5.1",
-    handling="Takes it for “no”; `silo harvest --sweep` finds deletions that are not told.",
+    "P108", "deletedRecord is one of the three allowed values", section="2.5.1",
+    handling="Treats it as “no”; `silo harvest --sweep` finds deletions that are not announced.",
 )  # fmt: skip
 def deleted_record_is_known(evidence: Evidence) -> Verdict | None:
     """Letter for letter."""
@@ -191,8 +191,8 @@ def deleted_record_is_known(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P109", "The repository's clock is right, and tells UTC", section="3.3.2",
-    handling="Goes by the repository's clock alone, and asks a little further back each time.",
+    "P109", "The repository's clock is right, and in UTC", section="3.3.2",
+    handling="Uses only the repository's clock, and starts each update a little earlier.",
 )  # fmt: skip
 def clock_is_right(evidence: Evidence) -> Verdict | None:
     """ResponseDate against the moment the answer came."""
@@ -217,7 +217,7 @@ def clock_is_right(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P201", "Formats are listed", section="4.4",
-    handling="Harvests the formats it is asked for, listed or not.",
+    handling="Harvests the requested formats, whether or not they are listed.",
 )  # fmt: skip
 def formats_are_listed(evidence: Evidence) -> Verdict | None:
     """Each with prefix, schema and namespace."""
@@ -233,7 +233,7 @@ def formats_are_listed(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P202", "Dublin Core can be had", section="3.4",
+    "P202", "Dublin Core is available", section="3.4",
     handling="Harvests any other format with `-p`.",
 )  # fmt: skip
 def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
@@ -251,7 +251,7 @@ def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P203", "The formats of one item are listed", section="4.4",
-    handling="Nothing: it is never asked in a harvest.",
+    handling="Nothing: a harvest never sends this request.",
 )  # fmt: skip
 def formats_of_an_item(evidence: Evidence) -> Verdict | None:
     """At least the one the item was listed in."""
@@ -268,8 +268,8 @@ def formats_of_an_item(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P204", "Sets are listed, or it is said that there are none", section="4.6",
-    handling="Harvests without their names.",
+    "P204", "Sets are listed, or the repository says that it has none", section="4.6",
+    handling="Harvests without the names of sets.",
 )  # fmt: skip
 def sets_are_listed(evidence: Evidence) -> Verdict | None:
     """A list, or noSetHierarchy."""
@@ -286,7 +286,7 @@ def sets_are_listed(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P205", "A set lists its members", section="2.7.2",
-    handling="Stores what is listed, with the sets that each header names.",
+    handling="Stores what is listed, with the sets named in each header.",
 )  # fmt: skip
 def a_set_lists_its_members(evidence: Evidence) -> Verdict | None:
     """Every header names the set, or one below it."""

@@ -67,7 +67,7 @@ def _ended(evidence: Evidence) -> bool:
 
 @CHECKS.add(
     "P301", "ListRecords lists records", section="4.5",
-    handling="Asks for identifiers and then record by record, if those are to be had.",
+    handling="Lists identifiers and fetches the records one by one, if the repository allows it.",
 )  # fmt: skip
 def records_are_listed(evidence: Evidence) -> Verdict | None:
     """Or says that there are none."""
@@ -85,7 +85,7 @@ def records_are_listed(evidence: Evidence) -> Verdict | None:
 
 @CHECKS.add(
     "P302", "ListIdentifiers lists the same as ListRecords", section="4.3",
-    handling="Counts by both verbs, and tells in the receipt where they differ.",
+    handling="Counts with both verbs, and reports differences in the receipt.",
 )  # fmt: skip
 def both_verbs_agree(evidence: Evidence) -> Verdict | None:
     """As many in all; the same, where both came whole."""
@@ -113,8 +113,8 @@ def _size(asked: Asked) -> int | None:
 
 
 @CHECKS.add(
-    "P303", "GetRecord brings the record that was listed", section="4.1",
-    handling="Takes lists, where they are sound; one by one is a last resort.",
+    "P303", "GetRecord returns the record that was listed", section="4.1",
+    handling="Uses lists if they are correct; fetches one by one only as a last resort.",
 )  # fmt: skip
 def get_record_agrees(evidence: Evidence) -> Verdict | None:
     """The same identifier, datestamp and state."""
@@ -135,8 +135,8 @@ def get_record_agrees(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P304", "Each record has an identifier of its own, which is a URI", section="2.4",
-    handling="Stores what has an identifier, once; what has none is set aside with its bytes.",
+    "P304", "Each record has a unique identifier, which is a URI", section="2.4",
+    handling="Stores each identifier once; sets records without one aside with their bytes.",
 )  # fmt: skip
 def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
     """None missing, none twice in a page, each with a scheme."""
@@ -158,9 +158,9 @@ def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P305", "A resumption token brings the next page", section="3.5",
-    handling="Sends the token anew: as it stands, then with the format; else starts the list"
-    " again from the last date that is safe.",
+    "P305", "A resumption token returns the next page", section="3.5",
+    handling="Sends the token again: as it is, then with the format; otherwise "
+    "starts the list again from the last safe date.",
 )  # fmt: skip
 def tokens_lead_on(evidence: Evidence) -> Verdict | None:
     """Every token of the walk, sent alone and encoded."""
@@ -191,7 +191,7 @@ def _is_later_page(role: str) -> bool:
 
 @CHECKS.add(
     "P306", "The last token can be sent again", section="3.5.1",
-    handling="Starts again from the last date that is safe, where a page was lost on its way.",
+    handling="Starts again from the last safe date, if a page was lost in transit.",
 )  # fmt: skip
 def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
     """The same page comes, as it must after an answer was lost."""
@@ -213,8 +213,8 @@ def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P307", "No page repeats what came before", section="3.5",
-    handling="Stops a list that leads back into itself, and settles what is missing by dates.",
+    "P307", "No page repeats earlier records", section="3.5",
+    handling="Stops a list that loops, and finds missing records by dates.",
 )  # fmt: skip
 def pages_do_not_repeat(evidence: Evidence) -> Verdict | None:
     """No token and no record comes a second time."""
@@ -241,7 +241,7 @@ def _short(text: str) -> str:
 
 @CHECKS.add(
     "P308", "completeListSize is the number of records", section="3.5",
-    handling="Believes its own count; where the two differ, a list of identifiers settles it.",
+    handling="Uses its own count; if the two differ, a list of identifiers decides.",
 )  # fmt: skip
 def list_size_is_true(evidence: Evidence) -> Verdict | None:
     """The same on every page, and what was counted where the walk came to the end."""
@@ -291,8 +291,8 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P310", "What a token tells of its end is well-formed", section="3.5",
-    handling="Starts again from the last date that is safe, where a token has expired.",
+    "P310", "expirationDate of a token is well-formed", section="3.5",
+    handling="Starts again from the last safe date, if a token has expired.",
 )  # fmt: skip
 def expiry_is_well_formed(evidence: Evidence) -> Verdict | None:
     """ExpirationDate is spelled so, in UTC, and lies ahead."""
@@ -333,8 +333,8 @@ def _now(asked: Asked) -> datetime | None:
 
 
 @CHECKS.add(
-    "P311", "A list sent in parts ends with an empty resumptionToken", section="3.5",
-    handling="Takes its absence for the end, and counts.",
+    "P311", "An incomplete list ends with an empty resumptionToken", section="3.5",
+    handling="Treats a missing token as the end, and counts.",
 )  # fmt: skip
 def the_end_is_marked(evidence: Evidence) -> Verdict | None:
     """Seen only where the walk came to the end of a list of several pages."""
@@ -347,8 +347,8 @@ def the_end_is_marked(evidence: Evidence) -> Verdict | None:
 
 
 @CHECKS.add(
-    "P312", "Tokens can be sent without care", section="3.1.1.3",
-    handling="Encodes every character that could be misread.",
+    "P312", "Tokens contain no characters that need escaping", section="3.1.1.3",
+    handling="Escapes every character that could be misread.",
 )  # fmt: skip
 def tokens_are_simple(evidence: Evidence) -> Verdict | None:
     """No white space around them, no characters that need to be encoded."""

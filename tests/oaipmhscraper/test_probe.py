@@ -166,7 +166,7 @@ def test_every_check_is_documented_with_its_meaning_section_and_handling():
 
 
 def test_the_document_states_how_much_is_asked():
-    assert f"asks at most {MOST_REQUESTS} things" in DOCUMENT.read_text(encoding="utf-8")
+    assert f"makes at most {MOST_REQUESTS} requests" in DOCUMENT.read_text(encoding="utf-8")
 
 
 def test_codes_are_in_order_and_each_is_given_once():
