@@ -90,6 +90,17 @@ class SpreadsheetRefused(CurationError, ValueError):
     """A spreadsheet that cannot be understood; nothing was changed."""
 
 
+class SheetChanged(CurationError):
+    """A file exists where a sheet is to go, and is not the one last exported there."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} is not as this Silo exported it last, and was left as it is; replace it "
+            "with --on-conflict overwrite, or choose another name"
+        )
+
+
 class UpstreamRefused(CurationError):
     """A decision about a record that there is nothing to decide about, or not so."""
 

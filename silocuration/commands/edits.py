@@ -1,7 +1,8 @@
 """The commands `silo rules`, `sheet`, `attach` and `bulk`; `review` has the others.
 
-Exit codes: 0 done; 1 finished, with records passed over that the output names; 2 wrong
-input; 75 stopped early, `silo bulk resume` goes on; 130 interrupted, likewise.
+Exit codes: 0 done; 1 finished, but records were skipped, which the output names; 2 invalid
+input; 5 an existing file was left as it is; 75 stopped early, and `silo bulk resume`
+continues; 130 interrupted, likewise.
 """
 
 import getpass
@@ -14,10 +15,11 @@ import click
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, directory, selecting, why
-from recordsilo.disk.whole_file import as_text, whole_file
+from recordsilo.disk.whole_file import as_text
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
 from silocuration.batch.attach import MAX_BYTES, Attachment
+from silocuration.batch.exported_sheets import exported_sheet
 from silocuration.batch.job import (
     JobReport,
     Preview,
@@ -143,15 +145,19 @@ def sheet() -> None:
 @everything
 @click.option("--column", "columns", multiple=True, metavar="FIELD",
               help="Only this field, as title or title[en]; repeatable.")  # fmt: skip
+@click.option("--on-conflict", type=click.Choice(["fail", "overwrite"]), default="fail",
+              help="If FILE is not as last exported: leave it and fail, or overwrite it.",
+              show_default=True)  # fmt: skip
 @quiet
 def export_sheet(
     *, silo_dir: str, file: str, select: Selection, everything: bool, columns: tuple[str, ...],
-    quiet: bool,
+    on_conflict: str, quiet: bool,
 ) -> None:  # fmt: skip
     """Write records into a CSV file: a row each, a column for each field and language.
 
-    Several values of a cell stand apart by ||. Leave the columns identifier and mark
-    as they are; a row or a column that is taken out is left alone by the import.
+    Several values in a cell are separated by ||. Do not change the columns identifier and
+    mark; the import leaves rows and columns that you delete alone. A FILE that you edited
+    is not replaced.
     """
     with sentences(), open_silo(silo_dir) as silo:
         _check_selected(silo, select, everything=everything)
@@ -159,7 +165,7 @@ def export_sheet(
         wanted = [Column.parse(one) for one in columns] or None
         with (
             counting("exporting", len(identifiers), quiet=quiet) as progress,
-            whole_file(file) as whole,
+            exported_sheet(silo.path, file, overwrite=on_conflict == "overwrite") as whole,
             as_text(whole, "utf-8-sig") as out,
         ):
             written = write_csv(silo, identifiers, out, wanted, progress=progress)

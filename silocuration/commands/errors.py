@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from recordsilo.cli import ExitCode, fail
-from silocuration.errors import CurationError
+from silocuration.errors import CurationError, SheetChanged
+
+CONFLICT = 5
+"""Exit code if a file was left because it was changed; as for `silo export`."""
 
 
 @contextmanager
@@ -16,6 +19,8 @@ def sentences(job: str = "") -> Iterator[None]:
     """
     try:
         yield
+    except SheetChanged as error:
+        fail(str(error), CONFLICT)
     except CurationError as error:
         fail(str(error))
     except KeyboardInterrupt:

@@ -1,8 +1,10 @@
 """The commands that curate: what they print, what they refuse, and how they exit."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,9 +12,11 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.cli import _run
+from silocuration.batch.exported_sheets import exported_sheet
 from silocuration.batch.job import create_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.rule_files import load_rules
+from silocuration.errors import SheetChanged
 
 Fill = Callable[..., list[str]]
 RULE = """title = "one spelling"
@@ -315,3 +319,87 @@ def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) 
         path.write_text(text)
         refused(run("rules", "test", myrepo, "bad"), sentence)
     assert run("rules", "list", myrepo).code == 1
+
+
+def test_an_edited_sheet_is_replaced_only_on_request(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    export = ("sheet", "export", myrepo, str(sheet), "--all", "-q")
+    assert run(*export).code == 0
+    silo["oai:repo.example:0"].set_version_state("1", "ready")
+    assert run(*export).code == 0, "an unedited sheet is replaced"
+    edited = sheet.read_text() + "edited\n"
+    sheet.write_text(edited)
+    result = run(*export)
+    assert (result.code, sheet.read_text()) == (5, edited)
+    assert "--on-conflict overwrite" in result.err
+    assert run(*export, "--on-conflict", "overwrite").code == 0
+    assert "edited" not in sheet.read_text()
+    assert run(*export).code == 0
+    sheet.unlink()
+    assert run(*export).code == 0
+
+
+def test_a_file_that_no_export_wrote_is_not_replaced_by_a_sheet(
+    run: Run, myrepo: str, tmp_path: Path
+) -> None:
+    mine = tmp_path / "thesis.csv"
+    mine.write_text("mine")
+    assert run("sheet", "export", myrepo, str(mine), "--all", "-q").code == 5
+    assert mine.read_text() == "mine"
+    assert not Path(myrepo, "curation", "sheets").exists()
+
+
+def write_sheet(silo: Silo, path: Path, content: bytes, *, overwrite: bool = False) -> None:
+    with exported_sheet(silo.path, str(path), overwrite=overwrite) as file:
+        file.write(content)
+
+
+def test_a_sheet_edited_during_its_export_stays(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    write_sheet(silo, out, b"old")
+    writing = ExitStack()
+    writing.enter_context(exported_sheet(silo.path, str(out))).write(b"new")
+    out.write_text("by hand")
+    with pytest.raises(SheetChanged):
+        writing.close()
+    assert out.read_text() == "by hand"
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_an_export_killed_at_the_rename_can_be_repeated(
+    silo: Silo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    out = tmp_path / "o.csv"
+    rename = os.rename
+
+    def killed(old: str, new: str) -> None:
+        if new != str(out) or after:
+            rename(old, new)
+        if new == str(out):
+            raise KeyboardInterrupt
+
+    write_sheet(silo, out, b"old")
+    monkeypatch.setattr(os, "rename", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write_sheet(silo, out, b"new")
+    monkeypatch.setattr(os, "rename", rename)
+    assert out.read_bytes() == (b"new" if after else b"old")
+    write_sheet(silo, out, b"newest")
+    assert out.read_bytes() == b"newest"
+    if not after:
+        out.write_bytes(b"new")
+        with pytest.raises(SheetChanged):
+            write_sheet(silo, out, b"later")
+
+
+def test_an_unreadable_note_of_a_sheet_protects_the_file(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    write_sheet(silo, out, b"old")
+    (note,) = Path(silo.path, "curation", "sheets").iterdir()
+    note.write_bytes(b"\x00")
+    with pytest.raises(SheetChanged):
+        write_sheet(silo, out, b"new")
+    write_sheet(silo, out, b"new", overwrite=True)
+    assert out.read_bytes() == b"new"
