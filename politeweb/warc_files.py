@@ -13,6 +13,8 @@ from typing import BinaryIO, Protocol
 
 _NAME = re.compile(r"(?P<harvest>\d{8}T\d{6}\.\d{6}Z)-(?P<number>\d{5})\.warc\.gz")
 _MEMBER = b"\x1f\x8b\x08"
+_BEGIN = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/1\.")
+_HEAD = 512
 _FIRST_LOOK = 1 << 20
 _GZIP = zlib.MAX_WBITS + 16
 
@@ -134,10 +136,53 @@ def _members_backwards(tail: bytes) -> Iterator[int]:
     """Where records begin, the last one first; a packed page within a record is none."""
     at = tail.rfind(_MEMBER)
     while at >= 0:
-        try:
-            head = zlib.decompressobj(_GZIP).decompress(tail[at : at + 512], 7)
-        except zlib.error:
-            head = b""
-        if head == b"WARC/1.":
+        if _packs_record(tail[at : at + _HEAD]):
             yield at
         at = tail.rfind(_MEMBER, 0, at + 2)
+
+
+def next_record(file: BinaryIO, at: int) -> int | None:
+    """Where the first record begins that can be found from a place in the file on, 1 or later.
+
+    It is a gzip member of a record, or the first line of one that is not packed.
+
+    Cost: reads the file up to there, a megabyte at a time.
+    """
+    while True:
+        file.seek(at - 1)
+        block = file.read(_FIRST_LOOK)
+        is_last = len(block) < _FIRST_LOOK
+        looked_at = len(block) if is_last else len(block) - _HEAD
+        for match in _BEGIN.finditer(block, 1, looked_at + len(_MEMBER)):
+            begin = match.start()
+            if match[0] != _MEMBER or _packs_record(block[begin : begin + _HEAD]):
+                return at - 1 + begin
+        if is_last:
+            return None
+        at += looked_at - 1
+
+
+def ends_within_record(file: BinaryIO, begin: int) -> bool:
+    """Whether the file is sound from the beginning of its last record on, and ends within it.
+
+    Of a record that is not packed that is not told: its length does.
+    """
+    file.seek(begin)
+    unpacker = zlib.decompressobj(_GZIP)
+    is_packed = file.read(len(_MEMBER)) == _MEMBER
+    file.seek(begin)
+    while is_packed and (packed := file.read(_FIRST_LOOK)):
+        while packed and not unpacker.eof:
+            try:
+                unpacker.decompress(packed, _FIRST_LOOK)
+            except zlib.error:
+                return False
+            packed = unpacker.unconsumed_tail
+    return not unpacker.eof
+
+
+def _packs_record(member: bytes) -> bool:
+    try:
+        return zlib.decompressobj(_GZIP).decompress(member, 7) == b"WARC/1."
+    except zlib.error:
+        return False

@@ -50,6 +50,9 @@ REPLAYING = "replaying"
 REPLAYED = "replayed"
 """In the place of a harvest's id, where nothing tells it."""
 
+_NAMED = 10
+"""Damaged places of the files that are named; more are counted."""
+
 Progress = Callable[[ListReceipt], None]
 
 
@@ -122,7 +125,9 @@ class _Scene:
         about: What the first file says of itself.
         receipts: The lists in the receipts beside the files.
         identify: The last Identify, if one was recorded, and when it came.
-        damaged: What cannot be used of the files.
+        damaged: What cannot be used of the files; the first places of many.
+        places: How many there are.
+        skipped: Bytes of the files that were passed over.
     """
 
     limit: int
@@ -132,6 +137,8 @@ class _Scene:
     identify: Identify | None = None
     identified: datetime | None = None
     damaged: list[Damaged] = field(default_factory=list)
+    places: int = 0
+    skipped: int = 0
     first_url: str = ""
 
     @property
@@ -146,7 +153,7 @@ def _survey(paths: Sequence[str], limit: int) -> _Scene:
             if isinstance(found, About):
                 scene.about = scene.about or dict(found.fields)
             elif isinstance(found, Damaged):
-                scene.damaged.append(found)
+                _note_damage(scene, found)
             else:
                 scene.first_url = scene.first_url or without_credentials(found.answer.url)
                 scene.overview.add(found)
@@ -156,6 +163,13 @@ def _survey(paths: Sequence[str], limit: int) -> _Scene:
     for directory in dict.fromkeys(os.path.dirname(path) for path in paths):
         scene.receipts |= _receipts_in(directory)
     return scene
+
+
+def _note_damage(scene: _Scene, found: Damaged) -> None:
+    scene.places += not found.is_end
+    scene.skipped += found.skipped
+    if found.is_end or scene.places <= _NAMED:
+        scene.damaged.append(found)
 
 
 def _look_at_identify(scene: _Scene, found: Recorded) -> None:
@@ -353,7 +367,11 @@ class _Run:
         """Why a list is not all there, in words; empty where it is."""
         damaged = [str(one) for one in self._scene.damaged if not one.is_end]
         if damaged:
-            return f"the recorded answers are damaged: {damaged[0]}"
+            count = self._scene.places
+            places = f" in {count:,} places" if count > 1 else ""
+            skipped = self._scene.skipped
+            unread = f", {skipped:,} bytes were passed over" if skipped and count > 1 else ""
+            return f"the recorded answers are damaged{places}{unread}: {'; '.join(damaged)}"
         told = self._scene.receipts.get(name)
         if told is not None:
             return str(told.get("stopped") or "")

@@ -24,9 +24,9 @@ from oaipmhclient.transport.http_rules import unpack_page
 from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
 from politeweb.answers import Answer, number_of
 from politeweb.codings import CodingBroken
-from politeweb.errors import ResponseTooLarge, WarcUnreadable
+from politeweb.errors import ResponseTooLarge, WarcUnreadable, shortened
 from politeweb.settings import MAX_RESPONSE
-from politeweb.warc_files import whole_length
+from politeweb.warc_files import ends_within_record, next_record
 
 _HARVEST_ID = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 
@@ -59,11 +59,13 @@ class Damaged:
         where: File and place.
         reason: What is wrong, in words.
         is_end: Whether the file just ends too early, as a killed process leaves it.
+        skipped: Bytes of the file that were passed over.
     """
 
     where: str
     reason: str
     is_end: bool = False
+    skipped: int = 0
 
     def __str__(self) -> str:
         return f"{self.where} {self.reason}"
@@ -107,8 +109,8 @@ def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damag
         limit: Bytes of one answer.
 
     Yields:
-        Each answer when its content was read whole; what is damaged, in its place, and
-        reading ends there where nothing says how it goes on.
+        Each answer when its content was read whole; what is damaged, in its place. Reading
+        goes on with the next record that can be found.
 
     Raises:
         WarcUnreadable: The file cannot be opened, or is no WARC file.
@@ -128,24 +130,59 @@ _MALFORMED = (
 a digest of an unknown algorithm, OverflowError at a length beyond 2**63."""
 
 
+class _Incomplete(ValueError):
+    """A record that does not end where its length says, or has none."""
+
+
 def _records(file: BinaryIO, name: str, limit: int) -> Iterator[Recorded | Damaged | About]:
-    records = ArchiveIterator(file, check_digests=True)
-    number = 0
-    try:
-        for record in records:
-            number += 1
-            found = _read(record, f"record {number} of {name}", limit)
-            if found is not None:
-                yield found
-    except _MALFORMED as error:
-        if number == 0:
-            raise WarcUnreadable(file.name, "is no WARC file") from error
-        yield Damaged(f"what follows record {number} of {name}", f"cannot be read ({error})")
-        return
-    if number == 0:
+    number, size = 0, os.fstat(file.fileno()).st_size
+    begin: int | None = 0
+    while begin is not None:
+        start = file.seek(begin)
+        records = ArchiveIterator(file, check_digests=True)
+        try:
+            for record in records:
+                found = _read(record, f"record {number + 1} of {name}", limit)
+                records.read_to_end()
+                is_framed = _is_framed(record, records)
+                is_told = is_framed or record.digest_checker.passed is not None
+                if found is not None and is_told:
+                    yield found
+                if not is_framed:
+                    raise _Incomplete("it is incomplete")
+                number += 1
+                start = records.offset
+            if start < size:
+                raise _Incomplete("it is incomplete")
+            begin = None
+        except _MALFORMED as error:
+            begin = next_record(file, start + 1)
+            is_last = begin is None and isinstance(error, _Incomplete) and not records.err_count
+            if is_last and ends_within_record(file, start):
+                yield Damaged(name, "ends in a half-written record", is_end=True)
+                return
+            if begin is None and number == 0:
+                raise WarcUnreadable(file.name, "is no WARC file") from error
+            skipped = (size if begin is None else begin) - start
+            reason = f"cannot be read ({_in_words(error)}); {skipped:,} bytes are passed over"
+            yield Damaged(f"what follows record {number} of {name}", reason, skipped=skipped)
+    if size == 0:
         yield Damaged(name, "is empty", is_end=True)
-    elif name.endswith(".gz") and whole_length(file) < os.fstat(file.fileno()).st_size:
-        yield Damaged(name, "ends in a half-written record", is_end=True)
+
+
+def _in_words(error: Exception) -> str:
+    return shortened(" ".join(str(error).split()))
+
+
+def _is_framed(record: Any, records: ArchiveIterator) -> bool:
+    """Whether a record that was read to its end, ends there.
+
+    warcio tells neither a member that cannot be unpacked to its end from one that ends, nor
+    a record without a length from one that takes all that follows.
+    """
+    packed = records.reader.decompressor
+    is_whole = packed is None or packed.eof
+    return is_whole and getattr(record.raw_stream, "limit", 1) == 0 and not records.err_count
 
 
 def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | None:
@@ -161,8 +198,6 @@ def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | N
     raw = _content(record, limit)
     if len(raw) > limit:
         return Damaged(where, f"is longer than {limit:,} bytes")
-    if getattr(record.raw_stream, "limit", 0) > 0:  # without a length it has none
-        return None  # half-written: told of once, for the file
     if record.digest_checker.passed is False:
         return Damaged(where, "is not what was recorded: its digest differs")
     try:

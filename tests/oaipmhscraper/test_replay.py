@@ -224,6 +224,26 @@ def test_pages_that_are_not_recorded_make_the_list_not_whole(tmp_path, repositor
     assert state(tmp_path / "two")["harvested"] == {"oai_dc": {"": None}}
 
 
+def test_what_comes_after_damage_is_replayed_and_the_damage_told(tmp_path, repository):
+    for number in range(40):
+        repository.add(f"oai:x:{number:02}")
+    repository.page_size = 4
+    harvested(tmp_path / "one", repository)
+    [path] = (tmp_path / "one" / "harvests").glob("*.warc.gz")
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 40] = bytes(40)
+    path.write_bytes(content)
+    command = [str(tmp_path / "two"), "--replay", str(path)]
+    result = CliRunner().invoke(harvest_command, command)
+    assert result.exit_code == 1
+    assert "damaged" in result.output
+    assert "bytes are passed over" in result.output
+    with Silo(str(tmp_path / "two"), create=False) as silo:
+        assert 32 <= len(silo) <= 36
+        assert {"oai:x:00", "oai:x:39"} <= set(silo)
+
+
 def test_a_replay_into_a_silo_with_records_is_refused(tmp_path, repository):
     repository.add("oai:x:1")
     harvested(tmp_path / "one", repository)

@@ -1,6 +1,7 @@
 """Exchanges out of WARC files: our own, those of other tools, and damaged ones."""
 
 import gzip
+import random
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -132,17 +133,6 @@ def test_content_that_is_not_what_was_recorded_is_told_and_not_used(tmp_path):
     assert sound.answer.body == b"first"
 
 
-def test_damage_within_a_packed_file_ends_the_reading_with_a_word(tmp_path):
-    path = recorded(tmp_path, *[Answer(bytes(range(256)) * 20, URL)] * 3)
-    content = bytearray(path.read_bytes())
-    middle = len(content) // 2
-    content[middle : middle + 40] = bytes(40)
-    path.write_bytes(content)
-    *_, last = exchanges(path)
-    assert isinstance(last, Damaged)
-    assert "cannot be read" in str(last)
-
-
 def test_an_answer_beyond_the_limit_is_not_read(tmp_path):
     bomb = Answer(b"", URL, 200, {"content-encoding": "gzip"}, gzip.compress(bytes(10**6)))
     found = exchanges(
@@ -192,3 +182,76 @@ def test_a_harvest_of_another_form_of_name_is_no_harvest(tmp_path, name):
     changed.write_bytes(content.replace(HARVEST.encode(), other))
     assert [one.harvest_id for one in exchanges(path)] == [HARVEST]
     assert [one.harvest_id for one in exchanges(changed) if isinstance(one, Recorded)] == [""]
+
+
+def _is_what_it_is(size: int, seed: int) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["packed", "not packed"])
+@pytest.mark.parametrize("place", [0, 1, 2, 3], ids=lambda place: f"record {place}")
+def test_reading_goes_on_after_damage_with_the_next_record(tmp_path, packed, place):
+    pages = [_is_what_it_is(50_000, seed) for seed in range(4)]
+    answers = [(f"{URL}?verb=Identify", {}, page) for page in pages]
+    path = by_others(tmp_path / "a.warc", *answers, packed=packed)
+    content = bytearray(path.read_bytes())
+    quarter = len(content) // 4
+    for begin in range(place * quarter, (place + 1) * quarter, 5_000):  # bytes, lengths, heads
+        damaged = content[:]
+        damaged[begin : begin + 700] = bytes(700)
+        path.write_bytes(damaged)
+        found = exchanges(path)
+        bodies = [one.answer.body for one in found if isinstance(one, Recorded)]
+        assert bodies == [page for page in pages if page in bodies]
+        assert set(bodies) >= {*pages[:place], *pages[place + 2 :]}
+        assert len(bodies) < 4
+        told = [one for one in found if isinstance(one, Damaged)]
+        assert told
+        assert not (packed and any(one.is_end for one in told))
+
+
+def test_every_place_that_cannot_be_read_is_counted(tmp_path):
+    pages = [_is_what_it_is(40_000, seed) for seed in range(9)]
+    path = recorded(tmp_path, *[Answer(page, URL) for page in pages])
+    content = bytearray(path.read_bytes())
+    for begin in (60_000, 200_000):
+        content[begin : begin + 40] = bytes(40)
+    path.write_bytes(content)
+    found = exchanges(path)
+    bodies = [one.answer.body for one in found if isinstance(one, Recorded)]
+    assert bodies == [page for page in pages if page in bodies]
+    assert len(bodies) == 7
+    told = [one for one in found if isinstance(one, Damaged)]
+    assert len(told) == 2
+    assert all(
+        40_000 < one.skipped < 45_000 and "bytes are passed over" in str(one) for one in told
+    )
+
+
+def test_a_length_that_takes_other_records_in_hides_none(tmp_path):
+    pages = [b"one", b"two", b"three"]
+    path = by_others(
+        tmp_path / "a.warc", *[(f"{URL}?verb=Identify", {}, page) for page in pages], packed=False
+    )
+    content = path.read_bytes()
+    head, sound, rest = content.partition(b"Content-Length: ")
+    for length in (b"9", b"999999", b"1" * 30, b"-5", b"x"):
+        path.write_bytes(head + sound + length + rest[rest.index(b"\r\n") :])
+        found = exchanges(path)
+        bodies = [one.answer.body for one in found if isinstance(one, Recorded)]
+        assert bodies == pages[1:]
+        assert any(isinstance(one, Damaged) for one in found)
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["packed", "not packed"])
+def test_a_file_cut_anywhere_is_told(tmp_path, packed):
+    answers = [(f"{URL}?verb=Identify", {}, page) for page in (b"one" * 50, b"two" * 50)]
+    name = "a.warc.gz" if packed else "a.warc"
+    path = by_others(tmp_path / name, *answers, packed=packed)
+    content = path.read_bytes()
+    sound = exchanges(path)
+    for length in range(len(content) - 1, len(content) // 2, -7):
+        path.write_bytes(content[:length])
+        found = exchanges(path)
+        is_missing = [one for one in found if isinstance(one, Recorded)] != sound
+        assert not is_missing or any(isinstance(one, Damaged) for one in found), length
