@@ -1,4 +1,4 @@
-"""Re-export: the chosen versions of records, out of a Silo into something else.
+"""Export chosen versions of records from a Silo to a target.
 
     >>> from recordsilo import Silo
     >>> from recordsilo.selection import Selection, filters_from
@@ -8,8 +8,8 @@
     >>> report.whole
     True
 
-Which records go is a `Selection`, what of them a `Policy`, where to a `Target`; what
-became of them is a report, a value. docs/export.md shows the commands.
+A `Selection` says which records are exported, a `Policy` which of their versions, a `Target`
+where to. The result is a report. docs/export.md shows the commands.
 """
 
 from recordsilo.selection import Selection

@@ -19,13 +19,13 @@ from siloexport.values import Deposit, ExportedFile, ExportedVersion, Held
 
 
 class Sha512Cache(Protocol):
-    """What is known of SHA-512s; the ledger keeps it."""
+    """The SHA-512 of files, by their SHA-256; the ledger stores it."""
 
     def known_sha512(self, digest: Digest) -> str | None:
-        """That of content with this digest."""
+        """Return the SHA-512 of content with this digest; None if it is unknown."""
 
     def note_sha512(self, digest: Digest, sha512: str) -> None:
-        """Keep it."""
+        """Store it."""
 
 
 class VersionContent:
@@ -77,12 +77,12 @@ def _both_digests(chunks: Iterable[bytes]) -> tuple[Digest, str]:
 
 
 def with_digests(record: HarvestedRecord) -> Manifest:
-    """The record's manifest with the digests of all files.
+    """Return the record's manifest with the digests of all files.
 
     Raises:
-        FileNotInVersion: A file of 2010, which recorded no digests, is gone.
+        FileNotInVersion: A file without a digest (the release of 2010 wrote none) is missing.
 
-    Cost: none, but for a record of 2010: there every byte is read.
+    Cost: reads only files without a digest.
     """
     manifest = record.state
     if all(all((version.digests or {}).values()) for version in manifest.versions):
@@ -107,13 +107,17 @@ def _read_digest(record: HarvestedRecord, version: str, path: str) -> Digest:
 def exported_version(
     record: HarvestedRecord, manifest: Manifest, name: str, policy: Policy, cache: Sha512Cache
 ) -> ExportedVersion:
-    """A version as it is sent.
+    """Return a version as it is sent.
 
     Args:
-        manifest: With all digests (`with_digests`).
+        record: The record.
+        manifest: Its manifest with all digests (`with_digests`).
+        name: Of the version.
+        policy: Whether documents are unwrapped, and the crosswalk.
+        cache: Where the SHA-512 of files are stored.
 
     Raises:
-        FileNotInVersion: A metadata file is gone from the disk, or dangles.
+        FileNotInVersion: A metadata file is missing on the disk, or is a dangling link.
     """
     version = manifest.version(name)
     sources = dict(_documents(record, version)) if policy.unwrap else {}
@@ -135,7 +139,7 @@ class Packer:
     """Makes deposits of records.
 
     Attributes:
-        source: Where the Silo's records come from, the base URL; or ``""``.
+        source: Base URL that the Silo's records were harvested from; or ``""``.
     """
 
     policy: Policy
@@ -144,19 +148,28 @@ class Packer:
 
     @classmethod
     def of(cls, silo: Silo, policy: Policy, cache: Sha512Cache) -> "Packer":
-        """For the records of a Silo."""
+        """Make one for the records of a Silo.
+
+        Args:
+            silo: The Silo.
+            policy: What to export.
+            cache: Where the SHA-512 of files are stored.
+        """
         return cls(policy, cache, str(silo.state.get("base_oai_url") or ""))
 
     def deposit(
         self, record: HarvestedRecord, manifest: Manifest, action: Action, held: Held | None
     ) -> Deposit:
-        """What is sent for an action.
+        """Return what is sent for an action.
 
         Args:
-            manifest: With all digests (`with_digests`).
+            record: The record.
+            manifest: Its manifest with all digests (`with_digests`).
+            action: From `siloexport.plan.plan_record`.
+            held: What the target holds of the record; None for nothing.
 
         Raises:
-            FileNotInVersion: A metadata file is gone from the disk, or dangles.
+            FileNotInVersion: A metadata file is missing on the disk, or is a dangling link.
         """
         versions = tuple(
             exported_version(record, manifest, name, self.policy, self.cache)
@@ -187,7 +200,7 @@ def _document_files(sources: Mapping[str, bytes]) -> Iterator[ExportedFile]:
 
 
 def _documents(record: HarvestedRecord, version: Version) -> Iterator[tuple[str, bytes]]:
-    """(metadata file, the document in it); none where a file of the document's name is there."""
+    """Yield (metadata file, its document), unless the version has a file of the document's name."""
     taken = set(version.paths)
     for path in version.metadata_files:
         if path.endswith((".xml", ".about")) or f"{path}.xml" in taken or path not in taken:
@@ -202,11 +215,16 @@ def _documents(record: HarvestedRecord, version: Version) -> Iterator[tuple[str,
 def checked_chunks(
     identifier: str, version: ExportedVersion, file: ExportedFile
 ) -> Iterator[Iterator[bytes]]:
-    """A file's bytes in chunks; the last is followed by a check that they are those listed.
+    """Give a file's bytes in chunks, and compare their digest with the listed one after the last.
+
+    Args:
+        identifier: Of the record, for the error.
+        version: The version that has the file.
+        file: The file to read.
 
     Raises:
-        SourceChanged: While the chunks are taken: they are not.
-        FileNotInVersion: The file is gone from the disk, or dangles.
+        SourceChanged: After the last chunk: the digest differs.
+        FileNotInVersion: The file is missing on the disk, or is a dangling link.
     """
     with version.content.open(file.path) as source:
         yield _checked(chunks_of(source), identifier, version.name, file)

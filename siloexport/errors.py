@@ -1,24 +1,24 @@
-"""What can go wrong in a re-export: one class for each cause; one sentence for the operator."""
+"""Errors of an export: a class for each cause, with one sentence for the operator."""
 
 
 class ExportError(Exception):
-    """Anything the export refuses or cannot do."""
+    """Base class of the errors of an export."""
 
 
 class TargetUnusable(ExportError):
-    """The target as a whole cannot be used, or cannot any more; a run stops, and can go on."""
+    """The target cannot be used, or no longer; the run stops and can be resumed."""
 
 
 class CredentialsRefused(TargetUnusable):
-    """The target wants other credentials."""
+    """The target refuses the credentials."""
 
 
 class TargetFull(TargetUnusable):
-    """The target has no room left; what was deposited is there."""
+    """The target has no space left; earlier deposits are kept."""
 
 
 class DepositFailed(ExportError):
-    """One record could not be exported; the others go on."""
+    """One record could not be exported; the run continues with the others."""
 
     def __init__(self, identifier: str, reason: str) -> None:
         self.identifier, self.reason = identifier, reason
@@ -26,21 +26,21 @@ class DepositFailed(ExportError):
 
 
 class SourceChanged(DepositFailed):
-    """A file's bytes are not those the manifest lists: it is damaged, or being edited now."""
+    """A file differs from its digest in the manifest: it is damaged or being edited."""
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.version, self.path = version, path
         super().__init__(
             identifier,
-            f"{path} of version {version} is not what the manifest lists; see `silo check`",
+            f"{path} of version {version} is not as the manifest lists it; run `silo check`",
         )
 
 
 class RetryLater(DepositFailed):
-    """It may work in a moment, as a whole and anew: a lock, a lost connection, a busy server.
+    """A whole new attempt may succeed later: a lock, a lost connection, a busy server.
 
     Attributes:
-        after: Seconds the target asked to wait; None where it did not say.
+        after: How many seconds the target asked to wait; None if it did not say.
     """
 
     def __init__(self, identifier: str, reason: str, after: float | None = None) -> None:
@@ -49,11 +49,11 @@ class RetryLater(DepositFailed):
 
 
 class Conflict(DepositFailed):
-    """The target holds something other than this export left there."""
+    """The record in the target is not as this export left it."""
 
 
 class FileChanged(ExportError):
-    """A file is in the way that is not what was exported there last."""
+    """The file to write exists and is not what was exported there last."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -64,7 +64,7 @@ class FileChanged(ExportError):
 
 
 class CannotTakeBack(ExportError):
-    """Something a run created is not as the run left it, and stays."""
+    """An object that a run created was changed since, and is kept."""
 
 
 class RunNotFound(ExportError):
@@ -83,4 +83,4 @@ class LedgerUnreadable(ExportError):
 
 
 class LedgerInUse(ExportError):
-    """Another run to the same target is at work."""
+    """Another run to the same target has not ended."""

@@ -1,7 +1,7 @@
-"""What is to be done about a record: its manifest, the ledger and a policy → actions. Pure.
+"""What to do with a record: its manifest, the ledger and a policy → actions. Pure.
 
-The same decisions make a plan (`--dry-run`) and a run, from the manifest alone: no file
-of a version is opened to find that nothing is to be done.
+A plan (`--dry-run`) and a run decide in the same way, from the manifest alone: no file is
+opened for a record that has not changed.
 """
 
 import hashlib
@@ -16,21 +16,23 @@ from siloexport.values import ActionKind, Capabilities, Deletions, Held
 
 
 class Versions(StrEnum):
-    """Which versions of a record go."""
+    """Which versions of a record to export."""
 
     CURRENT = "current"
-    """The one the cursor stands on: the working copy, where there is one."""
+    """The current version: the working copy, if there is one."""
     CURATED = "curated"
     ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What an export does.
+    """What to export.
 
     Attributes:
-        unwrap: Whether metadata also goes as a document of its own (``oai_dc.xml``).
-        crosswalk: The target's: identifier and digest.
+        versions: Which versions of each record.
+        unwrap: Whether to export the metadata also as a separate document (``oai_dc.xml``).
+        deletions: What to do with exported records that the source deleted.
+        crosswalk: Identifier and digest of the target's crosswalk.
     """
 
     versions: Versions = Versions.CURRENT
@@ -44,10 +46,10 @@ class Known:
     """What the ledger knows of a record.
 
     Attributes:
-        held: None where the target holds nothing.
-        keys: Version → the key it was deposited under last.
-        files: Version → the digest of its files then.
-        withdrawn_as: The key of the withdrawal, if it was withdrawn last.
+        held: None if the target holds nothing.
+        keys: Version → key of its last deposit.
+        files: Version → digest of its files at that deposit.
+        withdrawn_as: Key of the withdrawal, if that was the last step.
     """
 
     held: Held | None = None
@@ -58,13 +60,13 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing to be done about a record.
+    """One step to do for a record.
 
     Attributes:
-        versions: The versions that go, in order; none for a deletion.
+        versions: The versions to send, in order; empty for a deletion.
         key: Idempotency key of the step.
-        files: The digest of the files that go.
-        reason: Why nothing is done, where that needs saying.
+        files: Digest of the files to send.
+        reason: Why nothing is done, if the operator should know.
     """
 
     identifier: str
@@ -76,7 +78,7 @@ class Action:
 
     @property
     def version(self) -> str:
-        """The version it is about: the last of those that go; ``""`` for none."""
+        """The last of its versions; ``""`` if it has none."""
         return self.versions[-1] if self.versions else ""
 
 
@@ -87,16 +89,19 @@ WRITING = frozenset(ActionKind) - {ActionKind.NOTHING, ActionKind.LEAVE}
 def plan_record(
     manifest: Manifest, known: Known, policy: Policy, can: Capabilities
 ) -> tuple[Action, ...]:
-    """Decide what is to be done about a record, in the order it is to be done.
+    """Decide what to do with a record, in order.
 
-    Versions go in the order they were made, and the last of them is what the target
-    shows as current: where that would not be so, or others changed it, it goes again.
+    Versions are sent in the order in which they were made, and the target has to show the last
+    one as current. If it would not, or if others changed it, the last one is sent again.
 
     Args:
-        manifest: With the digests of all files of the versions chosen.
+        manifest: With the digests of all files of the chosen versions.
+        known: What the ledger knows of the record.
+        policy: What to export.
+        can: What the target can do.
 
     Returns:
-        Nothing at all for a record of which no version is chosen.
+        The actions in order; empty if no version is chosen.
     """
     if is_deleted(manifest):
         return (_deletion(manifest, known, policy, can),)
@@ -109,12 +114,12 @@ def plan_record(
 
 
 def is_deleted(manifest: Manifest) -> bool:
-    """Whether the source deleted the record and its current version is not a curated one."""
+    """Whether the source deleted the record and no curator made its current version."""
     return "deleted_at_version" in manifest.metadata and not manifest.current.is_curated
 
 
 def chosen_versions(manifest: Manifest, which: Versions) -> tuple[Version, ...]:
-    """The versions that go: in the order they were made here, the current one last."""
+    """Return the versions to export in the order in which they were made, the current one last."""
     current = manifest.current
     if which is Versions.CURRENT:
         return (current,)
@@ -180,7 +185,7 @@ def _together(
 
 
 def _is_changed(held: Held | None) -> bool:
-    """Whether others changed what the target holds, as far as the ledger knows."""
+    """Whether the ledger says that others changed the record in the target."""
     return held is not None and not held.token
 
 
@@ -193,12 +198,12 @@ def _deletion(manifest: Manifest, known: Known, policy: Policy, can: Capabilitie
         return Action(identifier, ActionKind.NOTHING, key=key)
     if policy.deletions in can.deletions and not (held.withdrawn and not held.deposits):
         return Action(identifier, ActionKind.WITHDRAW, key=key)
-    why = "deleted at the source; an earlier export of it is there"
+    why = "deleted at the source; an earlier export of it is still there"
     return Action(identifier, ActionKind.LEAVE, key=key, reason=why)
 
 
 def deletion_date(manifest: Manifest) -> str:
-    """When the source deleted the record, as it said; ``""`` where it did not."""
+    """Return the date at which the source says it deleted the record; or ``""``."""
     return str(manifest.metadata.get("deleted_at_date") or "")
 
 
@@ -206,19 +211,24 @@ def deletion_date(manifest: Manifest) -> str:
 
 
 def files_digest(version: Version) -> str:
-    """The Silo's digest of a version: SHA-256 over its files' paths, sizes and SHA-256.
+    """Return the Silo's digest of a version: SHA-256 of its files' paths, sizes and SHA-256.
 
-    Over canonical JSON: ``[[path, size, sha256], …]`` by path, without blanks, UTF-8.
+    They are canonical JSON: ``[[path, size, sha256], …]`` sorted by path, without spaces.
     """
     return digest_of(_files(version))
 
 
 def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
-    """The idempotency key of a version: of all that decides what the target will hold.
+    """Return the idempotency key of a version: a digest of all that decides what is exported.
 
-    Files by their SHA-256, which the manifest has, so that nothing is read; whether they
-    are metadata; provenance; the crosswalk; whether documents are unwrapped.
-    Later dates under which the source lists the same content do not count.
+    That is the SHA-256 of its files (from the manifest, so no file is read), which of them are
+    metadata, the provenance, the crosswalk, and whether documents are unwrapped. If the source
+    lists the same content again under a later date, the key stays the same.
+
+    Args:
+        manifest: Of the record; with the digests of all files of the version.
+        version: One of its versions.
+        policy: What to export.
     """
     origin = version.origin
     return digest_of(
@@ -236,12 +246,18 @@ def version_key(manifest: Manifest, version: Version, policy: Policy) -> str:
 
 
 def joint_key(keys: Sequence[str]) -> str:
-    """The key of a deposit that holds several versions; of one, that version's."""
+    """Return the key of a deposit of several versions; for one version, its own key."""
     return keys[0] if len(keys) == 1 else digest_of(list(keys))
 
 
 def withdrawal_key(identifier: str, how: Deletions, date: str) -> str:
-    """The idempotency key of a withdrawal."""
+    """Return the idempotency key of a withdrawal.
+
+    Args:
+        identifier: Of the record.
+        how: Whether it is marked or deleted.
+        date: When the source deleted it; or ``""``.
+    """
     return digest_of({"identifier": identifier, "withdrawn": how, "date": date})
 
 
@@ -254,6 +270,6 @@ def _files(version: Version) -> list[list[Any]]:
 
 
 def digest_of(value: Any) -> str:
-    """SHA-256 of a JSON value in canonical form, in lower-case hex."""
+    """Return the SHA-256 of a JSON value in canonical form, in lower-case hex."""
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()

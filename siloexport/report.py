@@ -1,4 +1,4 @@
-"""What an export says of itself while it works and when it ends: values, never prints."""
+"""The progress and the results of an export, as values."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,17 +9,17 @@ from siloexport.plan import WRITING, Action
 from siloexport.values import ActionKind, Difference, Result
 
 KEPT = 1000
-"""How many outcomes, differences … a report keeps; the rest is counted, and streamed."""
+"""How many outcomes or differences a report holds; the others are counted and streamed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DepositOutcome:
-    """What came of one action.
+    """The result of one action.
 
     Attributes:
         version: The Silo's name of the version; ``""`` for a deletion.
-        uri: Where it is now, the version's own where it has one.
-        reason: Why it was not done, in a sentence; or what needs saying.
+        uri: Address in the target: of the version, if it has its own.
+        reason: Why it was not done, or a remark, as a sentence; or ``""``.
     """
 
     identifier: str
@@ -30,7 +30,7 @@ class DepositOutcome:
     reason: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """As a line of a report."""
+        """Return the outcome as a line of a report."""
         return {
             "identifier": self.identifier,
             "action": self.kind,
@@ -43,12 +43,12 @@ class DepositOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        records: How many records were looked at, of ``total``.
-        deposits: How many actions were carried out.
-        seconds: Since it began.
+        records: Number of records processed, of ``total``.
+        deposits: Number of actions carried out.
+        seconds: Since the run began.
     """
 
     records: int
@@ -58,32 +58,35 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Records in a second; 0.0 before any time has passed."""
+        """Records per second; 0.0 at the start."""
         return self.records / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """At this rate; None where there is none yet."""
+        """Estimated seconds to the end; None at the start."""
         return (self.total - self.records) / self.rate if self.records and self.rate else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did; or, of a dry run, what it would do.
+    """What a run did, or what a dry run would do.
 
     Attributes:
-        run_id: As the ledger has it; ``""`` for a dry run.
-        target: As people call it.
-        actions: Kind → how many were done (would be done).
-        failed: How many were not, and are to be tried again.
-        conflicts: How many were not since others changed the target.
-        skipped: Conflicts that were passed over, as asked.
-        problems: Of these three, the first `KEPT`.
-        remarks: What was done and needs saying (`Deposited.remark`), the first `KEPT`.
-        still_there: Records deleted at the source that stay in the target, the first `KEPT`.
-        stopped: Why the run ended early; ``""`` where it did not.
-        interrupted: Whether somebody at the keyboard asked for that.
-        recovered: Deposits that earlier runs left in the dark, and that were there.
+        run_id: Id of the run in the ledger; ``""`` for a dry run.
+        target: Name of the target for people.
+        dry_run: Whether nothing was written.
+        records: Number of records processed.
+        actions: Kind → number of actions that were done, or would be.
+        failed: Number of actions that failed and can be tried again.
+        conflicts: Number of actions that were not done because others changed the target.
+        skipped: Number of conflicts that were skipped, as the policy says.
+        problems: The first `KEPT` of these three.
+        remarks: The first `KEPT` actions that were done with a remark (`Deposited.remark`).
+        still_there: The first `KEPT` records that the source deleted and the target holds.
+        stopped: Why the run ended early; ``""`` if it did not.
+        interrupted: Whether a person interrupted it.
+        recovered: Number of unfinished deposits of earlier runs that the target holds.
+        seconds: How long the run took.
     """
 
     run_id: str
@@ -104,16 +107,16 @@ class RunReport:
 
     @property
     def written(self) -> int:
-        """How many actions changed the target (would change it)."""
+        """Number of actions that changed the target, or would."""
         return sum(self.actions.get(kind, 0) for kind in WRITING)
 
     @property
     def whole(self) -> bool:
-        """Whether everything selected is in the target now."""
+        """Whether the target holds everything that was selected."""
         return not (self.failed or self.conflicts or self.skipped or self.stopped)
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values."""
+        """Return the report as JSON values."""
         return {
             "run": self.run_id,
             "target": self.target,
@@ -135,7 +138,7 @@ class RunReport:
 
 @dataclass(slots=True)
 class Tally:
-    """Adds up outcomes; its memory is bounded."""
+    """Counts outcomes in bounded memory."""
 
     actions: Counter[ActionKind] = field(default_factory=Counter)
     results: Counter[Result] = field(default_factory=Counter)
@@ -147,14 +150,14 @@ class Tally:
     recovered: int = 0
 
     def planned(self, action: Action) -> None:
-        """Count an action that needs nothing done, or that a dry run would do."""
+        """Count an action for which nothing has to be done."""
         self.actions[action.kind] += 1
         is_left_there = action.kind is ActionKind.LEAVE and action.key
         if is_left_there and len(self.still_there) < KEPT:
             self.still_there.append(action.identifier)
 
     def add(self, outcome: DepositOutcome) -> None:
-        """Count what came of an action."""
+        """Count the result of an action."""
         if outcome.result is Result.DONE:
             self.actions[outcome.kind] += 1
             if outcome.reason and outcome.kind in WRITING and len(self.remarks) < KEPT:
@@ -166,20 +169,22 @@ class Tally:
 
     @property
     def carried_out(self) -> int:
-        """How many actions were carried out, or tried."""
+        """Number of actions that were carried out or tried."""
         return sum(self.actions[kind] for kind in WRITING) + self.results.total()
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What a verification found.
+    """The result of a verification.
 
     Attributes:
-        versions: How many were compared, of ``records`` records.
-        outdated: How many were not, as the Silo has something newer than was exported.
-        differences: How many differences there are.
+        target: Name of the target for people.
+        records: Number of records compared.
+        versions: Number of versions compared.
+        outdated: Number of versions not compared, because the Silo changed after the export.
+        differences: Number of differences.
         first: The first `KEPT` of them.
-        unreadable: Records that could not be compared → why.
+        unreadable: Record that could not be compared → reason.
     """
 
     target: str
@@ -193,16 +198,17 @@ class VerifyReport:
 
 @dataclass(frozen=True, slots=True)
 class ReconcileReport:
-    """What became of a ledger that was rebuilt from the target.
+    """The result of rebuilding a ledger from the target.
 
     Attributes:
-        found: How many records the target holds.
-        adopted: Of them, those the ledger had otherwise, or not at all.
-        forgotten: Records that the ledger had and the target has not.
-        deleted: Records that were deleted there, by an export or by others.
-        changed: Records of which others changed what is there; the next run names them as
-            conflicts.
-        unreadable: Records that could not be asked for → why; the ledger keeps what it had.
+        target: Name of the target for people.
+        found: Number of records that the target holds.
+        adopted: Number of them that were missing or different in the ledger.
+        forgotten: Number of records that were in the ledger and are not in the target.
+        deleted: Number of records that an export or others deleted in the target.
+        changed: Number of records that others changed in the target; the next run reports
+            them as conflicts.
+        unreadable: Record that could not be looked up → reason; its entry stays as it was.
     """
 
     target: str
@@ -216,11 +222,12 @@ class ReconcileReport:
 
 @dataclass(frozen=True, slots=True)
 class RollbackReport:
-    """What became of a run that was taken back.
+    """The result of rolling back a run.
 
     Attributes:
-        taken_back: How many objects.
-        kept: URI → why it stays.
+        run_id: Id of the run.
+        taken_back: Number of objects removed.
+        kept: URI of an object that was not removed → reason.
     """
 
     run_id: str
@@ -230,11 +237,13 @@ class RollbackReport:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the ledger says of a target.
+    """The state of a target according to its ledger.
 
     Attributes:
-        records: How many the target holds.
-        unfinished: Deposits that ended in the dark; the next run looks at them first.
+        target: Name of the target for people.
+        ledger: Path of the ledger.
+        records: Number of records that the target holds.
+        unfinished: Number of deposits whose end is unknown; the next run looks at them first.
         runs: (id, started, how it ended or ``at work or killed``), the newest first.
     """
 

@@ -1,4 +1,4 @@
-"""The selection of an export, as the ledger keeps it, and as records are when they are sent."""
+"""The selection of an export: read from the ledger, and checked again when a record is sent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from recordsilo.selection import Selection, filters_from, selection_from
 
 
 def is_in_state(selection: Selection, manifest: Manifest) -> bool:
-    """Whether the record's current version is in a wanted state, as it is now."""
+    """Whether the current version of the record still has a status that the selection wants."""
     wanted = selection.filters.values.get("state")
     return not wanted or manifest.current.state in wanted
 
 
 def kept_selection(values: Mapping[str, Any]) -> Selection:
-    """Read the selection of a run from the ledger; earlier releases kept four fields."""
+    """Read the selection of a run from the ledger; earlier releases stored four fields."""
     if "set_spec" not in values:
         return selection_from(values)
     filters = filters_from(set_spec=values["set_spec"], state=values["state"])

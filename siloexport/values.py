@@ -1,4 +1,4 @@
-"""The values of an export: what is sent, what is decided, what came of it. All frozen."""
+"""The values of an export: actions, deposits, and their results. All are frozen."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -10,34 +10,34 @@ from recordsilo.records.manifest import Origin
 
 
 class ActionKind(StrEnum):
-    """What is to be done about one version of a record, or about the record."""
+    """What to do with one version of a record, or with the record."""
 
     CREATE = "create"
-    """The target has nothing of the record yet."""
+    """The target does not hold the record yet."""
     ADD_VERSION = "add version"
     REPLACE = "replace"
-    """The version was exported and has other files now, or has to be the newest again."""
+    """The version was exported; its files changed since, or it has to be the newest again."""
     DESCRIBE = "describe"
-    """Its files are as exported; what is said of them, or how that is mapped, changed."""
+    """Its files are as exported; its description or the crosswalk changed."""
     WITHDRAW = "withdraw"
-    """The source deleted the record: a status, or a deletion, as the policy says."""
+    """The source deleted the record: mark or delete it in the target, as the policy says."""
     LEAVE = "leave"
-    """Deleted at the source, and left as it is: never exported, or the policy says so."""
+    """Deleted at the source; do nothing: it was never exported, or the policy says so."""
     NOTHING = "nothing"
 
 
 class Result(StrEnum):
-    """What came of an action."""
+    """The result of an action."""
 
     DONE = "done"
     FAILED = "failed"
     CONFLICT = "conflict"
     SKIPPED = "skipped"
-    """A conflict that was to be passed over."""
+    """A conflict; the policy is to skip conflicts."""
 
 
 class DepositState(StrEnum):
-    """How far a deposit is, as the ledger has it before the step it names."""
+    """The state of a deposit; the ledger notes it before the step that it names."""
 
     OPEN = "open"
     COMMITTING = "committing"
@@ -52,7 +52,7 @@ UNFINISHED = (DepositState.OPEN, DepositState.COMMITTING)
 
 
 class Deletions(StrEnum):
-    """What a deletion at the source does to what was exported."""
+    """What to do with an exported record that the source deleted."""
 
     STATUS = "status"
     DELETE = "delete"
@@ -60,7 +60,7 @@ class Deletions(StrEnum):
 
 
 class OnConflict(StrEnum):
-    """What to do where the target holds something other than was exported there."""
+    """What to do if the target does not hold what was exported there."""
 
     FAIL = "fail"
     SKIP = "skip"
@@ -68,7 +68,7 @@ class OnConflict(StrEnum):
 
 
 REPLACE = (OnConflict.FAIL, OnConflict.OVERWRITE)
-"""What can be done about a single file: to skip it would be to do nothing."""
+"""The choices for an export to a single file; skipping it would export nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class Capabilities:
     """What a target can do.
 
     Attributes:
-        each_version: It takes the versions of a record one after the other, and keeps
-            them; else a deposit holds all chosen versions, and replaces what was there.
-        deletions: How it can follow a deletion at the source.
+        each_version: Whether it takes the versions of a record one after the other and keeps
+            them. If not, a deposit holds all chosen versions and replaces the one before.
+        deletions: What it can do with a record that the source deleted.
     """
 
     each_version: bool
@@ -86,34 +86,34 @@ class Capabilities:
 
 
 class Content(Protocol):
-    """The bytes of one version, read from the Silo when asked for."""
+    """The bytes of one version, read from the Silo on demand."""
 
     def open(self, path: str) -> AbstractContextManager[BinaryIO]:
-        """One file, from its beginning; may be asked for again, as for a retry.
+        """Open a file at its beginning; can be called again, as for a retry.
 
         Raises:
-            FileNotInVersion: It is gone from the disk, or dangles.
+            FileNotInVersion: The file is missing on the disk, or is a dangling link.
         """
 
     def sha512(self, path: str) -> str:
-        """Its SHA-512 in lower-case hex: read once, and remembered by its SHA-256.
+        """Return a file's SHA-512 in lower-case hex; it is computed once and cached by SHA-256.
 
         Raises:
-            SourceChanged: The bytes are not those that the manifest lists.
+            SourceChanged: The file's digest is not the one in the manifest.
             FileNotInVersion: See `open`.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file to be sent.
+    """A file to send.
 
     Attributes:
-        path: Within the version, ``/``-separated; as in the Silo, or ``oai_dc.xml``.
+        path: ``/``-separated path in the version: as in the Silo, or ``oai_dc.xml`` for a document.
         size: In bytes.
         sha256: Lower-case hex.
-        is_metadata: Whether the Silo has it as metadata.
-        document_of: For a document that was unwrapped: the metadata file it was taken from.
+        is_metadata: Whether it is a metadata file in the Silo.
+        document_of: The metadata file that a document was unwrapped from; ``""`` for other files.
     """
 
     path: str
@@ -125,17 +125,17 @@ class ExportedFile:
 
 @dataclass(frozen=True, slots=True)
 class ExportedVersion:
-    """A version to be sent.
+    """A version to send.
 
     Attributes:
-        key: Its idempotency key (`siloexport.plan.version_key`), lower-case hex; the same
-            content under the same crosswalk has the same, whenever and wherever.
-        digest: The Silo's digest of it: of the manifest's paths, sizes and SHA-256.
-        datestamp: The source's, of the harvested version that it is or was made of, in the
-            2010 form, UTC; ``""`` where there is none.
-        origin: Its ``date`` is when the version was made here; ``""`` where 2010 did not
-            note that.
-        files: In the order put; documents that were unwrapped come last.
+        key: Idempotency key (`siloexport.plan.version_key`), lower-case hex. The same content
+            under the same crosswalk always has the same key.
+        digest: The Silo's digest of its paths, sizes and SHA-256.
+        datestamp: The source's datestamp of the harvested version that it is or was made from,
+            in the 2010 form, UTC; ``""`` if there is none.
+        origin: Its ``date`` is when the version was made in the Silo; ``""`` if the release of
+            2010 did not note it.
+        files: In the order in which they were put; unwrapped documents come last.
     """
 
     name: str
@@ -150,18 +150,18 @@ class ExportedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What the target holds of a record, as this export left it.
+    """What the target holds of a record after its last deposit.
 
     Attributes:
-        uri: The object.
-        version_uri: That version of it: a memento; ``""`` where there are none.
-        token: Changes when anybody changes the object: what tells of a conflict; ``""``
-            where `reconcile` found something else there than this export left.
-        version: The name of the Silo's version deposited last.
-        key: Its idempotency key, that of the deposit.
-        deposits: How many were made of the record, which is how many versions the
-            target has to hold.
-        withdrawn: Whether the record was withdrawn since.
+        uri: Address of the object.
+        version_uri: Address of the version (a memento); ``""`` if the target keeps no versions.
+        token: Changes with every change of the object, so that a conflict is found; ``""`` if
+            `reconcile` found a change by others.
+        version: The Silo's name of the version deposited last.
+        key: Idempotency key of that deposit.
+        deposits: The number of deposits of the record, which is the number of versions that
+            the target has to hold.
+        withdrawn: Whether the record was withdrawn after that.
     """
 
     uri: str
@@ -175,12 +175,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedDeposit:
-    """A deposit of which the ledger knows how it began and not how it ended.
+    """A deposit that began and whose end the ledger does not know.
 
     Attributes:
         state: `DepositState.OPEN` or `DepositState.COMMITTING`.
-        facts: What the target noted in the journal (transaction, expected state …).
-        withdrawal: Whether it was a withdrawal, not a deposit.
+        facts: What the target noted in the journal: transaction, expected state and so on.
+        withdrawal: Whether it was a withdrawal.
     """
 
     identifier: str
@@ -194,21 +194,21 @@ class UnfinishedDeposit:
 
 @dataclass(frozen=True, slots=True)
 class Deposit:
-    """What goes to the target as one step: whole, or not at all.
+    """What is sent to the target in one step, whole or not at all.
 
     Attributes:
-        kind: Why: create, add version, replace, describe.
-        key: Idempotency key of the deposit; where there is one version, that version's.
-        versions: One where the target takes each version; else all chosen, in order.
-        source: Where the record was harvested from, the base URL; or ``""``.
-        sets: Its setSpecs.
-        about: What the manifest notes about the record (JSON values).
-        held: What the ledger knows to be there; None: nothing. Anything else found
-            there is a conflict.
-        overwrite: Whether a conflict is to be written over.
-        noted: What the target noted in the ledger when the record went last under this key.
-        left: Attempts at the record that came to nothing since the last that came to
-            something, the newest first: what is there may be the half of one.
+        kind: The reason: create, add version, replace or describe.
+        key: Idempotency key of the deposit; with one version, the key of that version.
+        versions: One version if the target takes each version, else all chosen ones in order.
+        source: Base URL that the record was harvested from; or ``""``.
+        sets: The record's setSpecs.
+        about: The record's metadata in the manifest (JSON values).
+        held: What the target holds according to the ledger; None for nothing. If the target
+            holds anything else, that is a conflict.
+        overwrite: Whether to overwrite the record if there is a conflict.
+        noted: What the target noted in the ledger at the last deposit under this key.
+        left: Failed attempts since the last success, the newest first; the target may hold
+            part of one.
     """
 
     identifier: str
@@ -225,11 +225,18 @@ class Deposit:
 
     @property
     def version(self) -> ExportedVersion:
-        """The version, or the last of them: the one the target is to show as current."""
+        """The last version, which the target has to show as current."""
         return self.versions[-1]
 
     def differs(self, what: str, where: str, detail: str, version: str = "") -> "Difference":
-        """A difference in one of its versions; in all where it has no version of that name."""
+        """Make a difference of the version, or of the whole deposit if it has no such version.
+
+        Args:
+            what: See `Difference`.
+            where: A path, a URI or a predicate.
+            detail: A sentence.
+            version: The name of the version; not needed if the deposit has only one.
+        """
         names = [one.name for one in self.versions]
         named = version if version in names else names[0] if len(names) == 1 else ""
         return Difference(self.identifier, named, what, where, detail)
@@ -237,10 +244,10 @@ class Deposit:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """A record deleted at the source, that the target holds.
+    """A record that the source deleted and the target holds.
 
     Attributes:
-        date: When the source deleted it, as it said; may be ``""``.
+        date: When the source deleted it, according to the source; or ``""``.
         how: `Deletions.STATUS` or `Deletions.DELETE`.
         key: Idempotency key of the withdrawal.
     """
@@ -255,14 +262,14 @@ class Withdrawal:
 
 @dataclass(frozen=True, slots=True)
 class Deposited:
-    """What the target made of a deposit, or of a withdrawal.
+    """The result of a deposit or a withdrawal in the target.
 
     Attributes:
-        created: URIs of what was not there before; a roll-back takes these back.
-        was_there: The deposit was there already, whole; nothing was written.
-        deposits: How many versions the object has now, those that others made among
-            them; None where the target does not count: one more than before.
-        remark: What people should know about it, in a sentence; or ``""``.
+        created: URIs of new objects; a roll-back removes them.
+        was_there: The target held the whole deposit already; nothing was written.
+        deposits: The number of versions that the object has now, with those that others made;
+            None if the target does not count them: one more than before.
+        remark: A sentence for the operator; or ``""``.
     """
 
     uri: str
@@ -276,7 +283,7 @@ class Deposited:
 
 @dataclass(frozen=True, slots=True)
 class FoundVersion:
-    """A version found in the target: the Silo's name of it, its key, and its URI there."""
+    """A version found in the target: its name in the Silo, its key, and its URI in the target."""
 
     version: str
     key: str
@@ -285,13 +292,13 @@ class FoundVersion:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the target itself says it holds of a record.
+    """What the target holds of a record, according to the target itself.
 
     Attributes:
-        versions: The oldest first; only those that a deposit or a withdrawal made.
-        deposits: How many these are.
-        withdrawn: Whether it says the record was withdrawn.
-        is_as_left: Whether what is there now is just what the last of them left.
+        versions: Those that a deposit or a withdrawal made, the oldest first.
+        deposits: Their number.
+        withdrawn: Whether the record is marked as withdrawn.
+        is_as_left: Whether nothing changed after the last deposit or withdrawal.
     """
 
     uri: str
@@ -304,11 +311,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing in which the target is not as exported.
+    """One difference between the target and what was exported.
 
     Attributes:
-        version: The version it is in; ``""`` where it is in no single one, as with the
-            tag files of a bag of several.
+        version: The version that differs; ``""`` if the difference is in no single version, as
+            in the tag files of a bag with several.
         what: ``missing``, ``file``, ``description``, ``versions``, ``status``, ``extra``,
             ``unreadable``.
         where: A path, a URI or a predicate.
@@ -324,7 +331,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class CreatedThing:
-    """An object that a run created, to be taken back."""
+    """An object that a run created and a roll-back removes."""
 
     identifier: str
     uri: str
