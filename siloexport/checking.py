@@ -1,4 +1,4 @@
-"""The ledger and the target held against each other: verify, reconcile, roll back, status."""
+"""Compare the ledger with the target: verify, reconcile, roll back, status."""
 
 import secrets
 from collections import Counter
@@ -48,7 +48,7 @@ _SHOWN_RUNS = 20
 
 
 def status(ledger: Ledger, target: Target) -> Status:
-    """What a ledger says."""
+    """Return the state of a target according to its ledger."""
     runs = ledger.runs()[:_SHOWN_RUNS]
     return Status(
         target.shown,
@@ -63,7 +63,14 @@ def status(ledger: Ledger, target: Target) -> Status:
 
 
 def chosen(silo: Silo, ledger: Ledger, selection: Selection, share: float) -> Iterator[str]:
-    """The records that the target holds, of those selected; or a share of them, by chance."""
+    """Yield the selected records that the target holds, or a random share of them.
+
+    Args:
+        silo: The Silo.
+        ledger: Of the target.
+        selection: Which records.
+        share: From 0 to 1.
+    """
     everything = _held(ledger) if selection == Selection() else _selected(silo, ledger, selection)
     seed = secrets.token_hex(8)
     return (one for one in everything if is_drawn(seed, one, share))
@@ -85,25 +92,25 @@ def _selected(silo: Silo, ledger: Ledger, selection: Selection) -> Iterator[str]
 
 @dataclass(frozen=True, slots=True)
 class _DepositedAs:
-    """How a version was deposited: these versions together, under this policy."""
+    """How a version was deposited: the versions of the deposit, and the policy."""
 
     versions: tuple[Version, ...]
     policy: Policy
 
     def files(self, can: Capabilities) -> str:
-        """The digest of its files, as the ledger keeps it."""
+        """Return the digest of its files as the ledger stores it."""
         digests = [files_digest(version) for version in self.versions]
         return digests[0] if can.each_version else digest_of(digests)
 
     def again(self, identifier: str, key: str, can: Capabilities) -> Action:
-        """What sends it again."""
+        """Return the action that sends it again."""
         names = tuple(version.name for version in self.versions)
         return Action(identifier, ActionKind.REPLACE, names, key, self.files(can))
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """One version, as it would be deposited now, and what the ledger has of it."""
+    """A version as it would be deposited now, and what the ledger has of it."""
 
     deposit: Deposit
     held: Held
@@ -112,7 +119,7 @@ class _Comparison:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What came of a record's comparisons."""
+    """The result of comparing a record."""
 
     identifier: str
     versions: int = 0
@@ -137,7 +144,13 @@ class Verification:
         on_difference: Callable[[Difference], None],
         progress: Callable[[int], None],
     ) -> VerifyReport:
-        """Compare these records, several at once.
+        """Compare records.
+
+        Args:
+            identifiers: Of the records.
+            jobs: How many records at once.
+            on_difference: Called in this thread with each difference.
+            progress: Called in this thread with the number of records compared.
 
         Raises:
             TargetUnusable: The target does not answer.
@@ -166,7 +179,7 @@ class Verification:
             self._unreadable[compared.identifier] = compared.unreadable
 
     def _compared(self, identifiers: Iterable[str], jobs: int) -> Iterator[_Compared]:
-        """The Silo and the ledger are read in this thread, the target is asked by the workers."""
+        """Read the Silo and the ledger in this thread; the workers ask the target."""
         with Workers[_Compared](jobs) as work:
             for identifier in identifiers:
                 try:
@@ -181,7 +194,7 @@ class Verification:
     def _comparisons(self, identifier: str) -> Iterator[_Comparison]:
         known = self._ledger.known(identifier)
         assert known.held is not None
-        if not known.held.deposits:  # deleted there, as the policy said
+        if not known.held.deposits:  # deleted in the target, as the policy says
             return
         record = self._silo[identifier]
         manifest = with_digests(record)
@@ -211,7 +224,18 @@ def _compared(target: Target, identifier: str, comparisons: Sequence[_Comparison
 def deposited_as(
     manifest: Manifest, version: str, key: str, policy: Policy, can: Capabilities
 ) -> _DepositedAs | None:
-    """What of the Silo, as it is now, makes a deposit of that key; None where nothing does."""
+    """Find the versions and the policy that give a deposit its key.
+
+    Args:
+        manifest: With all digests.
+        version: The name of the version deposited.
+        key: Of the deposit.
+        policy: Its crosswalk counts; documents are tried unwrapped and not.
+        can: What the target can do.
+
+    Returns:
+        None if the Silo does not have what was deposited any more.
+    """
     for unwrap in (policy.unwrap, not policy.unwrap):
         tried = replace(policy, unwrap=unwrap)
         for versions in _candidates(manifest, version, can):
@@ -233,12 +257,12 @@ def _candidates(
 # -- reconciling -------------------------------------------------------------------------
 
 _Answer = Found | DepositFailed | None
-"""What a target says of a record, or why it cannot."""
+"""What a target says of a record, or the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """Makes a ledger say what the target holds."""
+    """Rebuilds a ledger from the target."""
 
     silo: Silo
     target: Target
@@ -248,7 +272,13 @@ class Reconciliation:
     def run(
         self, selection: Selection, jobs: int, progress: Callable[[int], None]
     ) -> ReconcileReport:
-        """Ask for each record selected, and where all are, for those the ledger alone knows."""
+        """Look up each selected record, and for all records also those only in the ledger.
+
+        Args:
+            selection: Which records.
+            jobs: How many records at once.
+            progress: Called in this thread with the number of records looked up.
+        """
         became: Counter[str] = Counter()
         unreadable: dict[str, str] = {}
         for number, (identifier, there) in enumerate(self._found(selection, jobs), 1):
@@ -279,7 +309,7 @@ class Reconciliation:
             yield from work.rest()
 
     def _noted(self, identifier: str, there: Found | None) -> Iterator[str]:
-        """Note what the target holds of a record; what became of what the ledger had."""
+        """Note what the target holds of a record, and yield what changed in the ledger."""
         known = self.ledger.known(identifier)
         if there is None:
             self.ledger.forget(identifier)
@@ -303,7 +333,7 @@ class Reconciliation:
             yield from (one for one in _held(self.ledger) if one not in self.silo)
 
     def _files(self, identifier: str, there: Found) -> dict[str, str]:
-        """Version → digest of its files, of those that the Silo has as the target has them."""
+        """Map each version that is the same in the Silo to the digest of its files."""
         try:
             manifest = with_digests(self.silo[identifier])
         except RecordSiloError:
@@ -331,10 +361,10 @@ def _is_known(known: Known, there: Found) -> bool:
     if held is None or not there.versions or not there.is_as_left:
         return False
     last = there.versions[-1]
-    told = (there.uri, there.token, there.deposits, there.withdrawn, last.version, last.key)
+    theirs = (there.uri, there.token, there.deposits, there.withdrawn, last.version, last.key)
     ours = (held.uri, held.token, held.deposits, held.withdrawn, held.version, held.key)
     newest = {one.version: one.key for one in there.versions}
-    return told == ours and newest == dict(known.keys)
+    return theirs == ours and newest == dict(known.keys)
 
 
 # -- rolling back ------------------------------------------------------------------------

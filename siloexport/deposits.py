@@ -1,4 +1,4 @@
-"""One record's actions carried out: build, send, retry, and note each step in the ledger."""
+"""Carry out the actions of a record: build, send, retry, and note each step in the ledger."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -30,20 +30,21 @@ from siloexport.values import (
 
 T = TypeVar("T")
 Wait = Callable[[float], bool]
-"""Waits so many seconds; True: do not go on, the run is to stop."""
+"""Waits some seconds; returns True if the run was asked to stop."""
 
 
 class RunStopped(Exception):
-    """The run is to stop; what was under way is looked at by the next."""
+    """The run was asked to stop; the next one looks at unfinished deposits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often and how long something is tried again.
+    """How often to retry, and how long to wait.
 
     Attributes:
-        attempts: At most, the first included.
+        attempts: The maximum, with the first attempt.
         first: Seconds before the second attempt; they double each time, up to ``longest``.
+        longest: The longest wait in seconds.
     """
 
     attempts: int = 6
@@ -51,21 +52,33 @@ class Retries:
     longest: float = 60.0
 
     def pause(self, attempt: int, asked: float | None, fraction: float) -> float:
-        """Seconds to wait after an attempt (from 1): as asked, or with a random part."""
+        """Return how many seconds to wait after an attempt.
+
+        Args:
+            attempt: Its number, from 1.
+            asked: Seconds that the target asked for; None if it did not.
+            fraction: A random number from 0 to 1, which spreads the retries.
+        """
         if asked is not None:
             return min(asked, self.longest)
         return float(min(self.first * 2 ** (attempt - 1), self.longest)) * (0.5 + fraction / 2)
 
 
 class Step(Protocol):
-    """One call of a target, with the journal's pen."""
+    """One call of a target, which gets the journal of the deposit."""
 
     def __call__(self, journal: DepositJournal) -> Deposited: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Depositor:
-    """Carries out the actions of records against one target, for one run."""
+    """Carries out the actions of records for one run to one target.
+
+    Attributes:
+        packer: Makes the deposits.
+        run_id: Id of the run in the ledger; ``""`` for a dry run.
+        wait: Waits before a retry.
+    """
 
     target: Target
     ledger: Ledger
@@ -80,13 +93,18 @@ class Depositor:
     def carry_out(
         self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
     ) -> Iterator[DepositOutcome]:
-        """Do a record's actions in order; after one that is not done, none of the rest.
+        """Carry out a record's actions in order, up to the first that is not done.
 
-        Where nothing is to be done, and conflicts are to be overwritten, what the target
-        holds is compared first, and what differs is sent again.
+        If the record is unchanged and conflicts are to be overwritten, it is compared with the
+        target first, and sent again if it differs.
+
+        Args:
+            record: The record.
+            manifest: Its manifest with all digests.
+            actions: From `siloexport.plan.plan_record`.
 
         Raises:
-            TargetUnusable: No further record can be exported either.
+            TargetUnusable: The other records cannot be exported either.
             RunStopped: See `Wait`.
         """
         return self._one_by_one(
@@ -96,7 +114,7 @@ class Depositor:
     def foresee(
         self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
     ) -> Iterator[DepositOutcome]:
-        """What `carry_out` would come to, with nothing changed; raises as it does."""
+        """Find out the results of `carry_out` without a change; same arguments and errors."""
         return self._one_by_one(
             record, manifest, actions, lambda action, n: self._foresee(record, manifest, action, n)
         )
@@ -142,7 +160,7 @@ class Depositor:
     def _with_mending(
         self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
     ) -> Sequence[Action]:
-        """The actions, and those that mend what others changed, where that is asked for."""
+        """Add the actions that overwrite changes by others, if the policy says so."""
         is_unchanged = all(action.kind not in WRITING for action in actions)
         held = self.ledger.known(manifest.item_id).held
         if self.on_conflict is not OnConflict.OVERWRITE or not is_unchanged or held is None:
@@ -175,13 +193,13 @@ class Depositor:
         )
 
     def _asked(self, ask: Callable[[], T]) -> T:
-        """What a target answers to a question, asked again where it is busy."""
+        """Ask the target something, with retries while it is busy."""
         for attempt in range(1, self.retries.attempts + 1):
             try:
                 return ask()
             except RetryLater as error:
                 if attempt == self.retries.attempts:
-                    self.target.probe()  # one that does not answer at all ends the run
+                    self.target.probe()  # ends the run if the target does not answer at all
                     raise
                 self._pause(attempt, error)
         raise AssertionError
@@ -218,17 +236,17 @@ class Depositor:
         entry = self.ledger.begin(self.run_id, action)
 
         def step(journal: DepositJournal) -> Deposited:
-            left = self._left(action.identifier, deposit.held)  # with attempts since
+            left = self._left(action.identifier, deposit.held)  # with the attempts made meanwhile
             return self.target.deposit(replace(deposit, left=left), journal)
 
         return self._tried(entry, deposit.held, step)
 
-    # -- trying, and finding out -----------------------------------------------------------
+    # -- retries and recovery --------------------------------------------------------------
 
     def _tried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
-        """Do a step until it is done, and note what it came to.
+        """Carry out a step with retries and note its result.
 
-        What ends in the dark stays unfinished in the ledger, for the next run.
+        If its end is unknown, it stays unfinished in the ledger for the next run.
         """
         try:
             came_to = self._retried(entry, held, step)
@@ -245,21 +263,21 @@ class Depositor:
 
     def _retried(self, entry: Entry, held: Held | None, step: Step) -> Deposited:
         pen = EntryPen(self.ledger, entry.number)
-        attempt, in_the_dark = 1, False
+        attempt, is_unknown = 1, False
         while True:
             try:
-                if in_the_dark:
+                if is_unknown:
                     left = self.ledger.entry(entry.number).left(held)
                     if came_to := self.target.recover(left):
                         return came_to
                     self.ledger.note(entry.number, DepositState.OPEN, {})
-                    in_the_dark = False
+                    is_unknown = False
                 return step(pen)
             except RetryLater as error:
                 if attempt >= self.retries.attempts:
-                    self.target.probe()  # one that does not answer at all ends the run
+                    self.target.probe()  # ends the run if the target does not answer at all
                     raise
-                in_the_dark = True
+                is_unknown = True
                 self._pause(attempt, error)
                 attempt += 1
 
@@ -269,10 +287,10 @@ class Depositor:
             raise RunStopped
 
     def recover_unfinished(self) -> Iterator[DepositOutcome]:
-        """Find out what became of what earlier runs left in the dark, and note it.
+        """Find out whether the unfinished deposits of earlier runs were done, and note it.
 
         Yields:
-            What was found to be there, as done; what cannot be found out, as failed.
+            Those that the target holds, as done; those it cannot say, as failed.
 
         Raises:
             TargetUnusable, RunStopped: See `carry_out`.
@@ -292,7 +310,9 @@ class Depositor:
         held = self.ledger.known(entry.identifier).held
         came_to = self._asked(lambda: self.target.recover(entry.left(held)))
         if came_to is None:
-            self.ledger.fail(entry.number, DepositState.FAILED, "broken off, and done anew")
+            self.ledger.fail(
+                entry.number, DepositState.FAILED, "interrupted before the commit; it is done again"
+            )
         else:
             self.ledger.finish(entry, came_to)
         return came_to

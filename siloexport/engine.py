@@ -1,4 +1,4 @@
-"""The way of an export: records are planned one after the other, and carried out side by side."""
+"""Run an export: records are planned one after the other and carried out in parallel."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -39,11 +39,11 @@ PATIENT = Retries()
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who looks on: called in the thread that called `Export.run`.
+    """Callbacks, called in the thread that called `Export.run`.
 
     Attributes:
-        progress: After each record.
-        outcome: With each action carried out; of a dry run, with each that would be.
+        progress: Called after each record.
+        outcome: Called with the result of each action, also in a dry run.
     """
 
     progress: Callable[[Progress], None] = lambda _progress: None
@@ -57,13 +57,13 @@ class Export:
         >>> report = Export(silo, target).run(Selection("title:solar"))
         >>> report.whole, report.actions
 
-    Killed anywhere, the same call goes on: the ledger in the Silo
-    (``curation/exports/``) says what was under way, and what was exported is not
-    exported again.
+    After a kill at any moment, the same call continues: the ledger in the Silo
+    (``curation/exports/``) says which deposits were unfinished, and what was exported is
+    not exported again.
 
     Attributes:
-        policy: What is exported; its ``crosswalk`` is always the target's.
-        retries: How often something is tried again.
+        policy: What to export; the crosswalk of the target replaces its ``crosswalk``.
+        retries: How often to retry, and how long to wait.
     """
 
     silo: Silo
@@ -82,22 +82,25 @@ class Export:
         watch: Watch | None = None,
         stop: Stop | None = None,
     ) -> RunReport:
-        """Export what is selected and not in the target as it is now.
+        """Export the selected records that the target does not hold in their current state.
 
         Args:
-            dry_run: Only say what would be done; writes nothing, neither there nor here.
-                The target is asked about each record of which something would be done.
-            jobs: How many records at once; the versions of one always go in order.
-            limit: Of how many records at most something is done; conflicts do not count.
-            on_conflict: What to do where others changed the target. To overwrite, every
-                record selected is compared as `verify` does, also where nothing is new.
+            selection: Which records.
+            dry_run: Only report what would be done, and write nothing to the target or the
+                Silo. The target is asked about each record that would be written.
+            jobs: How many records at once; the versions of one are always sent in order.
+            limit: The maximum number of records to write; conflicts do not count.
+            on_conflict: What to do with records that others changed in the target. To
+                overwrite them, every selected record is compared as by `verify`.
+            watch: Callbacks for progress and results.
+            stop: Asks the run to stop.
 
         Returns:
-            What was done; what could not be is named there, and the others went on.
+            What was done, and which records failed; a failure does not stop the others.
 
         Raises:
-            TargetUnusable, CredentialsRefused: The target cannot be used to begin with.
-            LedgerInUse: Another run to this target is at work.
+            TargetUnusable, CredentialsRefused: The target cannot be used; nothing was written.
+            LedgerInUse: Another run to this target has not ended.
             SearchError, IndexProblem: The selection cannot be looked up.
 
         Cost: memory does not grow with the number of records.
@@ -123,10 +126,15 @@ class Export:
     def resume(
         self, *, jobs: int = 1, watch: Watch | None = None, stop: Stop | None = None
     ) -> RunReport:
-        """Go on with the last run, as it was asked for: selection, versions, policy.
+        """Continue the last run with its selection, versions and policy.
+
+        Args:
+            jobs: How many records at once.
+            watch: Callbacks for progress and results.
+            stop: Asks the run to stop.
 
         Raises:
-            RunNotFound: There was none.
+            RunNotFound: Nothing was exported to this target yet.
             TargetUnusable, LedgerInUse, SearchError: See `run`.
         """
         self.target.probe()
@@ -146,7 +154,7 @@ class Export:
         )
 
     def status(self) -> Status:
-        """What the ledger says; asks the target nothing but how its ledger is called."""
+        """Return what the ledger says; the target is asked only for its key."""
         self.target.probe()
         with Ledger.look(self.silo.path, self.target.key) as ledger:
             return checking.status(ledger, self.target)
@@ -160,12 +168,14 @@ class Export:
         on_difference: Callable[[Difference], None] = lambda _difference: None,
         progress: Callable[[int], None] = lambda _records: None,
     ) -> VerifyReport:
-        """Compare what the ledger says is in the target with the Silo, byte by byte's digest.
+        """Compare what was exported to the target with the Silo, by the digest of every file.
 
         Args:
-            sample: A share of the records, drawn by chance.
+            selection: Which records.
+            sample: Share of the records to compare, from 0 to 1, drawn at random.
             jobs: How many records at once.
-            on_difference, progress: Called in this thread, record by record in their order.
+            on_difference: Called in this thread with each difference, in the order of the records.
+            progress: Called in this thread with the number of records compared.
 
         Raises:
             TargetUnusable: The target does not answer.
@@ -183,10 +193,12 @@ class Export:
         jobs: int = 1,
         progress: Callable[[int], None] = lambda _records: None,
     ) -> ReconcileReport:
-        """Make the ledger say what the target holds, as the target tells it.
+        """Rebuild the ledger from what the target says it holds.
 
         Args:
-            jobs: How many records are asked for at once.
+            selection: Which records; all of the Silo and of the ledger by default.
+            jobs: How many records at once.
+            progress: Called in this thread with the number of records looked up.
 
         Raises:
             TargetUnusable, LedgerInUse: See `run`.
@@ -197,10 +209,11 @@ class Export:
             return found.run(selection, jobs, progress)
 
     def rollback(self, run_id: str, *, purge: bool = False) -> RollbackReport:
-        """Take back the objects that a run created; never what it did not create.
+        """Remove the objects that a run created, and no others.
 
         Args:
-            purge: Leave nothing of them, so that a later run can create them again.
+            run_id: Id of the run.
+            purge: Leave no tombstones, so that a later run can create the objects again.
 
         Raises:
             RunNotFound: The ledger has no such run.
@@ -229,7 +242,7 @@ def _arguments(
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A record with what is to be done about it."""
+    """A record with its actions."""
 
     record: HarvestedRecord
     manifest: Manifest
@@ -245,12 +258,12 @@ class _Planned:
 
 
 _Do = Callable[[HarvestedRecord, Manifest, Sequence[Action]], Iterator[DepositOutcome]]
-"""What is done about a record: `Depositor.carry_out`, or `Depositor.foresee`."""
+"""What to do with each record: `Depositor.carry_out` or `Depositor.foresee`."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Unkept:
-    """The ledger's SHA-512s, to read them only."""
+class _ReadOnlyCache:
+    """The SHA-512 in the ledger, for a plan, which writes nothing."""
 
     ledger: Ledger
 
@@ -258,7 +271,7 @@ class _Unkept:
         return self.ledger.known_sha512(digest)
 
     def note_sha512(self, digest: Digest, sha512: str) -> None:
-        """Keep nothing: a plan writes nothing."""
+        """Store nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +290,8 @@ class _Run:
     began: float = field(default_factory=time.monotonic)
 
     def plan(self, jobs: int, on_conflict: OnConflict) -> RunReport:
-        """What `carry_out` would do, found out in the same way, with nothing changed."""
-        depositor = self._depositor(on_conflict, _Unkept(self.ledger))
+        """Find out what `carry_out` would do, in the same way but without a change."""
+        depositor = self._depositor(on_conflict, _ReadOnlyCache(self.ledger))
         stopped = ""
         try:
             self._all(depositor.foresee, jobs, on_conflict)
@@ -351,7 +364,7 @@ class _Run:
                 self._show(total)
 
     def _is_enough(self, under_way: int) -> bool:
-        """Whether with those under way something is done about as many records as asked."""
+        """Whether the limit is reached, if all records under way are written."""
         return self.limit is not None and self.tally.changed + under_way >= self.limit
 
     def _collect(self, outcomes: list[DepositOutcome]) -> None:
@@ -363,7 +376,7 @@ class _Run:
                 self.watch.outcome(outcome)
 
     def _planned(self) -> Iterator[_Planned]:
-        """The records one after the other, each with its actions, as the ledger is then."""
+        """Yield the records with their actions, each planned when it is taken."""
         for identifier in self.selection.iterate(self.export.silo):
             if self.stop.asked:
                 return
@@ -382,7 +395,7 @@ class _Run:
             self._name_unlisted()
 
     def _name_unlisted(self) -> None:
-        """Damaged records are in no list: where all are asked for, they are named."""
+        """Report damaged records, which no list has, if all records are selected."""
         known = {outcome.reason for outcome in self.tally.problems}
         for path, sentence in self.export.silo.index_problems():
             if sentence not in known:

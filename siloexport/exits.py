@@ -1,4 +1,4 @@
-"""How a command of `silo export` ends: a report → its exit code. Pure."""
+"""The exit codes of `silo export`: a report → its exit code. Pure."""
 
 from enum import IntEnum
 
@@ -10,13 +10,13 @@ class ExportExit(IntEnum):
     """The exit codes of `silo export`, beyond those of every command."""
 
     DIFFERS = 4
-    """What is in the target is not what was exported."""
+    """The target differs from what was exported."""
     CONFLICTS = 5
-    """All is done but for what others changed in the target."""
+    """Records that others changed in the target were not written."""
 
 
 def exit_of_run(report: RunReport) -> int:
-    """That of a run, or of a dry run."""
+    """Return the exit code of a run or a dry run."""
     if report.interrupted:
         return ExitCode.INTERRUPTED
     if report.stopped:
@@ -27,19 +27,19 @@ def exit_of_run(report: RunReport) -> int:
 
 
 def exit_of_verification(report: VerifyReport) -> int:
-    """That of a verification."""
+    """Return the exit code of a verification."""
     if report.differences:
         return ExportExit.DIFFERS
     return ExitCode.LOSSES if report.unreadable else ExitCode.OK
 
 
 def exit_of_reconciliation(report: ReconcileReport) -> int:
-    """That of a reconciliation: what others changed is a conflict of the next run."""
+    """Return the exit code of a reconciliation; changes by others will be conflicts."""
     if report.unreadable:
         return ExitCode.LOSSES
     return ExportExit.CONFLICTS if report.changed else ExitCode.OK
 
 
 def exit_of_rollback(report: RollbackReport) -> int:
-    """That of a roll-back: what stays is a loss."""
+    """Return the exit code of a roll-back; objects that were kept are losses."""
     return ExitCode.LOSSES if report.kept else ExitCode.OK

@@ -1,10 +1,10 @@
-"""The ledger of one target: what was exported there, by which run, and how far each step is.
+"""The ledger of one target: what was exported there, by which run, and the state of each step.
 
-One SQLite file for each target, ``curation/exports/<digest of the target's key>.sqlite``
-in the Silo. Each note outlives the process once the call has returned, and comes before
-the step it names; so whatever the process was killed in, the ledger says where to look.
-A power cut may take the last notes with it, never the file: what they were about is in
-the target under its key, and found there when it is exported again.
+Each target has one SQLite file in the Silo, ``curation/exports/<digest of the target's
+key>.sqlite``. A note is written before the step that it names, and survives a kill of the
+process once the call has returned, so the ledger always says where to look. A power cut may
+lose the last notes but not the file: the target has the deposits under their keys, and they
+are found there at the next export.
 """
 
 import fcntl
@@ -49,15 +49,15 @@ _ATTEMPTS = 20
 
 
 def ledger_path(silo_path: str, key: str) -> str:
-    """Where the ledger of a target lies."""
+    """Return the path of the ledger of a target."""
     return os.path.join(silo_path, *EXPORTS.split("/"), f"{digest_of(key)[:24]}.sqlite")
 
 
 class Ledger:
-    """A ledger, open; threads may share it, and one process at a time may write to it.
+    """An open ledger. Threads may share it; only one process at a time may write to it.
 
     Args:
-        path: The file; ``":memory:"`` for one that is not kept.
+        path: The file; ``":memory:"`` for a ledger that is not stored.
 
     Raises:
         LedgerUnreadable: The file is not a ledger, or is corrupt.
@@ -70,13 +70,15 @@ class Ledger:
 
     @classmethod
     def open(cls, silo_path: str, key: str, shown: str) -> "Ledger":
-        """Open the ledger of a target, made where there is none, for a run: nobody else may.
+        """Open the ledger of a target for a run, or create it; no other run may open it.
 
         Args:
-            shown: What people call the target.
+            silo_path: Directory of the Silo.
+            key: Of the target.
+            shown: Name of the target for people.
 
         Raises:
-            LedgerInUse: Another run to this target is at work.
+            LedgerInUse: Another run to this target has not ended.
             LedgerUnreadable: The file is not a ledger, or is corrupt.
         """
         path = ledger_path(silo_path, key)
@@ -96,7 +98,7 @@ class Ledger:
 
     @classmethod
     def look(cls, silo_path: str, key: str) -> "Ledger":
-        """Open the ledger to read it, also beside a run; an empty one where there is none.
+        """Open the ledger to read it, also during a run; an empty one if the file does not exist.
 
         Raises:
             LedgerUnreadable: The file is not a ledger, or is corrupt.
@@ -106,11 +108,11 @@ class Ledger:
 
     @property
     def is_writable(self) -> bool:
-        """Whether it was opened for a run, not only to be read."""
+        """Whether it was opened for a run, not only for reading."""
         return self._flock is not None
 
     def close(self) -> None:
-        """Close the file, and let other runs in."""
+        """Close the file and release the lock for other runs."""
         self._file.close()
         if self._flock is not None:
             os.close(self._flock)
@@ -135,7 +137,13 @@ class Ledger:
         return self.run(run_id)
 
     def end_run(self, run_id: str, how: str, counts: Mapping[str, int]) -> None:
-        """Note how a run ended: ``done``, ``stopped``, ``interrupted``."""
+        """Note how a run ended.
+
+        Args:
+            run_id: Id of the run.
+            how: ``done``, ``stopped`` or ``broken off``.
+            counts: Kind or result of actions → number.
+        """
         with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE run SET ended = ?, how = ?, counts = ? WHERE id = ?",
@@ -143,10 +151,10 @@ class Ledger:
             )
 
     def run(self, run_id: str) -> Run:
-        """A run by its id.
+        """Return a run by its id.
 
         Raises:
-            RunNotFound: There is none.
+            RunNotFound: The ledger has no such run.
         """
         for run in self.runs():
             if run.run_id == run_id:
@@ -155,14 +163,14 @@ class Ledger:
         raise RunNotFound(f"the ledger has no run {run_id}; it has {known}")
 
     def runs(self) -> list[Run]:
-        """All runs, the newest first."""
+        """Return all runs, the newest first."""
         rows = self._file.rows("SELECT id, arguments, started, ended, how, counts FROM run")
         return [run_of(row) for row in reversed(rows)]
 
     # -- what is known of a record --------------------------------------------------------
 
     def known(self, identifier: str) -> Known:
-        """What the ledger knows of a record, for the plan."""
+        """Return what the ledger knows of a record, for the plan."""
         objects = self._file.rows(
             "SELECT uri, version_uri, token, version, key, deposits, withdrawn, withdrawn_as"
             " FROM object WHERE identifier = ?",
@@ -178,7 +186,7 @@ class Ledger:
         return Known(held_of(objects[0]), keys, files, str(objects[0][-1]))
 
     def held(self, after: str = "", limit: int = _CHUNK) -> list[str]:
-        """Identifiers of records that the target holds, by code point, behind one."""
+        """Return identifiers of records that the target holds, by code point, after a given one."""
         rows = self._file.rows(
             "SELECT identifier FROM object WHERE identifier > ? ORDER BY identifier LIMIT ?",
             (after, limit),
@@ -186,7 +194,7 @@ class Ledger:
         return [str(row[0]) for row in rows]
 
     def versions(self, identifier: str) -> list[tuple[str, str, str]]:
-        """(version, key, URI there) of the versions that the target holds as deposited last."""
+        """Return (version, key, URI) of each version at its last deposit, in order."""
         rows = self._file.rows(
             "SELECT version, key, version_uri FROM version WHERE identifier = ? ORDER BY number",
             (identifier,),
@@ -194,7 +202,7 @@ class Ledger:
         return [(str(version), str(key), str(uri)) for version, key, uri in rows]
 
     def counts(self) -> dict[str, int]:
-        """How many records the target holds, and how many deposits are in which state."""
+        """Count the records that the target holds, and the deposits in each state."""
         (records,) = self._file.rows("SELECT count(*) FROM object WHERE deposits > 0")
         states = self._file.rows("SELECT state, count(*) FROM deposit GROUP BY state")
         return {"records": int(records[0]), **{str(state): int(n) for state, n in states}}
@@ -202,10 +210,12 @@ class Ledger:
     # -- deposits -----------------------------------------------------------------------
 
     def begin(self, run_id: str, action: Action, how: Deletions | None = None) -> "Entry":
-        """Note that a deposit begins; before anything of it is sent.
+        """Note that a deposit begins, before any of it is sent.
 
         Args:
-            how: For a withdrawal.
+            run_id: Id of the run.
+            action: What the deposit carries out.
+            how: For a withdrawal: mark or delete; None for a deposit.
         """
         facts = {} if how is None else {HOW: str(how)}
         with self._file.transaction() as connection:
@@ -224,19 +234,19 @@ class Ledger:
         )  # fmt: skip
 
     def entry(self, number: int) -> Entry:
-        """A deposit as it is noted now."""
+        """Return a deposit with its current state."""
         rows = self._file.rows(f"{ENTRIES} WHERE number = ?", (number,))
         return entry_of(rows[0])
 
     def unfinished(self) -> list[Entry]:
-        """Deposits that ended in the dark, in the order begun."""
+        """Return the deposits whose end is unknown, in the order in which they began."""
         rows = self._file.rows(f"{ENTRIES} WHERE state IN (?, ?) ORDER BY number", UNFINISHED)
         return [entry_of(row) for row in rows]
 
     def broken_off(self, identifier: str) -> list[Entry]:
-        """Attempts at a record since the last that came to something, the newest first.
+        """Return the failed attempts at a record since its last success, the newest first.
 
-        Only those of which the target noted something, and of them the last few.
+        These are the last few of those for which the target noted something.
         """
         ((done,),) = self._file.rows(
             "SELECT coalesce(max(number), 0) FROM deposit"
@@ -248,14 +258,20 @@ class Ledger:
         return [entry_of(row) for row in rows]
 
     def noted(self, identifier: str, key: str) -> dict[str, str]:
-        """The facts that the target noted when a record was deposited last under a key."""
+        """Return the facts that the target noted at the last deposit of a record under a key."""
         where = "identifier = ? AND key = ? AND state = ? AND facts != ? ORDER BY number DESC"
         values = (identifier, key, DepositState.DONE, "{}")
         rows = self._file.rows(f"{ENTRIES} WHERE {where} LIMIT 1", values)
         return dict(entry_of(rows[0]).facts) if rows else {}
 
     def note(self, number: int, state: DepositState, facts: Mapping[str, str]) -> None:
-        """Note how far a deposit is; facts add to those noted."""
+        """Note the state of a deposit.
+
+        Args:
+            number: Of the deposit.
+            state: The new state.
+            facts: Are added to those noted before.
+        """
         with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ?, facts = json_patch(facts, ?) WHERE number = ?",
@@ -263,7 +279,13 @@ class Ledger:
             )
 
     def fail(self, number: int, state: DepositState, reason: str) -> None:
-        """Note that nothing came of a deposit, and why."""
+        """Note that a deposit failed.
+
+        Args:
+            number: Of the deposit.
+            state: ``failed`` or ``conflict``.
+            reason: A sentence.
+        """
         with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ?, reason = ?, at = ? WHERE number = ?",
@@ -271,7 +293,7 @@ class Ledger:
             )
 
     def finish(self, entry: Entry, came_to: Deposited) -> None:
-        """Note what came of a deposit: it is there."""
+        """Note that a deposit or a withdrawal is done, with its result."""
         with self._file.transaction() as connection:
             connection.execute(
                 "UPDATE deposit SET state = ?, uri = ?, at = ? WHERE number = ?",
@@ -294,12 +316,14 @@ class Ledger:
                 note_deleted(connection, entry.identifier)
 
     def adopt(self, identifier: str, found: Found, files: Mapping[str, str]) -> None:
-        """Note what the target says it holds, in the place of what was noted.
+        """Replace what is noted of a record by what the target says it holds.
 
-        Where that is not as a deposit left it, no token is noted: it is a conflict.
+        If it changed after the last deposit, no token is noted, so the next run finds a conflict.
 
         Args:
-            files: Version → digest of its files, of those the Silo still has so.
+            identifier: Of the record.
+            found: What the target says.
+            files: Version → digest of its files, for versions that are the same in the Silo.
         """
         last = found.versions[-1] if found.versions else None
         with self._file.transaction() as connection:
@@ -322,12 +346,12 @@ class Ledger:
                 )
 
     def note_changed(self, identifier: str) -> None:
-        """Note that others changed what the target holds of a record."""
+        """Note that others changed the record in the target."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE object SET token = '' WHERE identifier = ?", (identifier,))
 
     def forget(self, identifier: str) -> None:
-        """Note that the target holds nothing of a record."""
+        """Note that the target does not hold the record."""
         with self._file.transaction() as connection:
             connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))
             connection.execute("DELETE FROM object WHERE identifier = ?", (identifier,))
@@ -335,7 +359,7 @@ class Ledger:
     # -- what a run created ---------------------------------------------------------------
 
     def created(self, run_id: str) -> list[CreatedThing]:
-        """The objects a run created, the newest first, with their state as the ledger has it."""
+        """Return the objects that a run created, the newest first, with their tokens."""
         rows = self._file.rows(
             "SELECT c.identifier, c.uri, coalesce(o.token, '') FROM created c"
             " LEFT JOIN object o USING (identifier) WHERE c.run = ? ORDER BY c.rowid DESC",
@@ -344,7 +368,7 @@ class Ledger:
         return [CreatedThing(*map(str, row)) for row in rows]
 
     def runs_of(self, identifier: str) -> set[str]:
-        """The runs that deposited something of a record that is there."""
+        """Return the ids of the runs with a finished deposit of a record."""
         rows = self._file.rows(
             "SELECT DISTINCT run FROM deposit WHERE identifier = ? AND state IN (?, ?)",
             (identifier, DepositState.DONE, DepositState.WITHDRAWN),
@@ -352,10 +376,12 @@ class Ledger:
         return {str(row[0]) for row in rows}
 
     def taken_back(self, run_id: str, created: CreatedThing, trace: str) -> None:
-        """Note that what a run created is gone again.
+        """Note that an object that a run created was removed.
 
         Args:
-            trace: The token of what is left of it; ``""`` for nothing.
+            run_id: Id of the run.
+            created: The object.
+            trace: Token of the tombstone that is left; ``""`` for none.
         """
         with self._file.transaction() as connection:
             connection.execute(
@@ -378,14 +404,14 @@ class Ledger:
     # -- digests --------------------------------------------------------------------------
 
     def known_sha512(self, digest: Digest) -> str | None:
-        """The SHA-512 of content, where it was read before."""
+        """Return the SHA-512 of content with this digest; None if it is not stored."""
         rows = self._file.rows(
             "SELECT sha512 FROM sha512 WHERE sha256 = ? AND size = ?", (digest.sha256, digest.size)
         )
         return str(rows[0][0]) if rows else None
 
     def note_sha512(self, digest: Digest, sha512: str) -> None:
-        """Keep the SHA-512 of content."""
+        """Store the SHA-512 of content."""
         with self._file.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO sha512 VALUES (?, ?, ?)",
@@ -415,7 +441,7 @@ def _only_one(path: str, shown: str) -> int:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(fd)
-        raise LedgerInUse(f"another export to {shown} is at work; wait for its end") from None
+        raise LedgerInUse(f"another export to {shown} is running; wait until it ends") from None
     return fd
 
 

@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS sha512 (
 ENTRIES = (
     "SELECT number, run, identifier, version, key, files, withdrawal, state, facts FROM deposit"
 )
-"""What `entry_of` takes."""
+"""Selects rows for `entry_of`."""
 
 HOW = "how"
 """The fact that says how a record is withdrawn."""
@@ -80,11 +80,11 @@ HOW = "how"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run, as the ledger has it.
+    """A run in the ledger.
 
     Attributes:
-        ended: Empty while it is at work, or when it was killed.
-        how: ``done``, ``stopped``, ``interrupted``; or ``""``.
+        ended: When it ended; empty while it runs, or if it was killed.
+        how: How it ended: ``done``, ``stopped`` or ``broken off``; or ``""``.
     """
 
     run_id: str
@@ -97,7 +97,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A deposit that is under way, as the ledger has it."""
+    """A deposit or a withdrawal in the ledger."""
 
     number: int
     run_id: str
@@ -110,20 +110,20 @@ class Entry:
     facts: Mapping[str, str]
 
     def left(self, held: Held | None) -> UnfinishedDeposit:
-        """What a target is told of it, to find out what became of it."""
+        """Return it as a target gets it to find out whether it was done."""
         return UnfinishedDeposit(
             self.identifier, self.version, self.key, self.state, self.facts, held, self.withdrawal
         )
 
 
 def run_of(row: tuple[Any, ...]) -> Run:
-    """A run from its row."""
+    """Return the run in a row."""
     run_id, arguments, started, ended, how, counts = row
     return Run(run_id, json.loads(arguments), started, ended, how, json.loads(counts))
 
 
 def entry_of(row: tuple[Any, ...]) -> Entry:
-    """A deposit from its row."""
+    """Return the deposit in a row."""
     number, run_id, identifier, version, key, files, withdrawal, state, facts = row
     return Entry(
         number, run_id, identifier, version, key, files, bool(withdrawal),
@@ -132,13 +132,19 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
 
 
 def held_of(row: tuple[Any, ...]) -> Held:
-    """What the target holds of a record, from its row."""
+    """Return what the target holds of a record, from its row."""
     uri, version_uri, token, version, key, deposits, withdrawn, _ = row
     return Held(uri, version_uri, token, version, key, int(deposits), bool(withdrawn))
 
 
 def note_deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
-    """Note what a deposit came to as what the target holds of the record."""
+    """Note that the target holds what was deposited.
+
+    Args:
+        connection: To the ledger, in a transaction.
+        entry: The deposit.
+        came_to: Its result.
+    """
     connection.execute(
         "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT (identifier) DO UPDATE"
         " SET uri = excluded.uri, version_uri = excluded.version_uri, token = excluded.token,"
@@ -157,7 +163,13 @@ def note_deposited(connection: sqlite3.Connection, entry: Entry, came_to: Deposi
 
 
 def note_withdrawn(connection: sqlite3.Connection, entry: Entry, came_to: Deposited) -> None:
-    """Note that the record was withdrawn there."""
+    """Note that the record was withdrawn from the target.
+
+    Args:
+        connection: To the ledger, in a transaction.
+        entry: The withdrawal.
+        came_to: Its result.
+    """
     connection.execute(
         "UPDATE object SET withdrawn = 1, withdrawn_as = ?, token = ?,"
         " deposits = coalesce(?, deposits + ?) WHERE identifier = ?",
@@ -169,6 +181,6 @@ def note_withdrawn(connection: sqlite3.Connection, entry: Entry, came_to: Deposi
 
 
 def note_deleted(connection: sqlite3.Connection, identifier: str) -> None:
-    """Note that the withdrawal left no version there."""
+    """Note that the withdrawal removed all versions from the target."""
     connection.execute("UPDATE object SET deposits = 0 WHERE identifier = ?", (identifier,))
     connection.execute("DELETE FROM version WHERE identifier = ?", (identifier,))

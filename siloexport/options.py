@@ -1,4 +1,4 @@
-"""Options that the commands of `silo export` share, and what they come to."""
+"""Options that the commands of `silo export` share."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -39,54 +39,65 @@ what_goes = _all(
         type=click.Choice([str(one) for one in Versions]),
         default=str(Versions.CURRENT),
         show_default=True,
-        help="Which versions of a record: the current one, those made by people, or all.",
+        help="Which versions of a record: the current one, those made by curators, or all.",
     ),
-    click.option("--no-unwrap", is_flag=True, help="No documents of their own (oai_dc.xml)."),
+    click.option(
+        "--no-unwrap",
+        is_flag=True,
+        help="Do not export metadata as separate documents (oai_dc.xml).",
+    ),
     click.option(
         "--deleted",
         "deletions",
         type=click.Choice([str(one) for one in Deletions]),
         default=str(Deletions.STATUS),
         show_default=True,
-        help="What becomes of an exported record that the source deleted.",
+        help="What to do with an exported record that the source deleted.",
     ),
 )
-"""What of them; `policy_of` takes what they give."""
+"""Which parts of the records; `policy_of` reads them."""
 
 on_conflict = click.option(
     "--on-conflict",
     type=click.Choice([str(one) for one in OnConflict]),
     default=str(OnConflict.FAIL),
     show_default=True,
-    help="Where others changed what was exported; overwrite compares every record, as verify does.",
+    help="What to do if others changed the target; overwrite compares every record, like verify.",
 )
 replace_file = click.option(
     "--on-conflict",
     type=click.Choice([str(one) for one in REPLACE]),
     default=str(OnConflict.FAIL),
     show_default=True,
-    help="Where OUT is not as exported last: leave it and fail, or overwrite it.",
+    help="What to do if OUT was changed since the last export: fail, or overwrite it.",
 )
-limit = click.option("--limit", type=click.IntRange(1), help="Process at most so many records.")
+limit = click.option("--limit", type=click.IntRange(1), help="The maximum number of records.")
 how_run = _all(
-    click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
+    click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing."),
     on_conflict,
     limit,
 )
 jobs = click.option(
-    "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Records at once."
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Records at once.",
 )
 report_file = click.option(
-    "--report", "report_path", metavar="FILE.jsonl", help="Write a line for each action there."
+    "--report",
+    "report_path",
+    metavar="FILE.jsonl",
+    help="Write a line for each action to it.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; print only losses.")
 showing = _all(report_file, as_json, quiet)
-sample = click.option("--sample", default="100%", metavar="SHARE", help="Part of them: 10% or 0.1.")
-purge = click.option("--purge", is_flag=True, help="Leave nothing of them, not even a trace.")
+sample = click.option("--sample", default="100%", metavar="SHARE", help="Only a share: 10% or 0.1.")
+purge = click.option("--purge", is_flag=True, help="Leave no tombstones.")
 
 
 def check_not_empty(silo: Silo, selection: Selection) -> None:
-    """End the command where nothing is selected: that is a slip of the pen."""
+    """End the command with an error if no record is selected."""
     if next(selection.iterate(silo), None) is None:
         by = f" by {selection}" if not selection.is_everything else ""
         fail(f"no record of {silo.storage_dir} is selected{by}")
@@ -94,7 +105,7 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
 
 @contextlib.contextmanager
 def told() -> Iterator[None]:
-    """Errors of an export as one sentence and the exit code of their kind."""
+    """Print an error of an export as one sentence and end with the exit code of its kind."""
     try:
         yield
     except TargetUnusable as error:

@@ -1,4 +1,4 @@
-"""Work done by several threads, its results taken one after the other as it was begun."""
+"""Run work in several threads and take the results in the order in which it began."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ _AHEAD = 2
 
 
 class Workers(Generic[R]):
-    """Workers, and the results that were not taken yet: never many, so memory stays flat.
+    """Worker threads, and the results not taken yet; their number is bounded, so memory is too.
 
         >>> with Workers(jobs) as work:
         ...     for name in names:
@@ -25,16 +25,16 @@ class Workers(Generic[R]):
         ...     for found in work.rest():
         ...         print(found)
 
-    What a piece of work raises is raised where its result is taken; what was not begun
-    by then is left undone. An exception waits for the work under way; an interruption
-    (`KeyboardInterrupt`) does not, as a target that hangs may hold it for minutes.
+    An exception in a piece of work is raised when its result is taken; work that has not begun
+    by then is cancelled. An exception waits for the work under way; an interruption
+    (`KeyboardInterrupt`) does not, because a target that hangs may hold it for minutes.
     """
 
     def __init__(self, jobs: int) -> None:
         self._waiting: deque[Future[R]] = deque()
         self._most = _AHEAD * jobs
         self._begun: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        # Daemons, so that the process can end beside one that hangs.
+        # Daemon threads, so that the process can end while one hangs.
         self._workers = [
             Thread(target=_work, args=(self._begun,), name=f"export_{number}", daemon=True)
             for number in range(jobs)
@@ -61,26 +61,32 @@ class Workers(Generic[R]):
                 worker.join()
 
     def begin(self, work: Callable[P, R], *given: P.args, **named: P.kwargs) -> None:
-        """Have a piece of work done by the next worker that is free."""
+        """Give a piece of work to the next free worker.
+
+        Args:
+            work: The function to call.
+            given: Its positional arguments.
+            named: Its keyword arguments.
+        """
         future: Future[R] = Future()
         self._waiting.append(future)
         self._begun.put(partial(_do, future, partial(work, *given, **named)))
 
     def ready(self) -> Iterator[R]:
-        """The results that are there; waits only while too much was begun."""
+        """Yield the results that are ready; wait only if too many are pending."""
         while len(self._waiting) > self._most or (self._waiting and self._waiting[0].done()):
             yield self.take()
 
     def __len__(self) -> int:
-        """How many results were not taken yet."""
+        """Return how many results were not taken yet."""
         return len(self._waiting)
 
     def take(self) -> R:
-        """The next result; waits for it."""
+        """Wait for the next result and return it."""
         return self._waiting.popleft().result()
 
     def rest(self) -> Iterator[R]:
-        """All results that were not taken yet."""
+        """Yield all results that were not taken yet."""
         while self._waiting:
             yield self.take()
 

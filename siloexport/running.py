@@ -1,4 +1,4 @@
-"""What the commands that run an export do alike: options → a run, a policy, a share."""
+"""What the commands that run an export share: options → a run, a policy, a share."""
 
 from typing import Any
 
@@ -13,10 +13,12 @@ from siloexport.values import Deletions, OnConflict
 
 
 def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
-    """Export as the options say (`options.selecting`, `what_goes`, `how_run`, `jobs`, `showing`).
+    """Export as the options say, and return the exit code.
 
     Args:
+        silo: The Silo.
         target: A `siloexport.targets.Target`.
+        given: Values of `options.what_goes`, `how_run`, `jobs` and `showing`, and ``select``.
     """
     selection = given["select"]
     options.check_not_empty(silo, selection)
@@ -36,20 +38,20 @@ def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
 
 
 def policy_of(given: dict[str, Any]) -> Policy:
-    """What `options.what_goes` asks for."""
+    """Return the policy that `options.what_goes` gives."""
     return Policy(
         Versions(given["versions"]), not given["no_unwrap"], Deletions(given["deletions"])
     )
 
 
 def shown_of(given: dict[str, Any]) -> Shown:
-    """What `options.showing` asks for."""
+    """Return what to print, from `options.showing`."""
     return Shown(given.get("report_path"), given.get("as_json", False), given.get("quiet", False))
 
 
 def share(text: str) -> float:
-    """What `options.sample` asks for; ends the command where it is no share."""
+    """Return the share that `options.sample` gives; end the command if it is invalid."""
     try:
         return share_of(text)
     except ValueError:
-        fail(f"{text!r} is no share; write 10% or 0.1")
+        fail(f"{text!r} is not a share; write 10% or 0.1")

@@ -1,4 +1,4 @@
-"""Runs at the shell: their progress on stderr, signals, report files, and what is printed."""
+"""Output of the export commands: progress on stderr, report files, results; and signals."""
 
 import contextlib
 import json
@@ -28,10 +28,12 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a command is to show.
+    """What a command prints.
 
     Attributes:
-        report_path: Where a line for each action goes.
+        report_path: File that gets a line for each action.
+        as_json: Whether the result is printed as JSON.
+        quiet: Whether only losses are printed.
     """
 
     report_path: str | None = None
@@ -40,7 +42,7 @@ class Shown:
 
 
 def show_run(shown: Shown, run: Callable[[Watch, Stop], RunReport]) -> int:
-    """Run, show how far it is, print what it did; the command's exit code.
+    """Run, show the progress, print the result, and return the exit code.
 
     The first SIGINT or SIGTERM lets the deposits under way end; a second SIGINT does not.
     """
@@ -69,14 +71,14 @@ def _lines_to(path: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 
 class _Line:
-    """A line on stderr: over itself at a terminal, now and then in a pipe."""
+    """A progress line on stderr: overwritten in a terminal, written every few seconds otherwise."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet, self._is_terminal = quiet, sys.stderr.isatty()
         self._last = time.monotonic()
 
     def show(self, progress: Progress) -> None:
-        """Show how far it is, unless that was shown a moment ago."""
+        """Show the progress, unless it was shown a moment ago."""
         pause = 0.2 if self._is_terminal else SECONDS_BETWEEN_LINES
         if self._quiet or time.monotonic() - self._last < pause:
             return
@@ -88,7 +90,7 @@ class _Line:
 
 
 def progress_line(progress: Progress) -> str:
-    """How far, how fast, how long still."""
+    """Return the progress, the rate and the time left as one line."""
     line = (
         f"exporting: {progress.records:,} of {progress.total:,} records, "
         f"{progress.deposits:,} written, {progress.rate:,.0f}/s"
@@ -107,7 +109,7 @@ _WORDS = {
     ActionKind.CREATE: "created",
     ActionKind.ADD_VERSION: "versions added",
     ActionKind.REPLACE: "replaced",
-    ActionKind.DESCRIBE: "described anew",
+    ActionKind.DESCRIBE: "descriptions updated",
     ActionKind.WITHDRAW: "withdrawn",
     ActionKind.NOTHING: "unchanged",
 }
@@ -127,9 +129,11 @@ def _print_run(report: RunReport) -> None:
     left = report.actions.get(ActionKind.LEAVE, 0)
     click.echo(f"{report.target}: {would}{counts}; {left:,} deleted at the source left out")
     if report.recovered:
-        click.echo(f"  {report.recovered:,} that an earlier run left in the dark were there")
+        click.echo(
+            f"  {report.recovered:,} unfinished deposits of an earlier run were there already"
+        )
     for identifier in report.still_there:
-        click.echo(f"  {identifier} is deleted at the source; an earlier export of it is there")
+        click.echo(f"  {identifier} is deleted at the source and still in the target")
     for outcome in report.remarks[:_SHOWN]:
         click.echo(f"silo: {outcome.identifier}: {outcome.reason}", err=True)
     if len(report.remarks) > _SHOWN:
@@ -152,7 +156,15 @@ def _print_run(report: RunReport) -> None:
 def show_verification(
     export: Export, selection: Selection, share: float, shown: Shown, *, jobs: int
 ) -> int:
-    """Verify, and print each difference; the command's exit code."""
+    """Verify, print each difference, and return the exit code.
+
+    Args:
+        export: The export to verify.
+        selection: Which records.
+        share: Of the records, from 0 to 1.
+        shown: What to print.
+        jobs: How many records at once.
+    """
     with _lines_to(shown.report_path) as write:
 
         def note(difference: Difference) -> None:
@@ -182,7 +194,7 @@ def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
     )
     if report.outdated:
         click.echo(
-            f"  {report.outdated:,} not compared: the Silo has something newer than was exported"
+            f"  {report.outdated:,} versions not compared: the Silo has changed since the export"
         )
 
 
@@ -201,14 +213,21 @@ def show_status(export: Export, shown: Shown) -> None:
 
 
 def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, jobs: int) -> int:
-    """Rebuild the ledger, and print what came of it; the command's exit code."""
+    """Rebuild the ledger, print the result, and return the exit code.
+
+    Args:
+        export: The export whose ledger is rebuilt.
+        selection: Which records.
+        shown: What to print.
+        jobs: How many records at once.
+    """
     report = export.reconcile(selection, jobs=jobs)
     if shown.as_json:
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
         return exit_of_reconciliation(report)
     others = {"deleted there": report.deleted, "changed by others": report.changed}
     click.echo(
-        f"{report.target}: {report.found:,} records there, {report.adopted:,} noted anew, "
+        f"{report.target}: {report.found:,} records found, {report.adopted:,} added or corrected, "
         f"{report.forgotten:,} no longer there"
         + "".join(f", {number:,} {word}" for word, number in others.items() if number)
     )
@@ -218,12 +237,19 @@ def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, j
 
 
 def show_rollback(export: Export, run_id: str, shown: Shown, *, purge: bool) -> int:
-    """Take a run back, and print what came of it; the command's exit code."""
+    """Roll back a run, print the result, and return the exit code.
+
+    Args:
+        export: The export that the run belongs to.
+        run_id: Id of the run.
+        shown: What to print.
+        purge: Leave no tombstones.
+    """
     report = export.rollback(run_id, purge=purge)
     if shown.as_json:
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))
         return exit_of_rollback(report)
-    click.echo(f"{run_id}: {report.taken_back:,} taken back, {len(report.kept):,} kept")
+    click.echo(f"{run_id}: {report.taken_back:,} rolled back, {len(report.kept):,} kept")
     for uri, why in list(report.kept.items())[:_SHOWN]:
         click.echo(f"  {uri}: {why}")
     return exit_of_rollback(report)

@@ -108,7 +108,7 @@ def test_export_can_be_asked_verified_rebuilt_and_taken_back(silo: Silo, tmp_pat
     assert invoke("resume", silo.path, out)[0] == 0
     assert "3 versions of 3 records compared, 0 diff" in invoke("verify", silo.path, out)[1]
     Path(status["ledger"]).unlink()
-    assert "3 records there, 3 noted anew" in invoke("reconcile", silo.path, out)[1]
+    assert "3 records found, 3 added or corrected" in invoke("reconcile", silo.path, out)[1]
     (tmp_path / "out" / "oai+example,org+1" / "oai_dc").write_text("by hand")
     code, printed, _ = invoke("verify", silo.path, out)
     assert code == 4
@@ -133,7 +133,7 @@ def test_roll_back_takes_back_a_run(silo: Silo, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     run_id = json.loads(invoke("files", silo.path, out, "--json")[1])["run"]
     code, printed, _ = invoke("rollback", silo.path, out, run_id, "--purge")
-    assert (code, printed) == (0, f"{run_id}: 3 taken back, 0 kept\n")
+    assert (code, printed) == (0, f"{run_id}: 3 rolled back, 0 kept\n")
     assert "3 created" in invoke("files", silo.path, out)[1]
 
 

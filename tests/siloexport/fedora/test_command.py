@@ -51,10 +51,10 @@ def test_plan_run_status_verify_reconcile_and_roll_back(fedora: Fedora, silo_dir
     code, said = call("verify", silo_dir, *to)
     assert (code, "2 versions of 2 records compared, 0 differences" in said) == (0, True)
     assert "records     2" in call("status", silo_dir, *to)[1]
-    assert "2 records there, 0 noted anew" in call("reconcile", silo_dir, *to)[1]
+    assert "2 records found, 0 added or corrected" in call("reconcile", silo_dir, *to)[1]
     assert call("resume", silo_dir, *to)[0] == 0
     code, said = call("rollback", silo_dir, run_id, *to, "--purge")
-    assert (code, "2 taken back, 0 kept" in said) == (0, True)
+    assert (code, "2 rolled back, 0 kept" in said) == (0, True)
     assert call("run", silo_dir, *to)[0] == 0
 
 
