@@ -94,14 +94,19 @@ def _command(name: str) -> click.Command:
             return found
         raise ContributionBroken(_points()[name], "it is not a click command")
     except ContributionBroken as error:
-        sentence = str(error)
-        return click.Command(
-            name,
-            callback=lambda **_given: fail(sentence),
-            short_help="(cannot be loaded)",
-            params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
-            context_settings={"ignore_unknown_options": True},
-        )
+        return broken_command(name, error)
+
+
+def broken_command(name: str, error: ContributionBroken) -> click.Command:
+    """A command in the place of one that cannot be loaded: it says why."""
+    sentence = str(error)
+    return click.Command(
+        name,
+        callback=lambda **_given: fail(sentence),
+        short_help="(cannot be loaded)",
+        params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
+        context_settings={"ignore_unknown_options": True},
+    )
 
 
 class _Commands(click.Group):

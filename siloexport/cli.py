@@ -1,19 +1,21 @@
 """`silo export …`: one command for each target, and what can be asked of an export."""
 
-import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import click
 
 from recordsilo import Silo
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import broken_command, example, open_silo
 from recordsilo.commands.options import as_json, directory, selecting
+from recordsilo.contributions import ContributionBroken
 from siloexport import options
 from siloexport.engine import Export
 from siloexport.errors import TargetUnusable
-from siloexport.fedora_cli import fedora
+from siloexport.kind_commands import command_of
 from siloexport.plan import Versions
-from siloexport.running import run_to, share, shown_of
+from siloexport.running import share, shown_of
 from siloexport.showing import (
     show_reconciliation,
     show_rollback,
@@ -21,11 +23,9 @@ from siloexport.showing import (
     show_status,
     show_verification,
 )
-from siloexport.tables_cli import table_commands
-from siloexport.targets.bag import BagTarget
-from siloexport.targets.bag_settings import read_settings
-from siloexport.targets.directory import DirectoryTarget, marked, read_marker
-from siloexport.targets.files import FilesTarget
+from siloexport.target_kinds import Opening, kind_named, kind_names, kinds
+from siloexport.targets import Target
+from siloexport.targets.directory import marked, read_marker
 
 _HELP = """Export records out of a Silo: to Fedora, files, bags, tables, a zip, a list of links.
 
@@ -36,7 +36,24 @@ Exit codes beyond those of every command:
 """
 
 
-@click.group(help=_HELP)
+class _Targets(click.Group):
+    """The group: a command for each kind of target, and those that ask of an export."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *kind_names()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Make the command of a kind of target when it is called."""
+        if cmd_name not in self.commands and cmd_name in kind_names():
+            try:
+                self.add_command(command_of(kind_named(cmd_name)))
+            except ContributionBroken as error:
+                self.add_command(broken_command(cmd_name, error))
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Targets, help=_HELP)
 def export() -> None:
     """See `_HELP`."""
 
@@ -44,78 +61,10 @@ def export() -> None:
 to_directory = click.argument("out", metavar="OUT")
 
 
-@export.command(
-    epilog=example(
-        "silo export files myrepo out",
-        "silo export files myrepo out --set 7374617475733D707562",
-        "silo export files myrepo out --item 6102 --item 6103",
-        "silo export files myrepo out --state ready --dry-run",
-        "silo export files myrepo out --search 'creator:adeyemi' --versions all",
-    )
-)
-@directory
-@to_directory
-@selecting
-@options.what_goes
-@options.how_run
-@options.jobs
-@options.showing
-def files(silo_dir: str, out: str, **given: Any) -> int:
-    """Write records as plain files: a directory for each in OUT, named by its identifier.
-
-    Metadata is written as it was harvested (oai_dc) and as a document of its own
-    (oai_dc.xml). With --versions curated or all, each version has a directory. Run
-    again, it writes what changed; what others changed in OUT is left alone, and named.
-    """
-    return _run(silo_dir, FilesTarget(out, Versions(given["versions"])), given)
-
-
-@export.command(
-    epilog=example(
-        "silo export bag myrepo bags --versions all",
-        "silo export bag myrepo bags --state ready --jobs 2",
-        "silo export bag myrepo bags --info bag-info.txt --profile profile.json",
-    )
-)
-@directory
-@to_directory
-@selecting
-@options.what_goes
-@options.how_run
-@options.jobs
-@options.showing
-@click.option(
-    "--info",
-    metavar="FILE",
-    help="Fields for every bag-info.txt, as Source-Organization: …; a line each.",
-)
-@click.option("--profile", metavar="FILE.json", help="The BagIt profile that the bags shall meet.")
-def bag(silo_dir: str, out: str, info: str | None, profile: str | None, **given: Any) -> int:
-    """Write records as BagIt bags: a tar file for each in OUT, with all chosen versions.
-
-    The same versions make the same bytes on the same day. Fields and a profile hold for
-    all later exports to OUT, until others are given.
-    """
-    with options.told():
-        settings = read_settings(info, profile)
-    return _run(silo_dir, BagTarget(out, settings), given)
-
-
-def _run(silo_dir: str, target: DirectoryTarget, given: dict[str, Any]) -> int:
-    with open_silo(silo_dir) as silo, options.told():
-        _check_outside(silo, target.shown)
-        return run_to(silo, target, given)
-
-
-def _check_outside(silo: Silo, out: str) -> None:
-    if f"{os.path.abspath(out)}/".startswith(f"{silo.path}/"):
-        fail(f"{out} is within the Silo {silo.storage_dir}; name a directory outside of it")
-
-
 # -- what can be asked of an export ------------------------------------------------------
 
 
-def directory_target(out: str) -> DirectoryTarget:
+def directory_target(out: str) -> AbstractContextManager[Target]:
     """The target that a directory of exported records is, as its marker says.
 
     Raises:
@@ -125,10 +74,17 @@ def directory_target(out: str) -> DirectoryTarget:
     if not marker:
         raise TargetUnusable(f"{out} is no directory that something was exported to")
     form = marked(marker, "form")
-    if form.startswith("bag"):
-        return BagTarget(out)
-    by_version = form == "files by version"
-    return FilesTarget(out, Versions.ALL if by_version else Versions.CURRENT)
+    kind = next((one for one in kinds() if one.is_directory and form.startswith(one.name)), None)
+    if kind is None or kind.open is None:
+        raise TargetUnusable(f"no package knows the form of {out}: {form}")
+    versions = Versions.ALL if form.endswith(" by version") else Versions.CURRENT
+    return kind.open(Opening("", {}, out, versions))
+
+
+@contextmanager
+def _opened(silo_dir: str, out: str) -> Iterator[tuple[Silo, Target]]:
+    with open_silo(silo_dir) as silo, options.told(), directory_target(out) as target:
+        yield silo, target
 
 
 @export.command(epilog=example("silo export resume myrepo out"))
@@ -138,8 +94,8 @@ def directory_target(out: str) -> DirectoryTarget:
 @options.showing
 def resume(silo_dir: str, out: str, **given: Any) -> int:
     """Go on with the last run to OUT, as it was asked for."""
-    with open_silo(silo_dir) as silo, options.told():
-        export = Export(silo, directory_target(out))
+    with _opened(silo_dir, out) as (silo, target):
+        export = Export(silo, target)
         return show_run(
             shown_of(given),
             lambda watch, stop: export.resume(jobs=given["jobs"], watch=watch, stop=stop),
@@ -152,8 +108,8 @@ def resume(silo_dir: str, out: str, **given: Any) -> int:
 @as_json
 def status(silo_dir: str, out: str, **given: Any) -> None:
     """Say what the ledger has of OUT: records, unfinished deposits, runs."""
-    with open_silo(silo_dir) as silo, options.told():
-        show_status(Export(silo, directory_target(out)), shown_of(given))
+    with _opened(silo_dir, out) as (silo, target):
+        show_status(Export(silo, target), shown_of(given))
 
 
 @export.command(
@@ -167,8 +123,8 @@ def status(silo_dir: str, out: str, **given: Any) -> None:
 @options.showing
 def verify(silo_dir: str, out: str, **given: Any) -> int:
     """Compare what is in OUT with what was exported there, byte for byte."""
-    with open_silo(silo_dir) as silo, options.told():
-        export = Export(silo, directory_target(out))
+    with _opened(silo_dir, out) as (silo, target):
+        export = Export(silo, target)
         part, shown = share(given["sample"]), shown_of(given)
         return show_verification(export, given["select"], part, shown, jobs=given["jobs"])
 
@@ -181,8 +137,8 @@ def verify(silo_dir: str, out: str, **given: Any) -> int:
 @as_json
 def reconcile(silo_dir: str, out: str, **given: Any) -> int:
     """Rebuild the ledger from what is in OUT, as after the loss of the Silo's curation/exports."""
-    with open_silo(silo_dir) as silo, options.told():
-        export = Export(silo, directory_target(out))
+    with _opened(silo_dir, out) as (silo, target):
+        export = Export(silo, target)
         return show_reconciliation(export, given["select"], shown_of(given), jobs=given["jobs"])
 
 
@@ -194,13 +150,9 @@ def reconcile(silo_dir: str, out: str, **given: Any) -> int:
 @as_json
 def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:
     """Take back what a run created in OUT; nothing else, and nothing changed since."""
-    with open_silo(silo_dir) as silo, options.told():
-        export = Export(silo, directory_target(out))
+    with _opened(silo_dir, out) as (silo, target):
+        export = Export(silo, target)
         return show_rollback(export, run_id, shown_of(given), purge=purge)
 
-
-export.add_command(fedora)
-for _command in table_commands:
-    export.add_command(_command)
 
 commands: list[click.Command] = [export]

@@ -1,34 +1,26 @@
-"""A kind of jobs: exports, to plain files, bags and tables beside the Silo, or into a Fedora."""
+"""A kind of jobs: exports, to files beside the Silo or to wherever a kind of target leads."""
 
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from recordsilo import Silo
-from recordsilo.errors import SearchError
+from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection, filters_from, query_from
 from siloexport.engine import Export, Watch
 from siloexport.errors import ExportError
-from siloexport.fedora_places import fedora_place
 from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport
-from siloexport.table_jobs import NOTHING, TABLES, shown, table
-from siloexport.targets import Target
-from siloexport.targets.bag import BagTarget
-from siloexport.targets.files import FilesTarget
-from siloexport.targets.tables import check_columns
+from siloexport.table_jobs import NOTHING, shown, write_file
+from siloexport.target_kinds import Asked as AskedWhere
+from siloexport.target_kinds import Opening, TargetKind, checked, kind_named
 from siloexport.values import REPLACE, Deletions, OnConflict
 from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
-DIRECTORIES = ("files", "bag")
-FEDORA = "fedora"
-FORMS = (*DIRECTORIES, *TABLES, FEDORA)
-SIDE_BY_SIDE = 4
-"""Records at once in a Fedora: it is waited for more than it is worked for."""
+DEFAULT_FORM = "files"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -42,30 +34,40 @@ def place_of(silo_path: str, name: str, form: str = "") -> str:
     """
     if not _NAME.fullmatch(name):
         raise JobRefused("the name of an export is of letters, digits, dots, hyphens and _")
-    ending = f".{form}" if form in TABLES else ""
-    return os.path.join(os.path.abspath(silo_path) + ".exports", name + ending)
+    ending = kind_named(form).ending if form else ""
+    name = f"{name}.{ending}" if ending else name
+    return os.path.join(os.path.abspath(silo_path) + ".exports", name)
 
 
 def export(work: Work) -> Ending:
-    """Export in a ``form`` to ``name``, or to the ``place`` of a Fedora.
+    """Export in a ``form``, the name of a kind of target, to ``name`` or where its fields say.
 
     ``set``, ``state`` and ``query`` select; ``versions``, ``deletions`` and ``conflicts``
-    say what of it goes, and ``columns`` what a table has.
+    say what of it goes; the kind's own fields have their names.
     """
     given = work.arguments
     filters = filters_from(set_spec=given.get("set"), state=given.get("state"))
     selection = Selection(given.get("query") or "", filters)
-    if given.get("form") in TABLES:
-        return table(work, selection, _beside(work))
+    kind = kind_named(str(given.get("form") or DEFAULT_FORM))
+    out = _beside(work) if is_beside(kind) else ""
+    values = checked(kind, given, work.silo_path, AskedWhere.PAGE)
+    if kind.open is None:
+        return write_file(work, kind, selection, values, out)
     policy = Policy(
         Versions(given.get("versions") or Versions.CURRENT),
         deletions=Deletions(given.get("deletions") or Deletions.STATUS),
     )
-    with Silo(work.silo_path, create=False) as silo, _target(work, policy.versions) as target:
-        report = _run(work, Export(silo, target, policy), selection)
+    opening = Opening(work.silo_path, values, out, policy.versions)
+    with Silo(work.silo_path, create=False) as silo, kind.open(opening) as target:
+        report = _run(work, Export(silo, target, policy), selection, kind.at_once)
     if report.stopped and work.stop():
         raise Interrupted("the export was asked to end")
     return _ending(report)
+
+
+def is_beside(kind: TargetKind) -> bool:
+    """Whether what is exported lies beside the Silo, under a name."""
+    return kind.is_directory or kind.write is not None
 
 
 def _beside(work: Work) -> str:
@@ -76,38 +78,13 @@ def _beside(work: Work) -> str:
     return place
 
 
-@contextmanager
-def _target(work: Work, versions: Versions) -> Iterator[Target]:
-    form = work.arguments.get("form")
-    if form == FEDORA:
-        with _fedora(work) as target:
-            yield target
-    elif form == "bag":
-        yield BagTarget(_beside(work))
-    else:
-        yield FilesTarget(_beside(work), versions)
-
-
-@contextmanager
-def _fedora(work: Work) -> Iterator[Target]:
-    """The Fedora of a named place; rdflib is loaded here and not before."""
-    from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - slow, and only for Fedora
-    from siloexport.targets.fedora import FedoraClient, FedoraTarget  # noqa: PLC0415
-    from siloexport.targets.fedora.credentials import credentials  # noqa: PLC0415
-
-    place = fedora_place(work.silo_path, str(work.arguments["place"]))
-    crosswalk = Crosswalk.read(place.crosswalk) if place.crosswalk else None
-    with FedoraClient(place.url, credentials(place.url, place.credentials, os.environ)) as client:
-        yield FedoraTarget(place.url, client, crosswalk)
-
-
-def _run(work: Work, export: Export, selection: Selection) -> RunReport:
+def _run(work: Work, export: Export, selection: Selection, at_once: int) -> RunReport:
     def look(progress: Progress) -> None:
         work.advanced(progress.records, progress.total)
 
     return export.run(
         selection,
-        jobs=SIDE_BY_SIDE if work.arguments.get("form") == FEDORA else 1,
+        jobs=at_once,
         on_conflict=OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL),
         watch=Watch(progress=look),
         stop=work.stop,
@@ -155,40 +132,34 @@ CONFLICTS = tuple(map(str, OnConflict))
 
 
 def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
-    form = fields.get("form", "") or FORMS[0]
-    if form not in FORMS:
-        raise JobRefused(f"an export is one of {', '.join(FORMS)}")
+    form = fields.get("form", "") or DEFAULT_FORM
     arguments: dict[str, Any] = {"form": form}
     arguments |= {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
     try:
+        kind = kind_named(form)
         arguments["query"] = arguments["query"] and query_from(arguments["query"])
-    except SearchError as error:
+        if is_beside(kind):
+            arguments["name"] = fields.get("name", "").strip()
+            place_of(silo_path, arguments["name"])
+        arguments |= _common(kind, fields)
+        values = checked(kind, fields, silo_path, AskedWhere.PAGE)
+    except (ExportError, RecordSiloError) as error:
         raise JobRefused(str(error)) from None
-    name = fields.get("place" if form == FEDORA else "name", "").strip()
-    if form == FEDORA:
-        arguments |= {"place": fedora_place(silo_path, name).name}
-        title = f"Export to Fedora: {name}"
+    if is_beside(kind):
+        title = f"Export {arguments['name']} as {form}"
     else:
-        place_of(silo_path, name)
-        arguments |= {"name": name}
-        title = f"Export {name} as {form}"
-    arguments |= _columns(fields) if form in TABLES else _policy(fields)
-    known = {name: value for name, value in arguments.items() if value}
+        title = f"Export to {kind.title}: {next(iter(values.values()), '')}"
+    known = {name: value for name, value in (arguments | values).items() if value}
     return Asked(title, known)
 
 
-def _columns(fields: Fields) -> dict[str, Any]:
-    columns = fields.get("columns", "").replace(",", " ").split()
-    try:
-        check_columns(columns)
-    except ExportError as error:
-        raise JobRefused(str(error)) from None
-    conflicts = fields.get("conflicts", "") or CONFLICTS[0]
+def _common(kind: TargetKind, fields: Fields) -> dict[str, Any]:
+    """What the forms of all kinds of one shape have."""
+    if kind.write is None:
+        return _policy(fields)
     known = tuple(map(str, REPLACE))
-    return {
-        "columns": columns,
-        "conflicts": _one_of(known, conflicts, "what is done about a changed file (conflicts)"),
-    }
+    text = fields.get("conflicts", "") or known[0]
+    return {"conflicts": _one_of(known, text, "what is done about a changed file (conflicts)")}
 
 
 def _policy(fields: Fields) -> dict[str, Any]:

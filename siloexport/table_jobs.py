@@ -1,35 +1,31 @@
-"""Tables as jobs: one file of descriptions, CSV or JSON lines, whole or not there at all."""
+"""Files as jobs: one for all that is selected, whole or not there at all."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from recordsilo import Silo
-from recordsilo.disk.whole_file import as_text
 from recordsilo.selection import Selection
+from siloexport.target_kinds import TargetKind, Values
 from siloexport.targets import tables
 from siloexport.targets.tables import TableReport
 from siloexport.values import OnConflict
 from silowork.values import Ending, Problem
 from silowork.work import Work
 
-TABLES: Mapping[str, tuple[Callable[..., TableReport], str]] = {
-    "csv": (tables.write_csv, tables.CSV_ENCODING),
-    "jsonl": (tables.write_jsonl, "utf-8"),
-}
-"""Form, which is the file's ending as well, → what writes it, and in which encoding."""
 NOTHING = "no record is selected; nothing was exported"
 
 
-def table(work: Work, selection: Selection, path: str) -> Ending:
-    """Write a table to `path`, in the place of one before; asked to end, that one stays.
+def write_file(
+    work: Work, kind: TargetKind, selection: Selection, values: Values, path: str
+) -> Ending:
+    """Write the file of a kind to `path`, in the place of one before; asked to end, that one stays.
 
     Raises:
-        Interrupted: The job is to end; the next run begins the table anew.
+        Interrupted: The job is to end; the next run begins the file anew.
         FileChanged: The file is not as exported last, and ``conflicts`` does not say
             ``overwrite``.
     """
-    columns = work.arguments.get("columns") or tables.USUAL
-    write, encoding = TABLES[work.arguments["form"]]
+    assert kind.write is not None
     with Silo(work.silo_path, create=False) as silo:
         total = selection.total(silo)
 
@@ -38,11 +34,8 @@ def table(work: Work, selection: Selection, path: str) -> Ending:
             work.end_if_asked()
 
         on_conflict = OnConflict(work.arguments.get("conflicts") or OnConflict.FAIL)
-        with (
-            tables.exported_file(work.silo_path, path, on_conflict) as file,
-            as_text(file, encoding) as text,
-        ):
-            report = write(silo, selection, text, columns, progress=show)
+        with tables.exported_file(work.silo_path, path, on_conflict) as file:
+            report = kind.write(silo, selection, file, values, show)
     return _ending(report, path)
 
 

@@ -25,6 +25,7 @@ from recordsilo.panels import Panel
 from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
+from siloexport.target_kinds import Asked, TargetKind, kinds
 from webui.bulk.rule_form import KINDS
 from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
@@ -94,10 +95,19 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "pages/jobs.py", (*jobs.STATES.values(), *jobs.ACTIONS.values())
     yield "siloexport/jobs.py", VERSIONS
+    for target in kinds():
+        yield f"export {target.name}", _words_of_target(target)
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
     yield "pages/record.py", record.DONE.values()
     yield "pages/records.py", records.DONE.values()
     yield "recordsilo/records/differences.py", get_args(Change)
+
+
+def _words_of_target(kind: TargetKind) -> Iterator[str]:
+    yield from filter(None, (kind.title, kind.heading, kind.hint, kind.missing))
+    for field in kind.asked(Asked.PAGE):
+        yield field.label
+        yield from filter(None, (field.help, *(label for _value, label in field.choices)))
 
 
 def _words_of_changes() -> Iterator[str]:

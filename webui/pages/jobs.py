@@ -7,19 +7,21 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
+from recordsilo.contributions import ContributionBroken
 from silocuration.jobs import PREVIEW
-from siloexport.fedora_places import PLACES, FedoraPlace, fedora_places
+from siloexport.errors import ExportError
+from siloexport.fedora_places import fedora_places
 from siloexport.jobs import EXPORT, VERSIONS, place_of
-from siloexport.table_jobs import TABLES
-from siloexport.targets.tables import USUAL
+from siloexport.target_kinds import kind_named
 from silowork.errors import JobRefused, JobsError, NoSuchJob
 from silowork.kinds import begun_by_form, kind_names, kind_of, read_request
 from silowork.values import ACTIVE, Action, Job, State
 from webui import urls
 from webui.activity import note_job
+from webui.export_forms import export_forms
 from webui.http.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
 from webui.http.messages import Response, redirect
-from webui.http.streams import CSV, JSON_LINES, FileBody
+from webui.http.streams import FileBody
 from webui.job_events import CLOSING, JobEvents, TooManyStreams
 from webui.people.roles import Role
 from webui.rendering import View, json_answer
@@ -30,7 +32,6 @@ logger = logging.getLogger("webui")
 PAGE = 50
 PROBLEMS = 200
 """Of one job, on one page."""
-_TYPES = {"csv": CSV, "jsonl": JSON_LINES}
 
 STATES = {
     State.QUEUED: "waiting",
@@ -71,27 +72,19 @@ def ask_new(call: Call) -> View:
     """Forms that begin a job."""
     harvested = call.site.harvester["identify"]
     base_url = str(call.site.silo.state.get("base_oai_url") or "")
-    places, fault = _places(call)
     data = {
         "base_url": base_url,
         "name": harvested.get("repositoryName", ""),
         "versions": VERSIONS,
-        "places": places,
-        "places_fault": fault,
-        "places_file": PLACES,
-        "columns": " ".join(USUAL),
+        "exports": export_forms(call.site.silo.path),
     }
+    try:
+        places = fedora_places(call.site.silo.path).values()
+    except JobRefused:  # the page says why
+        places = {}.values()
     fedoras = [{"name": one.name, "url": one.url} for one in places]
     twin = {"kinds": begun_by_form(), "base_url": base_url, "fedoras": fedoras}
     return View("job_new.mako", data, twin, urls.new_job())
-
-
-def _places(call: Call) -> tuple[list[FedoraPlace], str]:
-    """The Fedoras there are to export to, or why that is not known."""
-    try:
-        return list(fedora_places(call.site.silo.path).values()), ""
-    except JobRefused as error:
-        return [], as_sentence(str(error))
 
 
 def create(call: Call) -> Response:
@@ -167,16 +160,24 @@ def download(call: Call) -> Response:
     file = open(path, "rb")  # noqa: SIM115  # closed by whoever sends it
     headers = {"Content-Disposition": f'attachment; filename="{os.path.basename(path)}"'}
     size = os.fstat(file.fileno()).st_size
-    return Response(200, FileBody(b"", file), _TYPES[job.arguments["form"]], headers, size)
+    media_type = kind_named(str(job.arguments["form"])).media_type
+    return Response(200, FileBody(b"", file), media_type, headers, size)
 
 
 def _table_of(call: Call, job: Job) -> str:
     """Where the table of an export is; empty where there is none."""
     form = str(job.arguments.get("form", ""))
-    if job.kind != EXPORT.name or form not in TABLES:
+    if job.kind != EXPORT.name or not _is_of_files(form):
         return ""
     path = place_of(call.site.silo.path, str(job.arguments["name"]), form)
     return path if os.path.isfile(path) else ""
+
+
+def _is_of_files(form: str) -> bool:
+    try:
+        return kind_named(form).write is not None
+    except (ExportError, ContributionBroken):  # a package that was there when the job was begun
+        return False
 
 
 def events(call: Call) -> Response:

@@ -33,62 +33,56 @@
     <p class="act"><button type="submit">${_("Harvest")}</button></p>
   </form>
 </article>
+% for form in exports:
+<% kind, id = form.first, form.first.name %>
 <article class="question">
-  <h2>${_("Export files")}</h2>
+  <h2>${_(kind.heading)}</h2>
+% if form.fault:
+  <p class="note fault" dir="auto">${form.fault}</p>
+% elif form.is_missing:
+  <p>${_(kind.missing)}</p>
+% else:
+% if kind.hint:
+  <p>${_(kind.hint)}</p>
+% endif
   <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="export">
-${name_field("name", _("Of the directory, which is put beside the Silo; exported again, it is brought up to date."))}
-    <p><label for="form">${_("As")}</label>
-    <select id="form" name="form"><option value="files">${_("files")}</option><option value="bag">${_("bags (BagIt)")}</option></select></p>
-${versions_field("versions")}
-${query_field("query")}
-    <p class="act"><button type="submit">${_("Export")}</button></p>
-  </form>
-</article>
-<article class="question">
-  <h2>${_("Export a table")}</h2>
-  <p>${_("A row for each record as it is now; the job’s page has the file when it is done.")}</p>
-  <form action="${urls.jobs()}" method="post">
-    <input type="hidden" name="kind" value="export">
-${name_field("table-name", _("Of the file, which is put beside the Silo, in the place of one of that name."))}
-    <p><label for="table-form">${_("As")}</label>
-    <select id="table-form" name="form"><option value="csv">${_("CSV")}</option><option value="jsonl">${_("JSON lines")}</option></select></p>
-    <p><label for="columns">${_("Fields")} <span class="optional">${_("(may stay empty)")}</span></label>
-    <input id="columns" name="columns" aria-describedby="columns-hint" autocomplete="off" spellcheck="false">
-    <small id="columns-hint">${_("Separated by blanks; empty: {fields}.", fields=columns)}</small></p>
-    <p><label for="table-conflicts">${_("What others changed there")}</label>
-    <select id="table-conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
-${query_field("table-query")}
-    <p class="act"><button type="submit">${_("Export")}</button></p>
-  </form>
-</article>
-<article class="question">
-  <h2>${_("Export to Fedora")}</h2>
-% if places_fault:
-  <p class="note fault" dir="auto">${places_fault}</p>
-% elif places:
-  <p>${_("Each record becomes an object, each version a version; what is there already stays.")}</p>
-  <form action="${urls.jobs()}" method="post">
-    <input type="hidden" name="kind" value="export">
-    <input type="hidden" name="form" value="fedora">
-    <p><label for="place">${_("Where")}</label>
-    <select id="place" name="place">
-% for place in places:
-      <option value="${place.name}">${place.name} (${place.url})</option>
+% if form.is_file:
+${name_field(id + "-name", _("Of the file, which is put beside the Silo, in the place of one of that name."))}
+% elif form.is_beside:
+${name_field(id + "-name", _("Of the directory, which is put beside the Silo; exported again, it is brought up to date."))}
+% endif
+% if len(form.kinds) > 1:
+    <p><label for="${id}-form">${_("As")}</label>
+    <select id="${id}-form" name="form">
+% for one in form.kinds:
+      <option value="${one.name}">${_(one.title)}</option>
 % endfor
     </select></p>
-${versions_field("fedora-versions")}
-    <p><label for="deletions">${_("What the source deleted")}</label>
-    <select id="deletions" name="deletions"><option value="status">${_("is marked as deleted")}</option><option value="delete">${_("is deleted there")}</option><option value="keep">${_("stays as it is")}</option></select></p>
-    <p><label for="conflicts">${_("What others changed there")}</label>
-    <select id="conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="skip">${_("is left alone")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
-${query_field("fedora-query")}
+% else:
+    <input type="hidden" name="form" value="${id}">
+% endif
+% for field, choices in form.fields:
+${own_field(id, field, choices)}
+% endfor
+% if not form.is_file:
+${versions_field(id + "-versions")}
+% endif
+% if not form.is_beside:
+    <p><label for="${id}-deletions">${_("What the source deleted")}</label>
+    <select id="${id}-deletions" name="deletions"><option value="status">${_("is marked as deleted")}</option><option value="delete">${_("is deleted there")}</option><option value="keep">${_("stays as it is")}</option></select></p>
+    <p><label for="${id}-conflicts">${_("What others changed there")}</label>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="skip">${_("is left alone")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
+% elif form.is_file:
+    <p><label for="${id}-conflicts">${_("What others changed there")}</label>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
+% endif
+${query_field(id + "-query")}
     <p class="act"><button type="submit">${_("Export")}</button></p>
   </form>
-% else:
-  <p>${_("No Fedora is named for this Silo. Whoever keeps it names one in {file}; user and password lie elsewhere, never in this form.", file=places_file)}</p>
 % endif
 </article>
+% endfor
 <article class="question">
   <h2>${_("Audit")}</h2>
   <p>${_("Compare the disk with what the records say of themselves; nothing is changed.")}</p>
@@ -123,4 +117,32 @@ ${query_field("fedora-query")}
 <%def name="query_field(id)">
     <p><label for="${id}">${_("Only what this search finds")}</label>
     <input id="${id}" name="query" type="search" dir="auto"></p>
+</%def>
+<%def name="own_field(id, field, choices)">
+<% own = f"{id}-{field.name}" %>
+    <p><label for="${own}">${_(field.label)}\
+% if not field.required and not choices:
+ <span class="optional">${_("(may stay empty)")}</span>\
+% endif
+</label>
+% if choices:
+    <select id="${own}" name="${field.name}">
+% for value, label in choices:
+      <option value="${value}"${" selected" if value == field.default else ""}>${_(label)}</option>
+% endfor
+    </select></p>
+% elif field.input == "texts":
+    <input id="${own}" name="${field.name}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
+% if field.default:
+    <small id="${own}-hint">${_("Separated by blanks; empty: {fields}.", fields=field.default)}</small></p>
+% else:
+    <small id="${own}-hint">${_("Separated by blanks.")}</small></p>
+% endif
+% else:
+    <input id="${own}" name="${field.name}" type="${"number" if field.input == "number" else "text"}" value="${field.default}"${" step=any" if field.input == "number" else ""}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false">
+% if field.help:
+    <small id="${own}-hint">${_(field.help)}</small>
+% endif
+    </p>
+% endif
 </%def>

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -15,10 +16,12 @@ from recordsilo import Silo
 from recordsilo.records.manifest import Origin
 from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.jobs import place_of
+from siloexport.target_kinds import FormField, Input, TargetKind
 from silowork.errors import JobRefused
 from silowork.kinds import read_request
 from silowork.running import run_job
 from silowork.service import Jobs
+from silowork.stop import Stop
 from silowork.values import Action, Job, State
 from silowork.work import Work
 
@@ -118,8 +121,8 @@ def test_a_table_that_is_stopped_leaves_the_one_before(
     done(few, form="csv", name="all", query='"example.org:2"')
     before = Path(few + ".exports/all.csv").read_bytes()
     job = begun(few, form="csv", name="all")
-    asked = iter([False, True])
-    monkeypatch.setattr(Work, "stop", lambda _work: next(asked))
+    asked = itertools.chain([False], itertools.repeat(True))
+    monkeypatch.setattr(Stop, "asked", property(lambda _stop: next(asked)))
     assert run_job(few, job.job_id) is State.QUEUED
     monkeypatch.undo()
     assert os.listdir(few + ".exports") == ["all.csv"]
@@ -282,3 +285,21 @@ def test_the_form_offers_the_fedoras_that_are_named(client: Any, silo: Silo) -> 
 def test_a_table_has_its_form_as_ending() -> None:
     assert place_of("/silos/my", "a", "csv") == "/silos/my.exports/a.csv"
     assert place_of("/silos/my", "a", "bag") == "/silos/my.exports/a"
+
+
+def test_the_forms_are_made_of_the_kinds_of_targets(client: Any, contribute: Any) -> None:
+    fields = (
+        FormField("mark", "Mark <b>", required=True, help="What to write."),
+        FormField("colour", "Colour", Input.CHOICE, choices=(("red", "Red"), ("blue", "Blue"))),
+    )
+    kind = TargetKind("made-up", "Made up", "Export a list", "L.", fields, write=lambda *_: None)
+    contribute("siloexport.targets", "made-up", kind)
+    page = client.get("/jobs/new").text
+    assert '<option value="files">files</option>' in page
+    assert page.index('value="files">files<') < page.index('value="bag">bags (BagIt)<')
+    assert '<option value="csv">CSV</option>' in page
+    form = page[page.index("<h2>Export a list</h2>") :].partition("</form>")[0]
+    assert '<input type="hidden" name="form" value="made-up">' in form
+    assert 'name="mark" type="text" value="" required' in form
+    assert "Mark &lt;b&gt;" in form
+    assert '<option value="blue">Blue</option>' in form

@@ -1,0 +1,289 @@
+"""The commands `silo export NAME`, each made from the value of its kind of target.
+
+A directory has one command, as has a file; a place that the kind's fields name has a group
+of them, since whatever is asked of it needs these fields again.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import click
+
+from recordsilo import Silo
+from recordsilo.cli import ExitCode, example, fail, open_silo
+from recordsilo.commands.options import as_json, directory, selecting
+from recordsilo.progress import counting
+from siloexport import options
+from siloexport.engine import Export
+from siloexport.plan import Versions
+from siloexport.running import run_to, share, shown_of
+from siloexport.showing import (
+    show_reconciliation,
+    show_rollback,
+    show_run,
+    show_status,
+    show_verification,
+)
+from siloexport.target_kinds import Asked, FormField, Input, Opening, TargetKind, checked
+from siloexport.targets import Target, tables
+from siloexport.values import OnConflict
+
+_RUN = "20260301T101500Z-0a1b2c"
+
+
+def command_of(kind: TargetKind) -> click.Command:
+    """The command of a kind, or its group of commands."""
+    if kind.write is not None:
+        return _file_command(kind)
+    return _directory_command(kind) if kind.is_directory else _place_group(kind)
+
+
+def _option(field: FormField) -> Callable[[Any], Any]:
+    choices = [value for value, _label in field.choices]
+    return click.option(
+        field.flag,
+        field.name,
+        type=click.Choice(choices) if choices else str,
+        metavar=field.metavar or ("NUMBER" if field.input is Input.NUMBER else None),
+        multiple=field.input is Input.TEXTS,
+        required=field.required,
+        default=None if field.input is Input.TEXTS else field.default or None,
+        show_default=field.input is not Input.TEXTS and bool(field.default),
+        help=field.help,
+    )
+
+
+def _all(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def decorate(command: Any) -> Any:
+        for one in reversed(decorators):
+            command = one(command)
+        return command
+
+    return decorate
+
+
+def _fields(kind: TargetKind) -> Callable[[Any], Any]:
+    return _all(*map(_option, kind.asked(Asked.COMMAND)))
+
+
+def _taken(kind: TargetKind, given: dict[str, Any], silo_path: str) -> dict[str, Any]:
+    """Take the values of the kind's fields out of what a command is given."""
+    own = {one.name: given.pop(one.name) for one in kind.asked(Asked.COMMAND)}
+    return checked(kind, own, silo_path, Asked.COMMAND)
+
+
+# -- one file ----------------------------------------------------------------------------
+
+
+def _file_command(kind: TargetKind) -> click.Command:
+    @click.command(kind.name, help=kind.help, epilog=example(*kind.examples))
+    @directory
+    @click.argument("out", metavar="OUT", default="-")
+    @selecting
+    @options.replace_file
+    @_fields(kind)
+    @options.quiet
+    def command(silo_dir: str, out: str, **given: Any) -> int:
+        with options.told():
+            values = _taken(kind, given, silo_dir)
+        return _write(kind, silo_dir, out, values, given)
+
+    return command
+
+
+def _write(
+    kind: TargetKind, silo_dir: str, out: str, values: dict[str, Any], given: dict[str, Any]
+) -> int:
+    assert kind.write is not None
+    with open_silo(silo_dir) as silo, options.told():
+        selection = given["select"]
+        options.check_not_empty(silo, selection)
+        total = selection.total(silo)
+        quiet = given["quiet"] or out == "-"
+        on_conflict = OnConflict(given["on_conflict"])
+        with (
+            _opened(silo.path, out, on_conflict) as file,
+            counting("exporting", total, quiet=quiet) as progress,
+        ):
+            report = kind.write(silo, selection, file, values, progress)
+    for identifier, why in report.failed.items():
+        click.echo(f"silo: {identifier} was left out: {why}", err=True)
+    if not quiet:
+        click.echo(
+            f"{out}: {report.rows:,} {kind.unit} of {report.records:,} records; "
+            f"{report.deleted:,} deleted at the source left out"
+        )
+    return ExitCode.LOSSES if report.failed else ExitCode.OK
+
+
+@contextmanager
+def _opened(silo_path: str, out: str, on_conflict: OnConflict) -> Iterator[BinaryIO]:
+    if out == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with tables.exported_file(silo_path, out, on_conflict) as file:
+            yield file
+
+
+# -- a directory -------------------------------------------------------------------------
+
+
+def _directory_command(kind: TargetKind) -> click.Command:
+    assert kind.open is not None
+    opened = kind.open
+
+    @click.command(kind.name, help=kind.help, epilog=example(*kind.examples))
+    @directory
+    @click.argument("out", metavar="OUT")
+    @selecting
+    @options.what_goes
+    @options.how_run
+    @options.jobs
+    @options.showing
+    @_fields(kind)
+    def command(silo_dir: str, out: str, **given: Any) -> int:
+        with options.told():
+            values = _taken(kind, given, silo_dir)
+        with open_silo(silo_dir) as silo, options.told():
+            _check_outside(silo, out)
+            opening = Opening(silo.path, values, out, Versions(given["versions"]))
+            with opened(opening) as target:
+                return run_to(silo, target, given)
+
+    return command
+
+
+def _check_outside(silo: Silo, out: str) -> None:
+    if f"{os.path.abspath(out)}/".startswith(f"{silo.path}/"):
+        fail(f"{out} is within the Silo {silo.storage_dir}; name a directory outside of it")
+
+
+# -- a place -----------------------------------------------------------------------------
+
+
+def _place_group(kind: TargetKind) -> click.Group:
+    assert kind.open is not None
+    open_target, to, title = kind.open, _fields(kind), kind.title
+    needed = " ".join(f"{one.flag} {one.example}" for one in kind.fields if one.required)
+
+    @contextmanager
+    def opened(silo_dir: str, given: dict[str, Any]) -> Iterator[tuple[Silo, Target]]:
+        with open_silo(silo_dir) as silo, options.told():
+            values = _taken(kind, given, silo.path)
+            versions = Versions(given.get("versions") or Versions.CURRENT)
+            with open_target(Opening(silo.path, values, versions=versions)) as target:
+                yield silo, target
+
+    def lines(name: str, *more: str, before: str = "") -> str:
+        call = f"silo export {kind.name} {name} myrepo{before} {needed}".rstrip()
+        return example(*(f"{call} {one}".rstrip() for one in more or ("",)))
+
+    group = click.Group(kind.name, help=kind.help)
+
+    @group.command(
+        help=f"Send what is not in {title} as it is in the Silo now; what is there already stays.",
+        epilog=lines("run", "", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
+    )
+    @directory
+    @to
+    @selecting
+    @options.what_goes
+    @options.how_run
+    @options.jobs
+    @options.showing
+    def run(silo_dir: str, **given: Any) -> int:
+        with opened(silo_dir, given) as (silo, target):
+            return run_to(silo, target, given)
+
+    @group.command(
+        help="Say what a run would do; nothing is written, neither in "
+        f"{title} nor in the Silo.\n\n{title} is asked about each record of which something "
+        "would be done.",
+        epilog=lines("plan", "--versions all"),
+    )
+    @directory
+    @to
+    @selecting
+    @options.what_goes
+    @options.on_conflict
+    @options.limit
+    @options.jobs
+    @options.showing
+    def plan(silo_dir: str, **given: Any) -> int:
+        with opened(silo_dir, given) as (silo, target):
+            return run_to(silo, target, {**given, "dry_run": True})
+
+    @group.command(
+        help=f"Go on with the last run to this {title}, as it was asked for.",
+        epilog=lines("resume"),
+    )
+    @directory
+    @to
+    @options.jobs
+    @options.showing
+    def resume(silo_dir: str, **given: Any) -> int:
+        with opened(silo_dir, given) as (silo, target):
+            export = Export(silo, target)
+            return show_run(
+                shown_of(given),
+                lambda watch, stop: export.resume(jobs=given["jobs"], watch=watch, stop=stop),
+            )
+
+    @group.command(
+        help=f"Say what the ledger has of this {title}: records, unfinished deposits, runs.",
+        epilog=lines("status"),
+    )
+    @directory
+    @to
+    @as_json
+    def status(silo_dir: str, **given: Any) -> None:
+        with opened(silo_dir, given) as (silo, target):
+            show_status(Export(silo, target), shown_of(given))
+
+    @group.command(
+        help=f"Compare what {title} holds with the Silo: digests, descriptions, versions.",
+        epilog=lines("verify", "--jobs 4", "--sample 5% --report differences.jsonl"),
+    )
+    @directory
+    @to
+    @selecting
+    @options.sample
+    @options.jobs
+    @options.showing
+    def verify(silo_dir: str, **given: Any) -> int:
+        with opened(silo_dir, given) as (silo, target):
+            part, shown = share(given["sample"]), shown_of(given)
+            export = Export(silo, target)
+            return show_verification(export, given["select"], part, shown, jobs=given["jobs"])
+
+    @group.command(
+        help=f"Rebuild the ledger from what {title} says it holds.", epilog=lines("reconcile")
+    )
+    @directory
+    @to
+    @selecting
+    @options.jobs
+    @as_json
+    def reconcile(silo_dir: str, **given: Any) -> int:
+        with opened(silo_dir, given) as (silo, target):
+            selection, shown = given["select"], shown_of(given)
+            return show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
+
+    @group.command(
+        help="Take back the objects that a run created; --purge their traces too.",
+        epilog=lines("rollback", before=f" {_RUN}"),
+    )
+    @directory
+    @click.argument("run_id", metavar="RUN")
+    @to
+    @options.purge
+    @as_json
+    def rollback(silo_dir: str, run_id: str, purge: bool, **given: Any) -> int:
+        with opened(silo_dir, given) as (silo, target):
+            return show_rollback(Export(silo, target), run_id, shown_of(given), purge=purge)
+
+    return group

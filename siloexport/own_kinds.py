@@ -1,0 +1,312 @@
+"""Our own kinds of targets: files, bags and Fedora; tables, a zip, a list of links."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, BinaryIO
+
+from recordsilo import Silo
+from recordsilo.disk.whole_file import as_text
+from recordsilo.selection import Selection
+from siloexport.fedora_places import PLACES, fedora_place, fedora_places
+from siloexport.plan import Versions
+from siloexport.target_kinds import (
+    Asked,
+    Choices,
+    FormField,
+    Input,
+    Opening,
+    TargetKind,
+    Values,
+    Write,
+)
+from siloexport.targets import Target, tables
+from siloexport.targets.bag import BagTarget
+from siloexport.targets.bag_settings import read_settings
+from siloexport.targets.files import FilesTarget
+from siloexport.targets.tables import TableReport
+
+_EXPORT_FILES = "Export files"
+_EXPORT_TABLE = "Export a table"
+_TABLE_HINT = "A row for each record as it is now; the job’s page has the file when it is done."
+_FILE_HINT = "The job’s page has the file when it is done."
+
+
+def _files(opening: Opening) -> AbstractContextManager[Target]:
+    return nullcontext(FilesTarget(opening.out, opening.versions))
+
+
+def _bag(opening: Opening) -> AbstractContextManager[Target]:
+    info, profile = (opening.values.get(name) or None for name in ("info", "profile"))
+    return nullcontext(BagTarget(opening.out, read_settings(info, profile)))
+
+
+FILES = TargetKind(
+    "files",
+    "files",
+    _EXPORT_FILES,
+    """Write records as plain files: a directory for each in OUT, named by its identifier.
+
+    Metadata is written as it was harvested (oai_dc) and as a document of its own
+    (oai_dc.xml). With --versions curated or all, each version has a directory. Run
+    again, it writes what changed; what others changed in OUT is left alone, and named.
+    """,
+    examples=(
+        "silo export files myrepo out",
+        "silo export files myrepo out --set 7374617475733D707562",
+        "silo export files myrepo out --item 6102 --item 6103",
+        "silo export files myrepo out --state ready --dry-run",
+        "silo export files myrepo out --search 'creator:adeyemi' --versions all",
+    ),
+    open=_files,
+    is_directory=True,
+    order=10,
+)
+BAG = TargetKind(
+    "bag",
+    "bags (BagIt)",
+    _EXPORT_FILES,
+    """Write records as BagIt bags: a tar file for each in OUT, with all chosen versions.
+
+    The same versions make the same bytes on the same day. Fields and a profile hold for
+    all later exports to OUT, until others are given.
+    """,
+    (
+        FormField(
+            "info",
+            "Fields for every bag-info.txt",
+            metavar="FILE",
+            help="Fields for every bag-info.txt, as Source-Organization: …; a line each.",
+            asked=Asked.COMMAND,
+        ),
+        FormField(
+            "profile",
+            "BagIt profile",
+            metavar="FILE.json",
+            help="The BagIt profile that the bags shall meet.",
+            asked=Asked.COMMAND,
+        ),
+    ),
+    (
+        "silo export bag myrepo bags --versions all",
+        "silo export bag myrepo bags --state ready --jobs 2",
+        "silo export bag myrepo bags --info bag-info.txt --profile profile.json",
+    ),
+    open=_bag,
+    is_directory=True,
+    order=11,
+)
+
+
+# -- one file ----------------------------------------------------------------------------
+
+
+def _table(write: Callable[..., TableReport], encoding: str) -> Write:
+    def write_table(
+        silo: Silo,
+        selection: Selection,
+        file: BinaryIO,
+        values: Values,
+        progress: Callable[[int], None],
+    ) -> TableReport:
+        columns = values.get("columns") or tables.USUAL
+        with as_text(file, encoding) as text:
+            return write(silo, selection, text, columns, progress=progress)
+
+    return write_table
+
+
+def _links(
+    silo: Silo,
+    selection: Selection,
+    file: BinaryIO,
+    _values: Values,
+    progress: Callable[[int], None],
+) -> TableReport:
+    with as_text(file) as text:
+        return tables.write_links(silo, selection, text, progress=progress)
+
+
+def _zip(
+    silo: Silo,
+    selection: Selection,
+    file: BinaryIO,
+    values: Values,
+    progress: Callable[[int], None],
+) -> TableReport:
+    versions = Versions(values["versions"])
+    return tables.write_zip(silo, selection, file, values["names"], versions, progress=progress)
+
+
+def _check_columns(_silo_path: str, values: Values) -> None:
+    tables.check_columns(values["columns"])
+
+
+_COLUMNS = FormField(
+    "columns",
+    "Fields",
+    Input.TEXTS,
+    help=f"A column; repeatable. Of: {', '.join(tables.FIELDS)}, and those that packages "
+    "contribute.",
+    metavar="FIELD",
+    option="--field",
+    default=" ".join(tables.USUAL),
+)
+CSV = TargetKind(
+    "csv",
+    "CSV",
+    _EXPORT_TABLE,
+    """Write a table of descriptions: a row for each record, to OUT or to the standard output.""",
+    (_COLUMNS,),
+    (
+        "silo export csv myrepo table.csv",
+        "silo export csv myrepo --search 'year:2016' --field record --field dc:title > titles.csv",
+    ),
+    write=_table(tables.write_csv, tables.CSV_ENCODING),
+    check=_check_columns,
+    ending="csv",
+    media_type="text/csv; charset=utf-8",
+    hint=_TABLE_HINT,
+    order=20,
+)
+JSONL = TargetKind(
+    "jsonl",
+    "JSON lines",
+    _EXPORT_TABLE,
+    """Write descriptions as JSON, a line for each record, to OUT or to the standard output.""",
+    (_COLUMNS,),
+    ("silo export jsonl myrepo table.jsonl", "silo export jsonl myrepo | head -1"),
+    write=_table(tables.write_jsonl, "utf-8"),
+    check=_check_columns,
+    ending="jsonl",
+    media_type="application/jsonl",
+    hint=_TABLE_HINT,
+    order=21,
+)
+LINKS = TargetKind(
+    "links",
+    "Links",
+    "Export a list of links",
+    """Write every address that records hold, with identifier and field, tabs between.""",
+    examples=(
+        "silo export links myrepo links.tsv",
+        "silo export links myrepo --search 'title:solar'",
+    ),
+    write=_links,
+    ending="tsv",
+    media_type="text/tab-separated-values; charset=utf-8",
+    unit="links",
+    hint=_FILE_HINT,
+    order=22,
+)
+ZIP = TargetKind(
+    "zip",
+    "Zip",
+    "Export metadata as a zip",
+    """Write metadata files into a zip, to OUT or to the standard output.""",
+    (
+        FormField(
+            "names",
+            "Only files of these names",
+            Input.TEXTS,
+            help="Only such files; repeatable.",
+            metavar="NAME",
+            option="--file",
+        ),
+        FormField(
+            "versions",
+            "Versions",
+            Input.CHOICE,
+            default=str(Versions.CURRENT),
+            choices=tuple((str(one), str(one)) for one in Versions),
+        ),
+    ),
+    (
+        "silo export zip myrepo metadata.zip",
+        "silo export zip myrepo metadata.zip --file oai_dc --versions all --state ready",
+    ),
+    write=_zip,
+    ending="zip",
+    media_type="application/zip",
+    unit="files",
+    hint=_FILE_HINT,
+    order=23,
+)
+
+
+# -- Fedora ------------------------------------------------------------------------------
+
+
+@contextmanager
+def _fedora(opening: Opening) -> Iterator[Target]:
+    """A Fedora by its address, or by the name of a place; rdflib is loaded here, not before."""
+    from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - slow, and only for Fedora
+    from siloexport.targets.fedora import FedoraClient, FedoraTarget  # noqa: PLC0415
+    from siloexport.targets.fedora.credentials import credentials  # noqa: PLC0415
+
+    given = opening.values
+    named: Any = fedora_place(opening.silo_path, given["place"]) if "place" in given else None
+    url, login, mapping = (
+        (named.url, named.credentials, named.crosswalk)
+        if named
+        else (given["url"], given["credentials"] or None, given["crosswalk"])
+    )
+    crosswalk = Crosswalk.read(mapping) if mapping else None
+    with FedoraClient(url, credentials(url, login, os.environ)) as client:
+        yield FedoraTarget(url, client, crosswalk)
+
+
+def _places(silo_path: str) -> Choices:
+    return tuple((one.name, f"{one.name} ({one.url})") for one in fedora_places(silo_path).values())
+
+
+def _check_place(silo_path: str, values: Values) -> None:
+    if "place" in values:
+        fedora_place(silo_path, values["place"])
+
+
+FEDORA = TargetKind(
+    "fedora",
+    "Fedora",
+    "Export to Fedora",
+    """Export records to Fedora 6 or 7, each version as a version, and verify them there.
+
+    A record is one Archival Group, named by its cleaned identifier, below URL. User and
+    password come from a file (--credentials), from FEDORA_USER and FEDORA_PASSWORD, or
+    from your netrc.
+    """,
+    (
+        FormField(
+            "url",
+            "Address",
+            required=True,
+            help="A container; made, if not there.",
+            metavar="URL",
+            option="--to",
+            example="http://127.0.0.1:8080/rest/silo",
+            asked=Asked.COMMAND,
+        ),
+        FormField(
+            "credentials",
+            "Credentials",
+            help="A file with user:password; else FEDORA_USER and FEDORA_PASSWORD, or netrc.",
+            metavar="FILE",
+            asked=Asked.COMMAND,
+        ),
+        FormField(
+            "crosswalk",
+            "Crosswalk",
+            help="How metadata becomes RDF; by default Dublin Core terms.",
+            metavar="FILE.toml",
+            asked=Asked.COMMAND,
+        ),
+        FormField("place", "Where", Input.CHOICE, choices_of=_places, asked=Asked.PAGE),
+    ),
+    open=_fedora,
+    check=_check_place,
+    at_once=4,  # it is waited for more than it is worked for
+    hint="Each record becomes an object, each version a version; what is there already stays.",
+    missing=f"No Fedora is named for this Silo. Whoever keeps it names one in {PLACES}; user and "
+    "password lie elsewhere, never in this form.",
+    order=30,
+)

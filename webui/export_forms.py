@@ -1,0 +1,61 @@
+"""The forms that begin an export, made from the kinds of targets that packages contribute."""
+
+from dataclasses import dataclass
+
+from siloexport.jobs import is_beside
+from siloexport.target_kinds import Asked, Choices, FormField, TargetKind, kinds
+from silowork.errors import JobRefused
+from webui.http.errors import as_sentence
+
+
+@dataclass(frozen=True, slots=True)
+class ExportForm:
+    """A form for one kind of target, or for several with the same heading and fields.
+
+    Attributes:
+        fields: Each with its choices, which may depend on the Silo.
+        fault: Why the form cannot be filled in, as a sentence; ``""`` where it can.
+    """
+
+    kinds: tuple[TargetKind, ...]
+    fields: tuple[tuple[FormField, Choices], ...]
+    fault: str = ""
+
+    @property
+    def first(self) -> TargetKind:
+        """The kind that is chosen at first."""
+        return self.kinds[0]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it makes one file."""
+        return self.first.write is not None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether what is exported has a name beside the Silo."""
+        return is_beside(self.first)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a field has nothing to choose from."""
+        return any(field.choices_of and not choices for field, choices in self.fields)
+
+
+def export_forms(silo_path: str) -> list[ExportForm]:
+    """The forms for all kinds of targets, in their order."""
+    groups: dict[object, list[TargetKind]] = {}
+    for kind in sorted(kinds(), key=lambda one: (one.order, one.name)):
+        groups.setdefault((kind.heading, kind.asked(Asked.PAGE)), []).append(kind)
+    return [_form(tuple(some), silo_path) for some in groups.values()]
+
+
+def _form(some: tuple[TargetKind, ...], silo_path: str) -> ExportForm:
+    fields = some[0].asked(Asked.PAGE)
+    try:
+        listed = tuple(
+            (one, one.choices_of(silo_path) if one.choices_of else one.choices) for one in fields
+        )
+    except JobRefused as error:
+        return ExportForm(some, (), as_sentence(str(error)))
+    return ExportForm(some, listed)
