@@ -66,8 +66,8 @@ def example(*lines: str) -> str:
 def open_silo(path: str) -> Iterator[Silo]:
     """The Silo at a path, which has to be there; closed on leaving.
 
-    Records that cannot be read are in no list: a command that made one ends with a word
-    on stderr about them, unless it told of them itself.
+    Records that cannot be read are missing from lists. A command that made a list names
+    the first of them on stderr at the end, unless it has reported them itself.
     """
     with Silo(path, create=False) as silo:
         yield silo
@@ -78,7 +78,7 @@ def open_silo(path: str) -> Iterator[Silo]:
 
 
 class _ReaderGone(Exception):
-    """Nobody reads our output any more, say `head`."""
+    """The reader of our output has gone, `head` for one."""
 
 
 def _points() -> Mapping[str, EntryPoint]:
@@ -223,7 +223,7 @@ class _TerminalOutput(io.TextIOWrapper):
 
     @classmethod
     def of(cls, stream: TextIO) -> TextIO:
-        """The stream itself where it is none to a terminal."""
+        """A stream that escapes control characters, or the same one if it is not a terminal."""
         if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
             return stream
         return cls(stream.buffer, stream.encoding, stream.errors, line_buffering=True)

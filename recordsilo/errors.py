@@ -112,12 +112,12 @@ class VersionNameError(RecordSiloError, ValueError):
 
 
 class VersionStateError(RecordSiloError, ValueError):
-    """A text is no state of a version."""
+    """Unknown state of a version."""
 
     def __init__(self, state: object, known: tuple[str, ...]) -> None:
         self.state, self.known = state, known
         super().__init__(
-            f"{state!r} is no state of a version: take one of {', '.join(known)}, or none"
+            f"{state!r} is not a state of a version: use one of {', '.join(known)}, or None"
         )
 
 
@@ -230,7 +230,7 @@ class RevisionConflict(RecordSiloError):
     def __init__(self, identifier: str, expected: int, found: int) -> None:
         self.identifier, self.expected, self.found = identifier, expected, found
         super().__init__(
-            f"record {identifier} is at revision {found}, not {expected}: somebody changed it "
+            f"record {identifier} is at revision {found}, not {expected}: it was changed "
             "meanwhile; look at it again, then repeat the change"
         )
 

@@ -59,7 +59,7 @@ class Granary:
         """A Silo's description; with keywords, after they were set (until `sync` in memory).
 
         Raises:
-            SiloNotFound: There is none of that name.
+            SiloNotFound: There is no Silo of that name.
         """
         self._check(name)
         found: dict[str, Any] = self.state.setdefault(name, {})
@@ -67,7 +67,7 @@ class Granary:
         return found
 
     def description_of(self, name: str) -> dict[str, Any]:
-        """A Silo's description as it is known; a copy, empty where there is none."""
+        """A Silo's description as it is known; a copy, empty if it has none."""
         found = self.state.get(name)
         return dict(found) if isinstance(found, dict) else {}
 
@@ -76,11 +76,11 @@ class Granary:
         self.state.sync()
 
     def get_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> Silo:
-        """The Silo of that name, made where there is none."""
+        """The Silo of that name, created if it does not exist."""
         return Silo(self._path_of(name), uri_base, **settings)
 
     def get_rdf_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> "RDFSilo":
-        """The Silo of that name with `RDFRecord`\\ s, made where there is none; needs rdflib."""
+        """As `get_silo`, with `RDFRecord`\\ s; needs rdflib."""
         from recordsilo.rdf.records import RDFSilo  # noqa: PLC0415 - rdflib is for those who ask for it
 
         return RDFSilo(self._path_of(name), uri_base, **settings)
@@ -89,7 +89,7 @@ class Granary:
         """Delete a Silo with all its records, and its description.
 
         Raises:
-            SiloNotFound: There is none of that name.
+            SiloNotFound: There is no Silo of that name.
         """
         self._check(name)
         gone = f"{self._path}/{STAGED_PREFIX}{secrets.token_hex(4)}{STAGED_SUFFIX}"
@@ -102,7 +102,7 @@ class Granary:
         """Bytes that a Silo takes on disk, counted by blocks; links are not followed.
 
         Raises:
-            SiloNotFound: There is none of that name.
+            SiloNotFound: There is no Silo of that name.
         """
         self._check(name)
         sizes: dict[tuple[int, int], int] = {}  # a file of several names is there once

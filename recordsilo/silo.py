@@ -285,7 +285,7 @@ class Silo:
         raise RecordNotFound(identifier, self.storage_dir)
 
     def get(self, identifier: str, default: Any = None) -> Any:
-        """The record, or ``default`` where there is none."""
+        """The record, or ``default`` if there is no such record."""
         try:
             return self[identifier]
         except RecordNotFound:
@@ -399,7 +399,7 @@ class Silo:
                 `restore_removed`.
 
         Raises:
-            RecordNotFound: There is none.
+            RecordNotFound: The Silo has no such record.
             RevisionConflict: It is not at ``if_revision``; nothing is deleted.
         """
         found = self._find(identifier)
@@ -602,7 +602,7 @@ class Silo:
         return self._catalogue.problems()
 
     def untold_problems(self) -> list[tuple[str, str]]:
-        """`index_problems`, where records were listed since anybody asked for them."""
+        """`index_problems` if records were listed since they were last asked for, else ``[]``."""
         return self._catalogue.untold_problems()
 
 

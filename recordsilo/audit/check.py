@@ -150,7 +150,7 @@ class Audit:
             return act()
 
     def _is_left_empty(self, place: str) -> bool:
-        """Whether an empty directory is nobody's work: the same before and after all writers.
+        """Whether an empty directory is a leftover: the same before and after all writers.
 
         A writer that makes a record makes its directories first, under a lock that
         their names do not tell.

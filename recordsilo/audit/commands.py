@@ -176,7 +176,7 @@ class _Run:
 
 
 def _exit_code(warnings: int, damage: int, *, is_finished: bool = True) -> AuditExit:
-    """Damage is told in any case; whether all was checked comes before warnings."""
+    """Damage comes before an unfinished check, and that before warnings."""
     if damage:
         return AuditExit.DAMAGE
     if not is_finished:
@@ -191,14 +191,14 @@ def _printer(as_json: bool) -> Callable[[Finding], None]:
 
 
 def _lines(finding: Finding) -> Iterator[str]:
-    told = finding.as_json()
-    yield f"{told['code']} {told['severity']}: {told['meaning']}"
-    yield f"  path      {told['path']}"
-    if told["identifier"]:
-        yield f"  record    {told['identifier']}"
-    yield f"  expected  {told['expected']}"
-    yield f"  found     {told['found']}"
-    yield f"  to do     {told['what_to_do']}"
+    shown = finding.as_json()
+    yield f"{shown['code']} {shown['severity']}: {shown['meaning']}"
+    yield f"  path      {shown['path']}"
+    if shown["identifier"]:
+        yield f"  record    {shown['identifier']}"
+    yield f"  expected  {shown['expected']}"
+    yield f"  found     {shown['found']}"
+    yield f"  to do     {shown['what_to_do']}"
 
 
 def _print_summary(run: _Run, as_json: bool) -> None:
@@ -264,8 +264,8 @@ def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
         return
     finding = outcome.finding
     if as_json:
-        told = {**finding.as_json(), "done": printable(outcome.done), "dry_run": dry_run}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        shown = {**finding.as_json(), "done": printable(outcome.done), "dry_run": dry_run}
+        click.echo(json.dumps(shown, ensure_ascii=False))
         return
     word = "would be mended" if dry_run else "mended"
     click.echo(f"{finding.code.number} {word}: {finding.code.meaning}")

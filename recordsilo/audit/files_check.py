@@ -53,7 +53,7 @@ class Undone:
 
 
 def _is_still(directory: str, path: str, size: int, mtime: int) -> bool:
-    """Whether what was to be removed is there; what somebody else put there since stays."""
+    """Whether what was to be removed is there; what was put there since stays."""
     in_version, path = "/" in path, f"{directory}/{path}"
     found = look(path)
     if found is None:
@@ -69,7 +69,7 @@ class FilesCheck:
     Args:
         root: The ``pairtree_root``, which links may not lead out of.
         directory: The record's.
-        left: Paths within the record that a broken-off change left, told elsewhere.
+        left: Paths within the record that a broken-off change left, reported elsewhere.
         hashing: Whether every byte is read.
 
     Attributes:
@@ -227,7 +227,7 @@ class FilesCheck:
                 yield Fault(Code.DIRECTORY_MISSING, path, "a directory", "nothing")
 
     def _surplus_directory(self, version: StatedVersion, path: str, name: str) -> Iterator[Fault]:
-        """An unlisted directory is told only where it is empty: its files tell the rest."""
+        """Report an unlisted directory only if it is empty: else its files are reported."""
         top = name.partition("/")[0]
         if top in version.subdir or name in version.directories or version.digests is None:
             return

@@ -12,7 +12,7 @@ class Severity(Enum):
     WARNING = "warning"
     """Nothing that was kept is lost or altered."""
     DAMAGE = "damage"
-    """Something that was kept is lost, altered, or cannot be told."""
+    """Something that was kept is lost or altered, or it is unknown whether it is."""
 
 
 WARNING, DAMAGE = Severity.WARNING, Severity.DAMAGE
@@ -85,7 +85,7 @@ class Code(Enum):
     # -- the pairtree ---------------------------------------------------------------------
     STRAY_FILE = (
         "S020", WARNING, "a file among the directories of the pairtree",
-        "Look whose it is, and move it away.")
+        "Find out where it came from, and move it away.")
     STRAY_DIRECTORY = (
         "S021", WARNING, "a directory whose name is too long for a part of a pairtree path",
         "Look whose it is, and move it away; no record in it is found.")
@@ -105,8 +105,8 @@ class Code(Enum):
         "S026", DAMAGE, "a record lies at a path that is no identifier's",
         "Move its directories to where the item_id in its manifest belongs (`silo path`).")
     OWN_FILE_UNKNOWN = (
-        "S027", WARNING, "a file named like the store's own, which is none of them",
-        "Look whose it is, and move it away.")
+        "S027", WARNING, "an unknown file with a name of the store's own kind",
+        "Find out where it came from, and move it away.")
 
     # -- the manifest, as a file ----------------------------------------------------------
     MANIFEST_MISSING = (
@@ -287,8 +287,8 @@ class Code(Enum):
     # -- what a curator says of versions --------------------------------------------------
     STATES = ("S100", DAMAGE, "states is not an object of texts", _MEND_MANIFEST)
     STATE_UNKNOWN = (
-        "S101", WARNING, "a version has a state that is none",
-        "Set it anew (`silo state`).")
+        "S101", WARNING, "a version has an unknown state",
+        "Set it again (`silo state`).")
 
     # -- names that nothing can have ------------------------------------------------------
     VERSION_IMPOSSIBLE = (

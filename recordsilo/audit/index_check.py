@@ -30,9 +30,9 @@ T = TypeVar("T")
 
 
 class IndexCheck:
-    """The look at a Silo's index; one that is absent, unfinished or of another release is none.
+    """Checks a Silo's index; one that is missing, unfinished or of another release is skipped.
 
-    What its table ``unsettled`` names is passed over: the next reader sees to it.
+    Records in its table ``unsettled`` are skipped: the next reader indexes them.
     """
 
     def __init__(self, silo: str) -> None:
@@ -109,7 +109,7 @@ class IndexCheck:
             last = page[-1] if page else None
 
     def is_surplus(self, identifier: str) -> bool:
-        """Whether the index has a record that the disk has not, and nobody will see to it."""
+        """Whether the index has a record that is not on disk, and that no reader will remove."""
 
         def has(connection: sqlite3.Connection) -> bool:
             is_listed = row(connection, identifier) is not None
@@ -252,7 +252,7 @@ def _facets_of(connection: sqlite3.Connection, numbers: bytes) -> list[list[str]
 
 
 def _open(path: str) -> sqlite3.Connection | None:
-    """A connection to an index that is complete; None where there is none."""
+    """A connection to an index that is complete, or None."""
     if not os.path.exists(path):
         return None
     if not bears_shared_memory(path) and _has_log(path) and _is_logged(path):
@@ -272,8 +272,8 @@ def _open(path: str) -> sqlite3.Connection | None:
 def _read_only(path: str) -> sqlite3.Connection:
     """Open a database so that neither it nor anything beside it is written.
 
-    Where changes go into a write-ahead log and there is none, nobody is at work on it, and
-    SQLite is told to leave everything alone; else it takes part in the others' locking.
+    A database with a write-ahead log that does not exist now has no other user: SQLite
+    then opens it as immutable. Else it takes part in the locking.
     """
     how = "immutable=1" if _has_log(path) and not _is_logged(path) else "mode=ro"
     uri = f"file:{quote(path)}?{how}"

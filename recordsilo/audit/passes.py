@@ -50,7 +50,7 @@ class Pass:
 
 
 def load(silo: str) -> Pass | None:
-    """The pass that was broken off; None where there is none, or none that can be read."""
+    """The pass that was broken off; None if there is none, or if it cannot be read."""
     try:
         with open(f"{silo}/{FILE}", "rb") as file:
             found = json.load(file)

@@ -22,7 +22,7 @@ HARVESTER_STATE_FILE = "oaipmh_harvester.json"
 REMOVALS_FILE = "curation/removed.jsonl"
 _STAGED_STATE = re.compile(r"(?:pairtree_|persisted_state|oaipmh_harvester).*\.\d+-[0-9a-f]+\.tmp")
 _OLD_ENOUGH = 60.0
-"""Seconds after which a staged state file is nobody's work any more: it lives for milliseconds."""
+"""Seconds after which a staged state file is a leftover: in use it lives for milliseconds."""
 
 
 def check_silo_files(silo: str) -> Iterator[Finding]:
@@ -118,7 +118,7 @@ def _is_removal(line: bytes) -> bool:
 
 
 def _read(path: str) -> tuple[bytes | None, str]:
-    """A file's bytes, or why there are none; neither where there is no file."""
+    """A file's bytes, or why it cannot be read; neither if there is no file."""
     try:
         return read_whole(path), ""
     except UnreadableError as error:

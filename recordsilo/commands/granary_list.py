@@ -26,7 +26,7 @@ def silos_in(directory: str) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def print_silos(silos: Sequence[tuple[str, str, dict[str, Any]]], *, as_json: bool) -> int:
-    """Print the Silos, one a line; one that cannot be counted is told on stderr."""
+    """Print the Silos, one a line; one that cannot be counted is named on stderr."""
     code = ExitCode.OK
     for name, path, description in silos:
         try:

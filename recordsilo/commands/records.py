@@ -311,7 +311,7 @@ def path(*, silo_dir: str, item: str, version: str | None) -> None:
 @click.option("--as", "name", help="Its name in the version (default: the name of FILE).")
 @click.option("-v", "--version", help="A curated version (default: the current one).")
 @click.option("--metadata", is_flag=True, default=None, help="Mark it as metadata.")
-@click.option("--new", is_flag=True, help="Make the record if there is none.")
+@click.option("--new", is_flag=True, help="Create the record if it does not exist.")
 @why
 def put(*,
     silo_dir: str, item: str, source: Any, name: str | None, new: bool, version: str | None,

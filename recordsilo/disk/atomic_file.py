@@ -136,8 +136,8 @@ class Staged:
 class Staging:
     """A process's own directory for what is not yet, or no longer, part of the Silo.
 
-    Held by ``flock`` while the process lives, so that the leavings of a killed one
-    are told from the work of a living one, and swept. Threads may share it.
+    Locked by ``flock`` while the process lives; without that lock, what is in it was
+    left by a killed process, and is removed. Threads may share it.
     """
 
     def __init__(self, directory: str) -> None:
@@ -258,7 +258,7 @@ def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
 
 
 def write_over(path: str, content: bytes, barrier: Barrier) -> None:
-    """Write a file of the store's own that nobody reads yet (a manifest before its rename)."""
+    """Write a file of the store's own that has no reader yet (a manifest before its rename)."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         _write(fd, content)
@@ -270,7 +270,7 @@ def write_over(path: str, content: bytes, barrier: Barrier) -> None:
 def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: Barrier) -> None:
     """Make a directory that does not exist yet, with these files; on failure some may be there.
 
-    Nobody reads in it before a manifest lists it.
+    It has no reader before a manifest lists it.
 
     Args:
         directory: Its parent exists.
@@ -465,7 +465,7 @@ def unlink(path: str, barrier: Barrier) -> None:
 def protect(path: str) -> None:
     """Take from a plain file of one name the right to write it; one that is shared stays.
 
-    Nobody who reads it loses anything, and who replaces it by rename is not held up.
+    It can still be read, and replaced by a rename.
     """
     found = os.lstat(path)
     mode = stat.S_IMODE(found.st_mode)

@@ -55,7 +55,7 @@ class Locks:
 
     @contextlib.contextmanager
     def hold_if_free(self, identifier: str) -> Iterator[bool]:
-        """Hold a record's lock if nobody has it; the value says whether."""
+        """Hold a record's lock if it is free, without waiting; yields whether it was."""
         stripe = _stripe(identifier)
         held = self._held_here()
         fd = None if stripe in held else self._lock(f"{stripe:02x}", wait=False)
@@ -80,7 +80,7 @@ class Locks:
 
     @contextlib.contextmanager
     def hold_name_if_free(self, name: str) -> Iterator[bool]:
-        """Hold the lock of a name if nobody has it; the value says whether."""
+        """Hold the lock of a name if it is free, without waiting; yields whether it was."""
         fd = self._lock(name, wait=False)
         try:
             yield fd is not None

@@ -116,5 +116,5 @@ def children_of(element: etree._Element, *names: str) -> Iterator[etree._Element
 
 
 def first_text(element: etree._Element, name: str) -> str:
-    """The folded text of the first child of a name; ``""`` where there is none."""
+    """The folded text of the first child of a name; ``""`` if there is none."""
     return next((fold(text_of(child)) for child in children_of(element, name)), "")

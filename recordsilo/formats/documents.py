@@ -45,7 +45,7 @@ _parsers = _Parsers()
 
 
 def memory_to_read(content: bytes) -> int:
-    """The most memory, in bytes, that reading a document takes; told without parsing it.
+    """The most memory, in bytes, that reading a document takes, estimated without parsing it.
 
     What is not well-formed is counted as mended, with five letters for each bare ``&``.
 
@@ -83,7 +83,7 @@ def parsed_whole(content: bytes) -> etree._Element:
     """The same with everything in it, so that it can be written again.
 
     Raises:
-        NoDocument: It is none.
+        NoDocument: It is not an XML document.
     """
     if (parser := _parsers.whole) is None:
         parser = _parsers.whole = new_parser(huge_tree=True)

@@ -17,19 +17,19 @@ CODES: Mapping[str, str] = {
     "Q102": "a title without a letter",
     "Q103": "a title in capitals only",
     "Q201": "no date",
-    "Q202": "a date that is none",
+    "Q202": "an invalid date",
     "Q301": "no creator",
-    "Q401": "a language that is no code and no name of one",
+    "Q401": "an unrecognised language",
     "Q501": "no type",
-    "Q502": "no type of a known vocabulary",
+    "Q502": "an unrecognised type",
     "Q601": "an address that leads nowhere",
     "Q602": "a malformed identifier",
     "Q701": "damaged characters",
     "Q702": "markup or entities left in a text",
-    "Q801": "bytes that had to be mended to be read",
+    "Q801": "bytes that had to be repaired before they could be read",
     "Q901": "marked as a duplicate of another record",
 }
-"""Code → what it says, in words."""
+"""Code → the finding, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Finding:
     Attributes:
         code: One of `CODES`.
         field: The field of `Description` it is about; ``""`` for the record itself.
-        value: The value concerned; ``""`` where one is lacking.
+        value: The value concerned; ``""`` if it is missing.
     """
 
     code: str

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 class Value(NamedTuple):
     """One value of a field: its text, white space folded, and its ``xml:lang`` or ``""``.
 
-    A tuple, since an index is made of some ten million: it is made, and told from
-    others, in a third of the time.
+    A tuple: it is created and compared in a third of the time of a dataclass, and an
+    index is made of some ten million.
     """
 
     text: str

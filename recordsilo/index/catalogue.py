@@ -75,7 +75,7 @@ class Catalogue:
         """Whether the index is in its file, and not only in this process's memory."""
         return not self._index.in_memory
 
-    # -- told by writers ------------------------------------------------------------------
+    # -- for writers ----------------------------------------------------------------------
 
     def before_write(self, identifiers: Iterable[str], *, durable: bool) -> None:
         """Note which records are about to change, under their locks."""
@@ -93,7 +93,7 @@ class Catalogue:
         directory = self._place_of(entry.row.identifier).dirpath
         return entry, ManifestStamp.of(f"{directory}/{MANIFEST_NAME}")
 
-    # -- asked by readers -----------------------------------------------------------------
+    # -- for readers ----------------------------------------------------------------------
 
     def ask(self, question: Callable[[Index], T]) -> T:
         """Ask the index, complete and in step; a damaged one is rebuilt first.
@@ -198,7 +198,7 @@ class Catalogue:
         return self.ask(lambda index: index.problems())
 
     def untold_problems(self) -> list[tuple[str, str]]:
-        """`problems`, where lists were made since anybody asked for them; else none."""
+        """`problems` if lists were made since they were last asked for, else ``[]``."""
         return self.problems() if self._untold else []
 
     def _catch_up(self, rows: Iterable[Row]) -> bool:
@@ -234,7 +234,7 @@ class Catalogue:
         """The index, complete and in step with every write that was finished."""
         if not self._index.complete:
             with self._hold("reindex"):
-                if not self._index.complete:  # else somebody else did it while we waited
+                if not self._index.complete:  # else another process did it while we waited
                     logger.info("indexing %s", self._path)
                     self._rebuild(None)
         for identifier in self._index.unsettled():

@@ -464,10 +464,10 @@ def newest_change(connection: sqlite3.Connection) -> int:
 
 
 def forget_gone(connection: sqlite3.Connection) -> None:
-    """Drop the notes of deleted rows that nobody needs, so that these do not pile up.
+    """Delete old notes of deleted rows, so that they do not pile up.
 
-    Who loaded its columns before the oldest note that is kept finds more than
-    `MERGE_AT` of them, and so loads them anew.
+    A process that loaded its columns before the oldest note that is kept finds more than
+    `MERGE_AT` notes, and so loads the columns again.
     """
     connection.execute(
         "DELETE FROM gone WHERE change < "

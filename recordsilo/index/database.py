@@ -2,9 +2,9 @@
 
 In step by three rules: the identifiers about to be written are noted as *unsettled*
 before the manifests are renamed, and the note goes in the transaction that writes
-their rows; a note whose record nobody has locked was left by a killed writer, and
+their rows; a note whose record is not locked was left by a killed writer, and
 its record is read again before the next answer; an index that is absent, of another
-schema, or damaged is made anew from the manifests.
+schema, or damaged is rebuilt from the manifests.
 """
 
 import contextlib
@@ -260,7 +260,7 @@ class SqliteIndex:
         """Write the rows of records that were read without their locks.
 
         Returns:
-            How many changes were written to the index before this one, by anybody.
+            How many changes were written to the index before this one, by any process.
         """
         with self.changing() as connection:
             before = _about(connection, "change")
@@ -288,7 +288,7 @@ class SqliteIndex:
         return self._writer.number_of(connection, field, storable(value[:MAX_FACET]))
 
     def changes(self) -> int:
-        """How many changes were written to the index, by anybody."""
+        """How many changes were written to the index, by any process."""
         with self.asking() as connection:
             return _about(connection, "change")
 
@@ -318,7 +318,7 @@ class SqliteIndex:
     # -- rebuilding -----------------------------------------------------------------------
 
     def begin_rebuild(self) -> int:
-        """Start a new generation: rows that nobody writes from now on will be dropped.
+        """Start a new generation: rows that are not written from now on will be deleted.
 
         Returns:
             A number for `end_rebuild`, by which it knows this rebuild's file.
@@ -340,8 +340,8 @@ class SqliteIndex:
         """Drop the rows of records that are gone; the index is complete now.
 
         Returns:
-            How many records it holds; None where the file is not the one that the
-            rebuild began with: somebody gave that up meanwhile, and nothing is done.
+            How many records it holds; None, and nothing is done, if the file was replaced
+            since the rebuild began.
         """
         from recordsilo.index.columns import forget_gone
 

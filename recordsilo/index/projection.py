@@ -234,7 +234,7 @@ def _has_file(version: Version) -> bool:
 
 
 def _seconds(datestamp: str) -> int:
-    """0 for a date that is none."""
+    """Seconds since 0001-01-01; 0 for an invalid date."""
     try:
         return seconds_of(datetime.fromisoformat(datestamp))
     except ValueError:

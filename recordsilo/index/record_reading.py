@@ -289,7 +289,7 @@ def _read(stream: IO[bytes]) -> bytes:
     """The next value's bytes.
 
     Raises:
-        EOFError: There is none, or not all of it.
+        EOFError: The stream ended before, or within, a value.
     """
     size = stream.read(_SIZE)
     content = stream.read(int.from_bytes(size, "little"))

@@ -55,8 +55,8 @@ def search(
         facets: Which fields of `facet_names` to count.
 
     Raises:
-        SearchError: An unknown facet, sort or filter, a date that is none, or an
-            ``after`` of another search.
+        SearchError: Unknown facet, order or filter, an invalid date, or an ``after`` of
+            another search.
     """
     check(facets, filters, page)
     hits, found = _matches(connection, columns, query, filters)

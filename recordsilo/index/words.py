@@ -99,7 +99,7 @@ class Tokenizer:
         self._connection.close()
 
     def only_word(self, text: str) -> str | None:
-        """The word that a text is; None where it is none, or several."""
+        """The only word of a text; None if it has none, or several."""
         self._connection.execute("INSERT INTO text (rowid, words) VALUES (1, ?)", (text,))
         words = self._connection.execute("SELECT term FROM word").fetchall()
         self._connection.execute("INSERT INTO text (text) VALUES ('delete-all')")

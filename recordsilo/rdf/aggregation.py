@@ -98,7 +98,7 @@ def aggregated_in(version: Version, file: RDFFile) -> list[str]:
 
 
 def content_in(edit: RecordEdit, version: str, file: RDFFile) -> bytes | None:
-    """A version's stored statements as an edit leaves them so far; None where there are none."""
+    """A version's stored statements as an edit leaves them so far; None if it has none."""
     listed = file.name in edit.manifest.version(version).paths
     return edit.read(version, file.name) if listed else None
 

@@ -244,7 +244,7 @@ def keep_aggregation(graph: Graph, uri: str, paths: Iterable[str]) -> bool:
 def merged(base: Set[Triple], ours: Set[Triple], theirs: Set[Triple], path: str) -> set[Triple]:
     """What is stored now, with the statements added and withdrawn here since ``base``.
 
-    Blank nodes have no name by which those of two graphs could be told apart: the
+    Blank nodes have no name by which those of two graphs could be distinguished: the
     statements about them are taken from the side that changed them.
 
     Raises:
@@ -380,7 +380,7 @@ class RDFManifest:
 
         Raises:
             TypeError: One of them is not text.
-            RDFTermError: The URI is none, or does not end in ``/`` or ``#``.
+            RDFTermError: The URI is invalid, or does not end in ``/`` or ``#``.
         """
         if not all(isinstance(text, str) for text in (prefix, uri)):
             raise TypeError("a prefix and its namespace are texts")

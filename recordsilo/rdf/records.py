@@ -221,7 +221,7 @@ class RDFRecord(HarvestedRecord):
                 a version named here is worked on until the cursor moves.
 
         Raises:
-            VersionNotFound: There is none of that name.
+            VersionNotFound: There is no such version.
             RDFManifestUnreadable: See there.
         """
         self._named = None if version is None else self._version(version).name
@@ -246,7 +246,7 @@ class RDFRecord(HarvestedRecord):
         return self.rdf_file, listed.paths, digest_of(listed, self.rdf_file.name)
 
     def rdf_content(self, version: str) -> bytes | None:
-        """The stored statements of a version; None where there are none."""
+        """The stored statements of a version; None if it has none."""
         if self.rdf_file.name not in self._version(version).paths:
             return None
         return self._view.read(version, self.rdf_file.name)

@@ -76,7 +76,7 @@ class _Committal:
         """Step 4: what the manifest calls pending; a later writer repeats it if need be.
 
         Then files that are kept as harvested from now on lose the right to be written,
-        as far as this user may say so; that guards against editors, and nobody relies on it.
+        if this user may change their mode; that guards against editors, and the store does not rely on it.
         """
         directory = self.edit.place.dirpath
         finish_pending(self.edit.manifest, directory, self.edit.barrier, self.edit.staging)
@@ -113,7 +113,7 @@ class _Committal:
     def _name_all_directories(self) -> None:
         """A new record's whole path is flushed: another writer may have made parents just now.
 
-        A group's barrier flushes all there is, and need not be told.
+        A group's barrier flushes the whole file system, and needs no names.
         """
         if not isinstance(self.edit.barrier, atomic_file.StrictBarrier):
             return
@@ -335,7 +335,7 @@ def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging
             continue
         if size >= 0:
             atomic_file.unlink(f"{directory}/{path}", barrier)
-        elif "/" in path:  # what somebody put there since stays
+        elif "/" in path:  # what was put there since stays
             atomic_file.remove_empty_tree(f"{directory}/{path}")
         elif not any(path == version_dirname(name) for name in manifest.version_names):
             staging.discard(f"{directory}/{path}")

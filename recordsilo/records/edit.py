@@ -279,7 +279,7 @@ class RecordEdit:
         """Set the current version.
 
         Raises:
-            VersionNotFound: There is none of that name.
+            VersionNotFound: There is no such version.
         """
         self.manifest = self.manifest.with_cursor(name)
 
@@ -300,7 +300,7 @@ class RecordEdit:
         """Say of a version, frozen or not, what curation has come to; None for nothing.
 
         Raises:
-            VersionStateError: It is none of `STATES`.
+            VersionStateError: It is not one of `STATES`.
         """
         if state is not None and state not in STATES:
             raise VersionStateError(state, STATES)
@@ -335,7 +335,7 @@ class RecordEdit:
 
         Raises:
             VersionFrozen: A harvested version that has a clone or a successor.
-            VersionNotFound: There is none of that name.
+            VersionNotFound: There is no such version.
         """
         if is_frozen(self.manifest, name):
             raise VersionFrozen(self.identifier, name)

@@ -71,7 +71,7 @@ class Version:
         digests: Every file's path → digest, in the order put; None where a file
             of 2010 could not be read. None as a whole: written in 2010, the disk
             has to be asked (`with_listing`).
-        state: One of `STATES`, as a curator set it; None where nobody did. It says
+        state: One of `STATES`, as a curator set it, or None. It says
             something about the version and is no part of it: a frozen one has it too.
     """
 
@@ -144,9 +144,9 @@ class Pending:
 
     Attributes:
         renames: (from, to) pairs, relative to the record's directory, in order.
-        unlinks: (path, size, mtime in ns) of files to be removed: one that is no
-            longer the same was put there since, by somebody else. A version's
-            directory has -1 for both.
+        unlinks: (path, size, mtime in ns) of files to be removed, unless
+            they were replaced since and differ in size or time. A version's directory
+            has -1 for both.
     """
 
     renames: tuple[tuple[str, str], ...] = ()
@@ -198,7 +198,7 @@ class Manifest:
         """The version of that name.
 
         Raises:
-            VersionNotFound: There is none.
+            VersionNotFound: There is no such version.
         """
         for version in self.versions:
             if version.name == name:

@@ -123,7 +123,7 @@ class RecordPlace:
         return staged is not None and staged.revision <= 1
 
     def read_staged(self) -> Manifest | None:
-        """The manifest of a change under way, or of one that broke off; None where there is none.
+        """The manifest of a change under way, or of one that broke off, or None.
 
         Raises:
             ManifestUnreadable: It was not written whole.
@@ -157,22 +157,22 @@ class RecordPlace:
         listed = manifest.version(version)
         if path not in (listed.digests or ()):
             raise FileNotInVersion(self.identifier, version, path)
-        told = partial(self._unreadable, version, path)
+        as_ours = partial(self._unreadable, version, path)
         for place in located(manifest, f"{version_dirname(version)}/{path}"):
             try:
-                return self._open_inside(f"{self.dirpath}/{place}", version, path, told)
+                return self._open_inside(f"{self.dirpath}/{place}", version, path, as_ours)
             except DanglingLink:
                 raise
             except (*_ABSENT, IsADirectoryError):
                 continue
             except OSError as error:
-                raise told(error) from error
+                raise as_ours(error) from error
         raise FileNotInVersion(
             self.identifier,
             version,
             path,
-            f"version {version!r} of record {self.identifier} lists a file {path!r}, and "
-            f"there is none in {self.dirpath}; restore it from a backup, or delete it",
+            f"version {version!r} of record {self.identifier} lists a file {path!r} "
+            f"that is missing in {self.dirpath}; restore it from a backup, or delete it",
         )
 
     def _unreadable(self, version: str, path: str, error: OSError) -> Exception:
@@ -192,17 +192,17 @@ class RecordPlace:
         with self.open(manifest, version, path) as file:
             return file.read()
 
-    def _open_inside(self, place: str, version: str, path: str, told: "_Told") -> BinaryIO:
+    def _open_inside(self, place: str, version: str, path: str, as_ours: "_AsOurs") -> BinaryIO:
         directory = os.lstat(place.rpartition("/")[0])
         if "/" not in path and not stat.S_ISLNK(directory.st_mode):
             try:
-                return io.BufferedReader(_File(place, told, _without_following))
+                return io.BufferedReader(_File(place, as_ours, _without_following))
             except (*_ABSENT, IsADirectoryError):
                 raise
             except OSError:
                 if not os.path.islink(place):
                     raise
-        return io.BufferedReader(_File(self._real_path(place, version, path), told))
+        return io.BufferedReader(_File(self._real_path(place, version, path), as_ours))
 
     def _real_path(self, place: str, version: str, path: str) -> str:
         """Where links lead: 2010 made delta clones of them; only within the Silo."""
@@ -220,16 +220,16 @@ class RecordPlace:
         return next((place for place in places if os.path.lexists(place)), places[-1])
 
 
-_Told = Callable[[OSError], Exception]
+_AsOurs = Callable[[OSError], Exception]
 _Opener = Callable[[str, int], int]
 
 
 class _File(io.FileIO):
     """A file of a version, open: what the disk refuses to give is an error of the store."""
 
-    def __init__(self, path: str, told: _Told, opener: _Opener | None = None) -> None:
+    def __init__(self, path: str, as_ours: _AsOurs, opener: _Opener | None = None) -> None:
         super().__init__(path, "rb", opener=opener)
-        self._told = told
+        self._told = as_ours
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read into a buffer."""

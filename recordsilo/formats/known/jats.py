@@ -1,8 +1,8 @@
 """JATS, the front matter of an article: the ``pmc`` and ``pmc_fm`` formats of PubMed Central.
 
 Source: JATS Journal Archiving and Interchange Tag Set, ``<article-meta>`` and
-``<journal-meta>``. Elements within are matched by local name: repositories differ in the
-namespace they declare, or declare none.
+``<journal-meta>``. Elements within are matched by local name: repositories declare
+different namespaces, or no namespace.
 """
 
 from collections.abc import Iterator
