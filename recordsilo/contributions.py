@@ -81,6 +81,11 @@ def load(point: "EntryPoint") -> Any:
 def contribution(group: str, name: str, kind: type[N]) -> N:
     """The value that a package contributes under a name of `points`.
 
+    Args:
+        group: Of entry points.
+        name: Of the entry point, and of the value.
+        kind: The type that the value must have.
+
     Raises:
         ContributionBroken: It cannot be loaded, is of another type, or has another name.
     """

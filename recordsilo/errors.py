@@ -117,7 +117,7 @@ class VersionStateError(RecordSiloError, ValueError):
     def __init__(self, state: object, known: tuple[str, ...]) -> None:
         self.state, self.known = state, known
         super().__init__(
-            f"{state!r} is not a state of a version: use one of {', '.join(known)}, or None"
+            f"{state!r} is not a state of a version: use one of {', '.join(known)}, or none"
         )
 
 

@@ -61,6 +61,9 @@ class PersistentState(MutableMapping[str, Any]):
         """Read the file again; what was not synced is gone.
 
         Without a file there is nothing to go back to, and the state stays.
+
+        Raises:
+            StateUnreadable: The file is not a JSON object; it is left as it is.
         """
         if self._path is None:
             return

@@ -17,7 +17,13 @@ def share_of(text: str) -> float:
 
 
 def is_drawn(seed: str, identifier: str, share: float) -> bool:
-    """Whether a record belongs to the share; each does with the same chance."""
+    """Whether a record belongs to the share; each does with the same chance.
+
+    Args:
+        seed: Another one draws other records.
+        identifier: Of the record.
+        share: The part of all records that is drawn, 0 to 1.
+    """
     if share >= 1:
         return True
     drawn = hashlib.sha256(f"{seed}\0{identifier}".encode("utf-8", "surrogatepass")).digest()

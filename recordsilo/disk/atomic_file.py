@@ -242,6 +242,11 @@ def _try_lock(path: str) -> int | None:
 def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
     """Write a file that does not exist yet; on any failure it does not exist afterwards.
 
+    Args:
+        path: Must not exist.
+        chunks: The content, in order.
+        barrier: Makes it durable, at once or when flushed.
+
     Returns:
         The digest of what was written.
     """
@@ -258,7 +263,13 @@ def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
 
 
 def write_over(path: str, content: bytes, barrier: Barrier) -> None:
-    """Write a file of the store's own that has no reader yet (a manifest before its rename)."""
+    """Write a file of the store's own that has no reader yet (a manifest before its rename).
+
+    Args:
+        path: Created if it does not exist.
+        content: All of it.
+        barrier: Makes it durable, at once or when flushed.
+    """
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
         _write(fd, content)
@@ -362,7 +373,13 @@ def _write(fd: int, content: bytes) -> None:
 
 
 def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:
-    """Copy an open file to a path that does not exist yet, as a reflink where there is one."""
+    """Copy an open file to a path that does not exist yet, as a reflink where there is one.
+
+    Args:
+        source: An open file, at its start.
+        path: Must not exist.
+        barrier: Makes the copy durable, at once or when flushed.
+    """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     try:
         if reflink(source.fileno(), fd):
@@ -415,8 +432,16 @@ def make_directories(path: str, below: str, barrier: Barrier) -> bool:
     Another process may remove an empty parent at the same time (deleting a
     record prunes): then it is made again.
 
+    Args:
+        path: The directory.
+        below: An existing directory above it.
+        barrier: Makes the new directories durable, at once or when flushed.
+
     Returns:
-        Whether the directory was made, and so is empty; False where it was there.
+        Whether the directory was created, and so is empty; False if it existed.
+
+    Raises:
+        OSError: The disk refused, or its parents were removed again and again.
     """
     for _ in range(100):
         try:
@@ -450,7 +475,13 @@ def _make_directories(path: str, below: str, barrier: Barrier) -> bool:
 
 
 def move(source: str, target: str, barrier: Barrier) -> None:
-    """Rename within the file system."""
+    """Rename within the file system.
+
+    Args:
+        source: A file or directory.
+        target: Replaced if it is a file.
+        barrier: Makes the rename durable, at once or when flushed.
+    """
     os.rename(source, target)
     barrier.directory_changed(os.path.dirname(target))
 

@@ -30,7 +30,13 @@ class Database(Protocol):
 
 
 def is_in_step(index: Database, facet: Facet, path: str) -> bool:
-    """Whether the index has the values that the package has now."""
+    """Whether the index has the values that the package has now.
+
+    Args:
+        index: Holds the values.
+        facet: Contributed by a package.
+        path: The Silo's directory.
+    """
     stamp = stamp_of(facet, path)
     with index.asking() as connection:
         return _noted(connection, facet.name) == (stamp, _newest(connection))
@@ -38,6 +44,11 @@ def is_in_step(index: Database, facet: Facet, path: str) -> bool:
 
 def bring_in_step(index: Database, facet: Facet, path: str) -> None:
     """Read the values that the index lacks.
+
+    Args:
+        index: Holds the values.
+        facet: Contributed by a package.
+        path: The Silo's directory.
 
     Cost: with another stamp, a look at every record's values; else at those that changed.
     """

@@ -115,7 +115,15 @@ class Catalogue:
         before: str | None,
         starting: str | None,
     ) -> Page:
-        """A page of the list, its rows as the manifests are now."""
+        """A page of the list, its rows as the manifests are now.
+
+        Args:
+            filters: Which records.
+            limit: How many rows at most.
+            after: Only identifiers greater than this one.
+            before: Only identifiers less than this one, the nearest ``limit``.
+            starting: Only this identifier and greater ones.
+        """
 
         def ask(index: Index) -> Page:
             return index.page(filters, limit, after=after, before=before, starting=starting)
@@ -127,7 +135,14 @@ class Catalogue:
     def search(
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
     ) -> SearchResult:
-        """What is found, the rows as the manifests are now."""
+        """What is found, the rows as the manifests are now.
+
+        Args:
+            words: As typed.
+            filters: Which records.
+            facets: The fields whose values are counted.
+            page: Which part of the result, in which order.
+        """
 
         needed = (*filters.values, (page.sort or "").removeprefix("-"))
         beside = self._contributed(needed, facets)
@@ -293,7 +308,7 @@ class Catalogue:
     def _rebuild(self, progress: Callable[[int], None] | None) -> int:
         while (records := self._rebuild_once(progress)) is None:
             logger.warning(
-                "the index %s was replaced while it was made; making it anew", self._path
+                "the index %s was replaced during a rebuild; rebuilding it again", self._path
             )
         return records
 

@@ -382,7 +382,7 @@ class SqliteIndex:
         try:
             yield
         except (sqlite3.Error, IndexProblem) as error:
-            logger.warning("the index %s failed (%s); it will be made anew", self.path, error)
+            logger.warning("the index %s failed (%s); it will be rebuilt", self.path, error)
             self._set_aside()
 
     def set_aside_if_damaged(self, error: sqlite3.DatabaseError) -> None:
@@ -399,9 +399,9 @@ class SqliteIndex:
             full = "; the disk may be full" if name.startswith("SQLITE_IOERR") else ""
             raise IndexProblem(self.path, f"{error}{full}") from error
         if isinstance(error, OtherSchema):
-            logger.info("the index %s is of another release; making it anew", self.path)
+            logger.info("the index %s is of another release; rebuilding it", self.path)
         else:
-            logger.warning("the index %s is damaged (%s); making it anew", self.path, error)
+            logger.warning("the index %s is damaged (%s); rebuilding it", self.path, error)
         self._set_aside()
 
     def _set_aside(self) -> None:

@@ -106,6 +106,11 @@ def facet_names() -> tuple[str, ...]:
 def values_of(facet: Facet, path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """The values of some records, as the package that contributes the facet has them now.
 
+    Args:
+        facet: Contributed by a package.
+        path: The Silo's directory.
+        identifiers: At most `CHUNK`.
+
     Raises:
         SearchError: The package fails.
     """

@@ -77,6 +77,11 @@ def search(
 def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
     """Refuse what no index can answer.
 
+    Args:
+        facets: The fields to be counted.
+        filters: Which records.
+        page: Which part of the result.
+
     Raises:
         SearchError: Unknown facet, filter or order, or a page that is too large.
     """

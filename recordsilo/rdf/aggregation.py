@@ -98,13 +98,25 @@ def aggregated_in(version: Version, file: RDFFile) -> list[str]:
 
 
 def content_in(edit: RecordEdit, version: str, file: RDFFile) -> bytes | None:
-    """A version's stored statements as an edit leaves them so far; None if it has none."""
+    """A version's stored statements as an edit leaves them so far; None if it has none.
+
+    Args:
+        edit: The edit, and in it the record.
+        version: Its name.
+        file: Which file has the statements.
+    """
     listed = file.name in edit.manifest.version(version).paths
     return edit.read(version, file.name) if listed else None
 
 
 def graph_in(edit: RecordEdit, version: str, file: RDFFile, uri: str) -> "Graph":
     """A version's statements as an edit leaves them so far.
+
+    Args:
+        edit: The edit, and in it the record.
+        version: Its name.
+        file: Which file has the statements.
+        uri: Of the record.
 
     Raises:
         RDFManifestUnreadable: They are not RDF.

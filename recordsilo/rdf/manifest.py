@@ -186,6 +186,12 @@ def write_graph(
 ) -> bytes:
     """A manifest's bytes: the same for the same statements, blank nodes' names aside.
 
+    Args:
+        triples: In any order.
+        namespaces: Prefix → URI.
+        name: The format, as `check_format` takes it.
+        uri: Of the record.
+
     Raises:
         RDFTermError: The format cannot hold a statement (XML: a control character, or
             a predicate that is no XML name), as reading it back shows.
@@ -247,8 +253,14 @@ def merged(base: Set[Triple], ours: Set[Triple], theirs: Set[Triple], path: str)
     Blank nodes have no name by which those of two graphs could be distinguished: the
     statements about them are taken from the side that changed them.
 
+    Args:
+        base: The statements as they were read.
+        ours: The same, changed here.
+        theirs: As they are stored now.
+        path: Of the file, for the message.
+
     Raises:
-        RDFConflict: Both did.
+        RDFConflict: Both sides changed the statements about blank nodes.
     """
     ground = (_ground(theirs) - (_ground(base) - _ground(ours))) | (_ground(ours) - _ground(base))
     blank, blank_base, blank_theirs = (part - _ground(part) for part in (ours, base, theirs))
@@ -333,7 +345,11 @@ class RDFManifest:
     # -- statements ---------------------------------------------------------------------
 
     def triple_exists(self, s: Any, p: Any, o: Any) -> bool:
-        """Whether there is such a statement."""
+        """Whether there is such a statement.
+
+        Args:
+            s, p, o: Subject, predicate, object.
+        """
         return self._pattern(s, p, o) in self._graph
 
     def list_objects(self, s: Any, p: Any) -> list[Node]:
@@ -344,6 +360,9 @@ class RDFManifest:
     def add_triple(self, s: Any, p: Any, o: Any) -> None:
         """State something.
 
+        Args:
+            s, p, o: Subject, predicate, object.
+
         Raises:
             RDFTermError: The subject or the predicate is no URI, and no name with a known
                 prefix, or the object is None.
@@ -353,7 +372,11 @@ class RDFManifest:
         self._graph.add((self._resource(s), self._resource(p), self._object(o)))
 
     def del_triple(self, s: Any, p: Any, o: Any = None) -> None:
-        """Withdraw such statements; none is no error."""
+        """Withdraw such statements; none is no error.
+
+        Args:
+            s, p, o: Subject, predicate, object.
+        """
         self._graph.remove(self._pattern(s, p, o))
 
     def get_graph(self) -> Graph:

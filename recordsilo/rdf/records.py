@@ -258,7 +258,11 @@ class RDFRecord(HarvestedRecord):
     # -- statements -------------------------------------------------------------------------
 
     def triple_exists(self, s: Any, p: Any, o: Any) -> bool:
-        """Whether there is such a statement; ``"*"`` stands for any."""
+        """Whether there is such a statement; ``"*"`` stands for any.
+
+        Args:
+            s, p, o: Subject, predicate, object; see `RDFManifest` for what texts mean.
+        """
         return self.get_rdf_manifest().triple_exists(s, p, o)
 
     def list_rdf_objects(self, s: Any, p: Any) -> "list[Node]":
@@ -270,7 +274,11 @@ class RDFRecord(HarvestedRecord):
         self.get_rdf_manifest().add_triple(s, p, o)
 
     def del_triple(self, s: Any, p: Any, o: Any = None) -> None:
-        """Withdraw such statements; ``"*"``, and no object, stand for any."""
+        """Withdraw such statements; ``"*"``, and no object, stand for any.
+
+        Args:
+            s, p, o: Subject, predicate, object; see `RDFManifest` for what texts mean.
+        """
         self.get_rdf_manifest().del_triple(s, p, o)
 
     def add_namespace(self, prefix: str, uri: str) -> None:

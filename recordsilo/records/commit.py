@@ -75,8 +75,8 @@ class _Committal:
     def finish(self) -> None:
         """Step 4: what the manifest calls pending; a later writer repeats it if need be.
 
-        Then files that are kept as harvested from now on lose the right to be written,
-        if this user may change their mode; that guards against editors, and the store does not rely on it.
+        Then files that are kept as harvested from now on are made read-only, if this user
+        may do that. It guards against editors; the store does not rely on it.
         """
         directory = self.edit.place.dirpath
         finish_pending(self.edit.manifest, directory, self.edit.barrier, self.edit.staging)
@@ -322,7 +322,14 @@ def _prune_what_never_came(directory: str, target: str, before: Manifest) -> Non
 
 
 def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging: Staging) -> None:
-    """Carry out what a manifest calls pending; done already is no error."""
+    """Carry out what a manifest calls pending; done already is no error.
+
+    Args:
+        manifest: As committed.
+        directory: The record's.
+        barrier: Notes which directories change.
+        staging: Where removed versions are moved, then deleted.
+    """
     for source, target in manifest.pending.renames:
         if "/" not in target and os.path.lexists(f"{directory}/{source}"):
             staging.discard(f"{directory}/{target}")  # the version whose place it takes
@@ -369,6 +376,11 @@ def delete_record(place: RecordPlace, barrier: Barrier, staging: Staging) -> Non
     """Delete a record, under its lock: the rename of its manifest is the commit.
 
     Records nested below its directory stay.
+
+    Args:
+        place: Of the record.
+        barrier: Flushed between the rename and the deletion.
+        staging: Where its versions are moved, then deleted.
     """
     directory = place.dirpath
     marker = f"{directory}/{DELETED_MANIFEST}"

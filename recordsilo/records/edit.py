@@ -116,6 +116,13 @@ class RecordEdit:
     ) -> None:
         """Add an empty version at the end.
 
+        Args:
+            name: Unused.
+            date: In the 2010 form.
+            origin: Where it comes from.
+            log: The first line of its log.
+            move_cursor: Whether it becomes the current version.
+
         Raises:
             VersionExists: The name is taken.
             VersionNameError: No version can have the name.
@@ -451,6 +458,11 @@ class RecordEdit:
     def rename(self, version: str, path: str, new_path: str) -> None:
         """Give a file of a version another path; it stays metadata if it was.
 
+        Args:
+            version: Its name.
+            path: Of the file now.
+            new_path: Unused.
+
         Raises:
             FileInTheWay: There is one of that path already.
         """
@@ -464,7 +476,13 @@ class RecordEdit:
         self.delete(version, path)
 
     def copy(self, version: str, path: str, target: str) -> None:
-        """Copy a file into another version, over one of that name; it is metadata if it was."""
+        """Copy a file into another version, over one of that name; it is metadata if it was.
+
+        Args:
+            version: Has the file.
+            path: Within both versions.
+            target: The version that gets the copy.
+        """
         metadata = path in self.manifest.version(version).metadata_files
         self.check_writable(target)
         self.put(target, path, self._staged_copy(version, path), metadata=metadata or None)
@@ -514,7 +532,14 @@ def _derived_from_renamed(version: Version, original: str, new: str) -> Version:
 
 
 def new_origin(kind: str, *, of: str | None = None, agent: str = "", message: str = "") -> Origin:
-    """The origin of a version made here, now."""
+    """The origin of a version made here, now.
+
+    Args:
+        kind: ``clone`` or ``local``.
+        of: The version that it is a clone of.
+        agent: Who makes it.
+        message: Why.
+    """
     assert kind in {"clone", "local"}
     return Origin(
         "clone" if kind == "clone" else "local",

@@ -331,7 +331,14 @@ class HarvestedRecord:
         copy_extensions: Collection[str] = (),
         **note: Unpack[NoteKeywords],
     ) -> str:
-        """As `increment_version`, files hard-linked as `clone_version_delta` does."""
+        """As `increment_version`, files hard-linked as `clone_version_delta` does.
+
+        Args:
+            date: By default now.
+            clone_previous_version: Copy the cursor's version; else the new one is empty.
+            copy_filenames: Paths to copy all the same.
+            copy_extensions: File name endings to copy all the same.
+        """
         linked = self._linked(self.currentversion, copy_filenames, copy_extensions)
         return self._increment(date, clone_previous_version, linked, self._note(note))
 
@@ -479,7 +486,11 @@ class HarvestedRecord:
 
     @takes_note
     def del_versions(self, versions: Sequence[str], **note: Unpack[NoteKeywords]) -> list[None]:
-        """Delete some versions, all or none; see `del_version`."""
+        """Delete some versions, all or none; see `del_version`.
+
+        Raises:
+            VersionNotFound, VersionFrozen, LastVersion: Nothing is deleted.
+        """
         noted, names = self._note(note), [self._version(name).name for name in versions]
 
         def act(edit: RecordEdit) -> None:
@@ -686,7 +697,13 @@ class HarvestedRecord:
     def to_dirpath(
         self, filepath: str | None = None, version: str | None = None, root: bool = False
     ) -> str:
-        """The absolute path of a version, of a file in it, or of the record (``root``)."""
+        """The absolute path of a version, of a file in it, or of the record (``root``).
+
+        Args:
+            filepath: A file or directory in the version, or below the record's directory.
+            version: By default the cursor's.
+            root: Start from the record's directory, not from the version's.
+        """
         path = check_path(filepath) if filepath else ""
         if root:
             return self._place.dirpath + (f"/{path}" if path else "")
@@ -846,6 +863,11 @@ class HarvestedRecord:
     ) -> None:
         """Give a file of a version another path.
 
+        Args:
+            filename: Path of the file within the version.
+            new_filename: Its new path; directories are created.
+            version: By default the cursor's.
+
         Raises:
             FileInTheWay: There is one of that path already.
             FileNotInVersion, PathNameError, VersionFrozen: Nothing is changed.
@@ -864,6 +886,11 @@ class HarvestedRecord:
         self, filename: str, from_version: str, to_version: str, **note: Unpack[NoteKeywords]
     ) -> None:
         """Copy a file from one version into another, over one of that name.
+
+        Args:
+            filename: Path within both versions.
+            from_version: Has the file.
+            to_version: Gets the copy.
 
         Raises:
             FileNotInVersion, VersionNotFound, VersionFrozen: Nothing is changed.

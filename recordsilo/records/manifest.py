@@ -26,6 +26,9 @@ def altered(value: T, **changes: Any) -> T:
 
     As ``dataclasses.replace`` does it, in half the time; a page of records takes some
     thousand of these.
+
+    Raises:
+        TypeError: The value has no field of that name.
     """
     new = object.__new__(type(value))
     for name in type(value).__slots__:  # type: ignore[attr-defined]  # of slotted dataclasses only
@@ -108,7 +111,13 @@ class Version:
         )
 
     def with_file(self, path: str, digest: Digest | None, *, metadata: bool | None) -> "Version":
-        """The version after a file was put; None leaves open whether it is metadata."""
+        """The version after a file was put; None leaves open whether it is metadata.
+
+        Args:
+            path: Within the version.
+            digest: Of the content.
+            metadata: Whether it is metadata; None keeps what it was.
+        """
         top, _, below = path.partition("/")
         marked = self.metadata_files
         if metadata and path not in marked:

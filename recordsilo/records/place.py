@@ -149,6 +149,11 @@ class RecordPlace:
     def open(self, manifest: Manifest, version: str, path: str) -> BinaryIO:
         """Open a file of a version for reading.
 
+        Args:
+            manifest: Of the record.
+            version: Its name.
+            path: Of the file within the version.
+
         Raises:
             FileNotInVersion: Not listed, or gone from the disk.
             DanglingLink: A symbolic link that leads nowhere within the Silo.
@@ -182,7 +187,13 @@ class RecordPlace:
         return FileUnreadable(self.identifier, version, path, error)
 
     def content(self, manifest: Manifest, version: str, path: str) -> bytes:
-        """A file of a version, whole: what `open` would find, and raising what it raises."""
+        """A file of a version, whole: what `open` would find, and raising what it raises.
+
+        Args:
+            manifest: Of the record.
+            version: Its name.
+            path: Of the file within the version.
+        """
         listed = manifest.version(version).digests or ()
         if path in listed and "/" not in path and not manifest.pending:  # nearly all: fewer calls
             directory = f"{self.dirpath}/{version_dirname(version)}"
@@ -214,7 +225,13 @@ class RecordPlace:
         return real
 
     def path_on_disk(self, manifest: Manifest, version: str, path: str = "") -> str:
-        """Where a version, or a file in it, lies now: the absolute path."""
+        """Where a version, or a file in it, lies now: the absolute path.
+
+        Args:
+            manifest: Of the record.
+            version: Its name.
+            path: Of a file or directory in it; by default the version's directory.
+        """
         relative = version_dirname(version) + ("/" + path if path else "")
         places = [f"{self.dirpath}/{place}" for place in located(manifest, relative)]
         return next((place for place in places if os.path.lexists(place)), places[-1])

@@ -50,7 +50,16 @@ class WriteableStream(io.BufferedRandom):
 def chunks(
     filename: str, source: Source, watch: Callable[[bytes], object] | None
 ) -> Iterator[bytes]:
-    """A source's content in chunks of bytes; what it raises becomes `SourceFailed`."""
+    """A source's content in chunks of bytes; what it raises becomes `SourceFailed`.
+
+    Args:
+        filename: For the message.
+        source: Text is encoded as UTF-8; an open file is read from its start if it can seek.
+        watch: Called with each chunk.
+
+    Raises:
+        SourceFailed: The source raised something else than `KeyboardInterrupt`.
+    """
     try:
         for chunk in _raw_chunks(source):
             octets = chunk.encode("utf-8") if isinstance(chunk, str) else bytes(chunk)
@@ -79,7 +88,12 @@ def _raw_chunks(source: Source) -> Iterator[str | bytes]:
 
 
 def plain_files(directory: str) -> list[str]:
-    """Paths of the files below a directory, each one that a version may hold."""
+    """Paths of the files below a directory, each one that a version may hold.
+
+    Raises:
+        PathNameError: A name that no file of a version can have.
+        SourceFailed: A link or a special file.
+    """
     found = []
     stack = [""]
     while stack:
