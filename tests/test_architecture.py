@@ -1,5 +1,6 @@
 """docs/architecture.md agrees with the folders and with who imports whom."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -35,3 +36,18 @@ def test_what_a_tree_names_exists(package: str) -> None:
         for name in re.findall(r"\S+(?:\.py|/)(?=\s|$)", names):
             pattern = name.rstrip("/")
             assert any((ROOT / package).rglob(pattern)), f"{package}/{name}: {line}"
+
+
+def test_no_table_of_a_lower_floor_names_a_sibling() -> None:
+    siblings = PACKAGES - {"recordsilo", "silowork", "silosteps", "oaipmhprotocol", "politeweb"}
+    named = re.compile(rf"(?:{'|'.join(siblings)})[.:]")
+    found = {
+        node.value
+        for package in ("recordsilo", "silowork", "silosteps")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and named.match(node.value)
+    }
+    assert found == {"webui.panels"}  # the name of a group of entry points

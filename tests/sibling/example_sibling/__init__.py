@@ -1,0 +1,1 @@
+"""Stars for records: an example of a package that extends silo (docs/extending.md)."""

@@ -1,0 +1,28 @@
+"""The stars that records have: ``curation/stars.json`` in the Silo, identifier → number."""
+
+import json
+import os
+from collections.abc import Mapping
+
+from recordsilo.disk.whole_file import whole_file
+
+
+def path_of(silo_path: str) -> str:
+    """Where a Silo's stars are."""
+    return os.path.join(silo_path, "curation", "stars.json")
+
+
+def read_stars(silo_path: str) -> dict[str, int]:
+    """Identifier → its stars; none where nobody gave any."""
+    try:
+        with open(path_of(silo_path), encoding="utf-8") as file:
+            return dict(json.load(file))
+    except FileNotFoundError:
+        return {}
+
+
+def give_stars(silo_path: str, given: Mapping[str, int]) -> None:
+    """Give records stars, in place of those they had."""
+    os.makedirs(os.path.join(silo_path, "curation"), exist_ok=True)
+    with whole_file(path_of(silo_path)) as file:
+        file.write(json.dumps(read_stars(silo_path) | dict(given)).encode())
