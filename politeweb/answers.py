@@ -88,12 +88,17 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     text = (value or "").strip()
     if text.isascii() and text.isdigit() and len(text) < 12:
         return float(text)
+    moment = http_date(text)
+    return None if moment is None else max(0.0, (moment - now).total_seconds())
+
+
+def http_date(text: str) -> datetime | None:
+    """Read an HTTP-date; None if malformed (RFC 9110, section 5.6.7)."""
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def number_of(text: str | None) -> int | None:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+
+from politeweb.answers import http_date, retry_after
 
 TOMBSTONE = "hasTombstone"
 TRANSACTIONS = "http://fedora.info/definitions/v4/transaction#endpoint"
@@ -161,7 +162,8 @@ def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> Fedor
     """The error that an answer is; ``status`` is 400 or more."""
     reason = _line(body)
     if status in _BUSY:
-        return Busy(status, url, reason, _seconds(headers))
+        now = http_date(headers.get("Date", "")) or datetime.now(UTC)
+        return Busy(status, url, reason, retry_after(headers.get("Retry-After"), now))
     if status == 410:
         tombstones = linked(headers.get("Link", ""), TOMBSTONE)
         return Departed(status, url, reason, tombstones[0] if tombstones else "")
@@ -190,15 +192,6 @@ def _line(body: str) -> str:
         title = re.search(r"<title>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
         body = title[1] if title else ""
     return " ".join(body.split())[:200]
-
-
-def _seconds(headers: Mapping[str, str]) -> float | None:
-    """How long ``Retry-After`` says to wait: a number, or a date by the server's own clock."""
-    text = headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text)
-    until, now = moment(text), moment(headers.get("Date", "")) or datetime.now(UTC)
-    return None if until is None else max(0.0, (until - now).total_seconds())
 
 
 _LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w-]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)')
@@ -238,15 +231,6 @@ def mementos(time_map: str) -> tuple[Memento, ...]:
 def stamp_in(memento_uri: str) -> str:
     """``20261121221628`` of ``…/fcr:versions/20261121221628``."""
     return memento_uri.rsplit("/", 1)[-1]
-
-
-def moment(date: str) -> datetime | None:
-    """A date of HTTP; None for what is none."""
-    try:
-        found = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def digests(header: str) -> dict[str, str]:

@@ -13,14 +13,20 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
+from politeweb.failures import reason_of
+from politeweb.sessions import PlainSession, sent
+from politeweb.settings import HttpSettings
 from siloexport.targets.fedora.answers import Busy, Departed, Elsewhere, NotThere, check
 
 NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
 ARCHIVAL_GROUP = "http://fedora.info/definitions/v4/repository#ArchivalGroup"
 BINARY = "http://www.w3.org/ns/ldp#NonRDFSource"
-_TIMEOUT = (10, 300)
+_SETTINGS = HttpSettings(connect_timeout=10, read_timeout=300)
 """Seconds to connect, and between two bytes of an answer: a commit writes every file of it."""
+_HEADERS = {"User-Agent": "recordsilo", "Accept": "*/*"}
+"""On writes an Accept that the answer does not match is answered 406 after the resource was made
+(6.0.0); `*/*` matches all."""
 _PORTS = {"http": 80, "https": 443}
 _SAFE = ":+=,@~"
 ADDRESS = f"/{_SAFE}"
@@ -69,13 +75,7 @@ class FedoraClient:
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._own, "session", None)
         if session is None:
-            session = requests.Session()
-            session.headers["User-Agent"] = "recordsilo"
-            # On writes an Accept that the answer does not match is answered 406 after the
-            # resource was made (6.0.0); `*/*` matches all.
-            session.headers["Accept"] = "*/*"
-            session.auth = None if self._auth is None else HTTPBasicAuth(*self._auth)
-            self._own.session = session
+            session = self._own.session = PlainSession()
             with self._lock:
                 self._sessions.append(session)
         return session
@@ -96,16 +96,18 @@ class FedoraClient:
         """
         self.check_address(url)
         try:
-            answer = self._session().request(
+            answer = sent(
+                self._session(),
+                _SETTINGS,
                 method,
                 url,
-                headers=dict(headers or {}),
-                data=body,
-                allow_redirects=False,
-                timeout=_TIMEOUT,
+                headers={**_HEADERS, **(headers or {})},
+                auth=None if self._auth is None else HTTPBasicAuth(*self._auth),
+                body=body,
             )
+            answer.content  # noqa: B018 - read here, where it may fail
         except (requests.RequestException, UnicodeError) as error:
-            raise Busy(0, url, _why(error)) from error
+            raise Busy(0, url, reason_of(error, _SETTINGS)) from error
         check(method, url, answer.status_code, answer.headers, lambda: answer.text)
         return answer
 
@@ -137,18 +139,6 @@ def _origin(url: str) -> tuple[str, str, int] | None:
     if parts.scheme not in _PORTS or not parts.host:
         return None
     return parts.scheme, parts.host, parts.port or _PORTS[parts.scheme]
-
-
-def _why(error: Exception) -> str:
-    """The innermost cause: the outer ones repeat the address."""
-    reason: object = error
-    while isinstance(reason, Exception):
-        inner = getattr(reason, "reason", None) or (reason.args[0] if reason.args else None)
-        if not isinstance(inner, Exception):
-            break
-        reason = inner
-    text = str(reason).rpartition(": ")[2] if "Errno" in str(reason) else str(reason)
-    return " ".join(text.split())[:200] or type(error).__name__
 
 
 def joined(base: str, *segments: str) -> str:

@@ -1,6 +1,7 @@
 """Whether an object's files are those that its description names: none lost, none others'."""
 
-from siloexport.targets.fedora.answers import Departed, NotThere, digests, moment
+from politeweb.answers import http_date
+from siloexport.targets.fedora.answers import Departed, NotThere, digests
 from siloexport.targets.fedora.client import NT, FedoraClient
 from siloexport.targets.fedora.description import checksums, contained, parsed
 from siloexport.targets.fedora.objects import OWN, FedoraObject
@@ -66,5 +67,5 @@ def _is_older(client: FedoraClient, address: str, date: str) -> bool:
     answer = client.get_if_there(address, method="HEAD")
     if answer is None:
         return False
-    file, description = moment(answer.headers.get("Last-Modified", "")), moment(date)
+    file, description = http_date(answer.headers.get("Last-Modified", "")), http_date(date)
     return file is not None and description is not None and file < description

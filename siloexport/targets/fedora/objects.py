@@ -8,13 +8,13 @@ from functools import cached_property
 
 from rdflib import Graph
 
+from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import (
     Departed,
     Memento,
     NotThere,
     linked,
     mementos,
-    moment,
 )
 from siloexport.targets.fedora.client import ARCHIVAL_GROUP, LINK_FORMAT, NT, FedoraClient
 from siloexport.targets.fedora.description import KEY, VERSION, is_withdrawn, parsed, value
@@ -117,10 +117,10 @@ def await_next_second(client: FedoraClient, there: FedoraObject) -> None:
     the first write, not only before the commit: 6.0.0 counts a file as contained from
     the moment it was put, also in a version of the same second.
     """
-    if moment(there.date) is None:
+    if http_date(there.date) is None:
         _wait_without_clock(there)
     date = there.date
-    while (now := moment(date)) and f"{now:%Y%m%d%H%M%S}" <= there.last.stamp:
+    while (now := http_date(date)) and f"{now:%Y%m%d%H%M%S}" <= there.last.stamp:
         time.sleep(0.1)
         date = client.send("HEAD", there.uri).headers.get("Date", "")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import requests
 
+from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import (
     Busy,
     Denied,
@@ -18,7 +19,6 @@ from siloexport.targets.fedora.answers import (
     NotFedora,
     NotThere,
     TransactionLost,
-    moment,
 )
 from siloexport.targets.fedora.client import Body, FedoraClient
 
@@ -127,7 +127,7 @@ def settle(client: FedoraClient, uri: str) -> None:
 
 
 def _life_in(headers: Mapping[str, str]) -> float:
-    start, end = moment(headers.get("Date", "")), moment(headers.get("Expires", ""))
+    start, end = http_date(headers.get("Date", "")), http_date(headers.get("Expires", ""))
     if start is None or end is None or end <= start:
         return _LIFE
     return (end - start).total_seconds()
