@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
+from politeweb.attempts import backoff
 from recordsilo import HarvestedRecord
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Manifest
@@ -61,7 +62,7 @@ class Retries:
         """
         if asked is not None:
             return min(asked, self.longest)
-        return float(min(self.first * 2 ** (attempt - 1), self.longest)) * (0.5 + fraction / 2)
+        return backoff(attempt, self.first, self.longest, lambda: fraction)
 
 
 class Step(Protocol):

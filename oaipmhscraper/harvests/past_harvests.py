@@ -12,7 +12,7 @@ from oaipmhscraper.lists.journal import Journal, journal_path
 from oaipmhscraper.lists.journal_rows import Job
 from oaipmhscraper.lists.list_state import journalled
 from oaipmhscraper.receipt import ListReceipt, total
-from politeweb.warc_files import warc_names
+from politeweb.warc.files import warc_names
 
 _RECEIPT = "-receipt.json"
 

@@ -39,10 +39,11 @@ from oaipmhscraper.scraper import STATE_FILE
 from oaipmhscraper.storing.quarantine import Origin, Quarantine, quarantine_of
 from oaipmhscraper.storing.silo_writer import BeforeStore, SiloWriter
 from oaipmhscraper.storing.storing_rules import Listing
-from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
+from oaipmhscraper.warc.reading import Recorded, read_warc
 from politeweb.addresses import without_credentials
 from politeweb.errors import RequestRefused, WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
+from politeweb.warc.reading import About, Damaged, warc_paths
 from recordsilo import PersistentState, Silo
 
 REPLAYING = "replaying"

@@ -1,32 +1,20 @@
-"""Exchanges out of WARC files, in the order they were recorded.
+"""Exchanges of OAI-PMH out of WARC files, in the order they were recorded.
 
 Our own files say which format a page belongs to; in those of others a page has that of
-its request, or of the page whose token asked for it. The digest of every record is
-held against its content.
-
-Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.
+its request, or of the page whose token asked for it.
 """
 
-import os
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.bufferedreaders import ChunkedDataReader
-from warcio.exceptions import ArchiveLoadFailed
-
 from oaipmhclient.transport.http_rules import unpack_page
-from oaipmhscraper.warc.responses import CUT, HARVEST, PREFIX, REQUEST
-from politeweb.answers import Answer, number_of
-from politeweb.codings import CodingBroken
-from politeweb.errors import ResponseTooLarge, WarcUnreadable, shortened
+from oaipmhscraper.warc.responses import HARVEST, PREFIX, REQUEST
+from politeweb.answers import Answer
 from politeweb.settings import MAX_RESPONSE
-from politeweb.warc_files import ends_within_record, next_record
+from politeweb.warc import reading
+from politeweb.warc.reading import About, Damaged, Said
 
 _HARVEST_ID = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 
@@ -51,216 +39,24 @@ class Recorded:
     metadata_prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
-    """Something in a file that cannot be used.
-
-    Attributes:
-        where: File and place.
-        reason: What is wrong, in words.
-        is_end: Whether the file just ends too early, as a killed process leaves it.
-        skipped: Bytes of the file that were passed over.
-    """
-
-    where: str
-    reason: str
-    is_end: bool = False
-    skipped: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.where} {self.reason}"
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a file says of itself: the fields of its ``warcinfo``, names in lower case."""
-
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
-def warc_paths(sources: Iterable[str]) -> list[str]:
-    """The files meant by paths of files and of directories; those of a directory by name.
-
-    Our names sort in the order written.
-
-    Raises:
-        WarcUnreadable: A path that is not there, or a directory without such files.
-    """
-    found: list[str] = []
-    for source in sources:
-        if not os.path.isdir(source):
-            found.append(source)
-            continue
-        inside = sorted(name for name in os.listdir(source) if name.endswith((".warc", ".warc.gz")))
-        if not inside:
-            raise WarcUnreadable(source, "holds no .warc or .warc.gz file")
-        found += [os.path.join(source, name) for name in inside]
-    for path in found:
-        if not os.path.isfile(path):
-            raise WarcUnreadable(path, "is not there")
-    return found
-
-
 def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damaged | About]:
-    """Read one file; answers to anything but OAI-PMH are passed over.
-
-    Args:
-        path: A file, packed record by record or not at all.
-        limit: Bytes of one answer.
-
-    Yields:
-        Each answer when its content was read whole; what is damaged, in its place. Reading
-        goes on with the next record that can be found.
-
-    Raises:
-        WarcUnreadable: The file cannot be opened, or is no WARC file.
-    """
-    name = os.path.basename(path)
-    try:
-        with open(path, "rb") as file:
-            yield from _records(file, name, limit)
-    except OSError as error:
-        raise WarcUnreadable(path, f"cannot be read: {error.strerror or error}") from error
+    """`read_exchanges`; answers to anything but OAI-PMH are passed over."""
+    for one in reading.read_exchanges(path, _is_oai, limit, unpack_page):
+        yield _recorded(one) if isinstance(one, reading.Recorded) else one
 
 
-_MALFORMED = (
-    ArchiveLoadFailed, EOFError, ValueError, AttributeError, TypeError, OverflowError, zlib.error,
-)  # fmt: skip
-"""What warcio 1.8 raises at a malformed record: AttributeError without a target URI, TypeError at
-a digest of an unknown algorithm, OverflowError at a length beyond 2**63."""
+def _is_oai(said: Said) -> bool:
+    return "verb" in _params(said)
 
 
-class _Incomplete(ValueError):
-    """A record that does not end where its length says, or has none."""
-
-
-def _records(file: BinaryIO, name: str, limit: int) -> Iterator[Recorded | Damaged | About]:
-    number, size = 0, os.fstat(file.fileno()).st_size
-    begin: int | None = 0
-    while begin is not None:
-        start = file.seek(begin)
-        records = ArchiveIterator(file, check_digests=True)
-        try:
-            for record in records:
-                found = _read(record, f"record {number + 1} of {name}", limit)
-                records.read_to_end()
-                is_framed = _is_framed(record, records)
-                is_told = is_framed or record.digest_checker.passed is not None
-                if found is not None and is_told:
-                    yield found
-                if not is_framed:
-                    raise _Incomplete("it is incomplete")
-                number += 1
-                start = records.offset
-            if start < size:
-                raise _Incomplete("it is incomplete")
-            begin = None
-        except _MALFORMED as error:
-            begin = next_record(file, start + 1)
-            is_last = begin is None and isinstance(error, _Incomplete) and not records.err_count
-            if is_last and ends_within_record(file, start):
-                yield Damaged(name, "ends in a half-written record", is_end=True)
-                return
-            if begin is None and number == 0:
-                raise WarcUnreadable(file.name, "is no WARC file") from error
-            skipped = (size if begin is None else begin) - start
-            reason = f"cannot be read ({_in_words(error)}); {skipped:,} bytes are passed over"
-            yield Damaged(f"what follows record {number} of {name}", reason, skipped=skipped)
-    if size == 0:
-        yield Damaged(name, "is empty", is_end=True)
-
-
-def _in_words(error: Exception) -> str:
-    return shortened(" ".join(str(error).split()))
-
-
-def _is_framed(record: Any, records: ArchiveIterator) -> bool:
-    """Whether a record that was read to its end, ends there.
-
-    warcio tells neither a member that cannot be unpacked to its end from one that ends, nor
-    a record without a length from one that takes all that follows.
-    """
-    packed = records.reader.decompressor
-    is_whole = packed is None or packed.eof
-    return is_whole and getattr(record.raw_stream, "limit", 1) == 0 and not records.err_count
-
-
-def _read(record: Any, where: str, limit: int) -> Recorded | Damaged | About | None:
-    """Read one record; None for one that is nothing to us."""
-    if record.rec_type == "warcinfo":
-        return About(_fields(record.content_stream().read()))
-    if record.rec_type != "response" or record.http_headers is None:
-        return None
-    said = record.rec_headers.get_header
-    params = _params(said(REQUEST), said("WARC-Target-URI") or "")
-    if "verb" not in params:
-        return None
-    raw = _content(record, limit)
-    if len(raw) > limit:
-        return Damaged(where, f"is longer than {limit:,} bytes")
-    if record.digest_checker.passed is False:
-        return Damaged(where, "is not what was recorded: its digest differs")
-    try:
-        answer = _answer(record, raw, limit)
-    except ResponseTooLarge as error:
-        what = "more" if error.memory is None else "what takes more memory to read"
-        return Damaged(where, f"unpacks to {what} than {limit:,} bytes allow")
-    harvest = said(HARVEST) or ""
+def _recorded(found: reading.Recorded) -> Recorded:
+    harvest = found.said(HARVEST) or ""
     harvest = harvest if _HARVEST_ID.fullmatch(harvest) else ""
-    return Recorded(params, answer, where, harvest, said(PREFIX) or "")
+    prefix = found.said(PREFIX) or ""
+    return Recorded(_params(found.said), found.answer, found.where, harvest, prefix)
 
 
-def _fields(content: bytes) -> dict[str, str]:
-    lines = content.decode("utf-8", "replace").splitlines()
-    parts = (line.partition(":") for line in lines)
-    return {name.strip().lower(): value.strip() for name, colon, value in parts if colon}
-
-
-def _params(asked: str | None, url: str) -> dict[str, str]:
-    query = urlsplit(url).query if asked is None else asked
+def _params(said: Said) -> dict[str, str]:
+    asked = said(REQUEST)
+    query = urlsplit(said("WARC-Target-URI") or "").query if asked is None else asked
     return dict(parse_qsl(query, keep_blank_values=True))
-
-
-def _content(record: Any, limit: int) -> bytes:
-    """The content as sent, or the first bytes beyond the limit; kept chunks are joined."""
-    coding = record.http_headers.get_header("transfer-encoding") or ""
-    chunked = coding.lower() == "chunked"
-    stream = ChunkedDataReader(record.raw_stream) if chunked else record.raw_stream
-    pieces = []
-    size = 0
-    while size <= limit and (piece := stream.read(1 << 20)):
-        pieces.append(piece)
-        size += len(piece)
-    return b"".join(pieces)
-
-
-def _answer(record: Any, raw: bytes, limit: int) -> Answer:
-    said = record.rec_headers.get_header
-    headers: dict[str, str] = {}
-    for name, value in record.http_headers.headers:
-        key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    url, cut = said("WARC-Target-URI") or "", said(CUT) or ""
-    try:
-        body = unpack_page(raw, headers.get("content-encoding", ""), limit, url)
-    except CodingBroken as broken:
-        body, cut = broken.got, cut or str(broken)
-    packed = None if body is raw else raw
-    status = record.http_headers.get_statuscode()
-    return Answer(
-        body,
-        url,
-        number_of(status) or 200,
-        headers,
-        packed,
-        _moment(said("WARC-Date")),
-        cut,
-    )
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -21,10 +21,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from oaipmhscraper.warc.responses import RecordingTransport, ResponseRecorder
-from politeweb import warc_files as files
 from politeweb.answers import Answer
 from politeweb.settings import HttpSettings
-from politeweb.warc_files import GzipMember, WarcName, warc_names, whole_length
+from politeweb.warc import files
+from politeweb.warc.files import GzipMember, WarcName, warc_names, whole_length
 
 HARVEST = "20261121T211331.123456Z"
 PARAMS = {"verb": "ListRecords", "resumptionToken": "a+b c|d"}

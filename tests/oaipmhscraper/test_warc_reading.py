@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc, warc_paths
+from oaipmhscraper.warc.reading import Recorded, read_warc
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import WarcUnreadable
+from politeweb.warc.reading import About, Damaged, warc_paths
 
 HARVEST = "20261121T211331.123456Z"
 URL = "https://repo.example/oai"

@@ -14,10 +14,11 @@ from fuzzing.target import Target
 from misbehaving.faults import repository_with
 
 from oaipmhscraper.replay.replay import replay
-from oaipmhscraper.warc.reading import About, Damaged, Recorded, read_warc
+from oaipmhscraper.warc.reading import Recorded, read_warc
 from oaipmhscraper.warc.responses import ResponseRecorder
 from politeweb.answers import Answer
 from politeweb.errors import RequestRefused, WarcUnreadable
+from politeweb.warc.reading import About, Damaged
 from recordsilo import Silo
 
 _URL = "https://repo.example/oai"
