@@ -129,10 +129,13 @@ class HarvestedRecord:
 
     @property
     def _view(self) -> RecordView:
-        return RecordView(self._place, self._manifest)
+        return RecordView(self._place, self._changes.seen)
 
     def _version(self, name: str | None = None) -> Version:
-        return self._manifest.version(self.currentversion if name is None else str(name))
+        changes = self._changes
+        if name is None:
+            name = changes.cursor or changes.seen.current_version
+        return changes.seen.version(str(name))
 
     @property
     def metadata(self) -> dict[str, Any]:

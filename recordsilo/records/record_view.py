@@ -28,12 +28,13 @@ class FileInfo:
     is_metadata: bool
 
 
-@dataclass(frozen=True, slots=True)
 class RecordView:
     """Reads the files that a manifest lists, wherever they are on disk now."""
 
-    place: RecordPlace
-    manifest: Manifest
+    __slots__ = ("manifest", "place")
+
+    def __init__(self, place: RecordPlace, manifest: Manifest) -> None:
+        self.place, self.manifest = place, manifest
 
     def open(self, version: str, path: str) -> BinaryIO:
         """Open a file for reading, also if another process has moved it since.
