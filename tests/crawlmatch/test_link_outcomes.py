@@ -111,6 +111,13 @@ def test_outcomes_are_a_column_of_tables(crawled: Silo) -> None:
     ]  # fmt: skip
 
 
+def test_outcomes_are_shown_in_lists_of_records(crawled: Silo) -> None:
+    for path in ("/records", "/search"):
+        text = page(crawled, path)
+        assert text.count('dir="auto">What became of links: ') == 2
+        assert "What became of links: http-4xx, landing-only</span>" in text
+
+
 def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
     text = page(crawled, "/records/oai+example,org+1")
     assert '<h2 id="panel-links">Links</h2>' in text

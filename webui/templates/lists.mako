@@ -12,6 +12,9 @@
 % if line.row.versions > 1:
       <span class="on">${counted("{n} version", "{n} versions", line.row.versions)}</span>
 % endif
+% for title, values in line.columns:
+      <span class="on" dir="auto">${title}: ${", ".join(values)}</span>
+% endfor
 ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
 % if line.sets:
       <ul class="sets" aria-label="${_('Sets')}">
