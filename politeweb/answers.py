@@ -62,7 +62,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt to be answered, as one who sets the tempo wants to know it.
+    """One attempt to be answered, for whoever sets how many requests are sent at once.
 
     Attributes:
         outcome: How it ended.

@@ -1,6 +1,6 @@
 """What becomes of a list's windows: cut, restarted, joined, given up (pure).
 
-The walk through a window says what it needs (`walk_values.Remedy`), its pages tell how
+The walk through a window says what it needs (`oaipmhclient.walk.values.Remedy`), its pages tell how
 much there is (`windows.Sight`); here that is turned into other windows.
 """
 
