@@ -1,15 +1,15 @@
-"""What can go wrong while curating: one tree, each message one sentence."""
+"""Errors of curation: one tree, each message one sentence."""
 
 
 class CurationError(Exception):
-    """Base of everything this package raises by itself."""
+    """Base of the errors of this package."""
 
 
 class NoFields(CurationError):
-    """A metadata file is not one whose fields can be edited one by one.
+    """The fields of a metadata file cannot be edited individually.
 
     Attributes:
-        reason: Why not, in words.
+        reason: Why not, for people.
     """
 
     def __init__(self, reason: str) -> None:
@@ -18,7 +18,7 @@ class NoFields(CurationError):
 
 
 class UnknownField(NoFields):
-    """A metadata format has no field of a name, and a value was to be written into it."""
+    """A value was to be written to a field that the metadata format does not have."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -26,15 +26,15 @@ class UnknownField(NoFields):
 
 
 class RuleRefused(CurationError, ValueError):
-    """A rule that means nothing; nothing was changed."""
+    """An invalid rule; nothing was changed."""
 
 
 class RuleNotFound(RuleRefused):
-    """There is no kept rule of that name."""
+    """There is no stored rule with that name."""
 
 
 class PatternTooSlow(CurationError):
-    """A pattern that does not come to an end on a value in the time allowed.
+    """A pattern exceeds the time limit on a value.
 
     Attributes:
         pattern: The pattern.
@@ -49,7 +49,7 @@ class PatternTooSlow(CurationError):
 
 
 class RecordTooSlow(CurationError):
-    """Rules that do not come to an end on a record in the time allowed."""
+    """Rules exceed the time limit on a record."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -59,11 +59,11 @@ class RecordTooSlow(CurationError):
 
 
 class TooMuch(CurationError):
-    """A record that a rule would make too large; the message says what it would get."""
+    """A rule would make a record too large; the message says how."""
 
 
 class JobNotFound(CurationError):
-    """There is no job of that id."""
+    """There is no job with that id."""
 
     def __init__(self, job_id: str) -> None:
         self.job_id = job_id
@@ -79,7 +79,7 @@ class JobUnreadable(CurationError):
 
 
 class JobBusy(CurationError):
-    """Somebody else is at work on the job."""
+    """Another process is working on the job."""
 
     def __init__(self, job_id: str) -> None:
         self.job_id = job_id
@@ -87,11 +87,11 @@ class JobBusy(CurationError):
 
 
 class SpreadsheetRefused(CurationError, ValueError):
-    """A spreadsheet that cannot be understood; nothing was changed."""
+    """An invalid spreadsheet; nothing was changed."""
 
 
 class SheetChanged(CurationError):
-    """A file exists where a sheet is to go, and is not the one last exported there."""
+    """The file at the path of an export is not the one last exported there."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -102,7 +102,7 @@ class SheetChanged(CurationError):
 
 
 class UpstreamRefused(CurationError):
-    """A decision about a record that there is nothing to decide about, or not so."""
+    """A decision that is not possible for this record."""
 
     def __init__(self, identifier: str, reason: str) -> None:
         self.identifier = identifier
@@ -111,4 +111,4 @@ class UpstreamRefused(CurationError):
 
 
 class MarkRefused(CurationError, ValueError):
-    """A mark that says nothing sensible; nothing was changed."""
+    """An invalid mark; nothing was changed."""

@@ -16,15 +16,17 @@ PROBLEMS = 1000
 
 
 def _usable_broker(_ctx: click.Context, _param: click.Parameter, url: str) -> str:
-    """The address, where Celery knows such a queue."""
+    """Return the address if Celery supports it."""
     scheme, is_address, _ = url.partition("://")
     if url:
         try:
-            from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # nobody else pays
+            from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415  # only if used
         except ImportError:
             fail("a broker needs the package celery: pip install 'recordsilo[fleet]'")
         if not (is_address and url.isascii()) or scheme.partition("+")[0] not in TRANSPORT_ALIASES:
-            raise click.BadParameter(f"{url!r} is no address of a queue; write redis://host/0")
+            raise click.BadParameter(
+                f"{url!r} is not the address of a broker; write redis://host/0"
+            )
     return url
 
 
@@ -34,8 +36,8 @@ broker_option = click.option(
     callback=_usable_broker,
     envvar="SILO_BROKER",
     metavar="URL",
-    help="Tell workers of jobs through this broker, such as redis://host/0; without one they look"
-    " at the Silo's ledger of jobs [also: the environment's SILO_BROKER].",
+    help="Notify workers through this broker, such as redis://host/0; without one they poll the"
+    " Silo's ledger of jobs [also: environment variable SILO_BROKER].",
 )
 
 
@@ -52,14 +54,14 @@ broker_option = click.option(
     "--do",
     "action",
     type=click.Choice([action.value for action in Action]),
-    help="Pause, resume or stop the job, or try again what it did not do.",
+    help="Pause, resume or stop the job, or retry what it did not do.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
 @broker_option
 def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broker: str) -> int:
-    """The jobs of the Silo DIR, the newest first; or one of them, with its receipt.
+    """List the jobs of the Silo DIR, newest first, or show one with its receipt.
 
-    The exit code is 1 where the JOB shown failed, or did not do all.
+    The exit code is 1 if the JOB failed or did not do everything.
     """
     if action and not job_id:
         raise click.UsageError("--do needs a JOB")
@@ -111,14 +113,18 @@ def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
 @click.command(epilog=example("silo worker myrepo", "silo worker myrepo --broker redis://host/0"))
 @click.argument("silo_dir", metavar="DIR")
 @click.option(
-    "--slots", type=click.IntRange(1, 64), default=4, show_default=True, help="Jobs at once."
+    "--slots",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Most jobs at a time.",
 )
 @broker_option
 def worker(*, silo_dir: str, slots: int, broker: str) -> None:
-    """Do the jobs of the Silo DIR until Ctrl-C or SIGTERM.
+    """Run the jobs of the Silo DIR until Ctrl-C or SIGTERM.
 
-    `silo serve` starts a worker by itself; this one is for jobs without the page, and for
-    another machine that has the same DIR and broker. Jobs that were stopped go on.
+    `silo serve` starts a worker itself. Use this command for jobs without the page, and on
+    another machine with the same DIR and broker. Interrupted jobs are continued.
     """
     from silowork.worker_process import run_worker  # noqa: PLC0415  # loads the kinds of jobs
 

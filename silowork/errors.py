@@ -1,8 +1,8 @@
-"""What can go wrong with jobs: each message one sentence."""
+"""Errors of jobs; each message is one sentence."""
 
 
 class JobsError(Exception):
-    """Base of what this room raises."""
+    """Base of the errors of this package."""
 
 
 class NoSuchJob(JobsError):
@@ -14,7 +14,7 @@ class NoSuchJob(JobsError):
 
 
 class JobRefused(JobsError, ValueError):
-    """A job that cannot be begun so, or an action that its state does not allow."""
+    """A job that cannot be started in this way, or an action that its state does not allow."""
 
 
 class LedgerUnreadable(JobsError):
@@ -26,7 +26,7 @@ class LedgerUnreadable(JobsError):
 
 
 class QueueUnreachable(JobsError):
-    """Nobody could be told that there is a job to do; it waits."""
+    """No worker could be notified of a job; the job waits."""
 
     def __init__(self, broker: str, reason: str) -> None:
         self.broker = broker
@@ -34,4 +34,4 @@ class QueueUnreachable(JobsError):
 
 
 class Interrupted(JobsError):
-    """The job was asked to end before its time; what it did is kept."""
+    """The job was interrupted; what it has done is stored."""

@@ -1,8 +1,8 @@
-"""The ledger of a Silo's jobs: the truth about each of them.
+"""The ledger of a Silo's jobs.
 
-One SQLite file, ``curation/jobs/ledger.sqlite``. The page writes what is wanted, the
-job's process how far it is; every change is one transaction that is on the medium when
-the call returns. Beside it lie the journals of bulk changes (`silocuration.batch.journal`).
+One SQLite file, ``curation/jobs/ledger.sqlite``. The page writes requests, the job's process
+its progress; every change is one transaction, which is on stable storage when the call
+returns. The same directory has the journals of bulk changes (`silocuration.batch.journal`).
 """
 
 import json
@@ -22,7 +22,7 @@ from silowork.values import ACTIVE, Advance, Ending, Job, Problem, State, Wish
 
 LEDGER = ("curation", "jobs", "ledger.sqlite")
 KEPT_PROBLEMS = 10_000
-"""Problems named of one job; further ones are counted."""
+"""Problems stored for one job; further ones are only counted."""
 
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}")
 _SCHEMA = """
@@ -67,7 +67,7 @@ _COLUMNS = (
 
 
 class JobLedger:
-    """The jobs of one Silo. Every method opens the file anew: any thread may call any.
+    """The jobs of one Silo. Every method opens the file itself, so any thread may call it.
 
     Raises (every method):
         LedgerUnreadable: The file is not a ledger, is corrupt, or the disk refuses it.
@@ -83,7 +83,7 @@ class JobLedger:
         """One job.
 
         Raises:
-            NoSuchJob: There is none.
+            NoSuchJob: There is no such job.
         """
         found = self._rows("WHERE id = ?", (job_id,))
         if not found:
@@ -91,17 +91,23 @@ class JobLedger:
         return found[0]
 
     def jobs(self, limit: int = 100, before: str = "") -> list[Job]:
-        """The newest jobs first; with `before`, those made before that job."""
+        """Return jobs, newest first; with `before`, those made before that job."""
         where = "WHERE id < ? ORDER BY id DESC LIMIT ?"
         return self._rows(where, (before or "~", limit))
 
     def active(self) -> list[Job]:
-        """Jobs that wait or run, the oldest first."""
+        """Return jobs that wait or run, oldest first."""
         found = self._rows("WHERE state IN (?, ?) ORDER BY id", ACTIVE)
         return [job for job in found if job.state in ACTIVE]
 
     def problems(self, job_id: str, limit: int = 200, after: int = 0) -> list[tuple[int, Problem]]:
-        """What a job did not do, numbered from 1."""
+        """Return what a job did not do, numbered from 1.
+
+        Args:
+            job_id: The job.
+            limit: Return at most so many.
+            after: Return those with higher numbers.
+        """
         with self._read() as connection:
             rows = connection.execute(
                 "SELECT number, identifier, reason FROM problem"
@@ -113,7 +119,7 @@ class JobLedger:
     # ------------------------------------------------------------------ writing
 
     def ledger_id(self) -> str:
-        """A text that no other ledger has, of 32 hexadecimal digits; made once."""
+        """Return the unique id of this ledger, 32 hexadecimal digits; made once."""
         with self._write() as connection:
             connection.execute(
                 "INSERT INTO ledger SELECT ? WHERE NOT EXISTS (SELECT 1 FROM ledger)",
@@ -130,7 +136,15 @@ class JobLedger:
         agent: str,
         job_id: str = "",
     ) -> Job:
-        """A new job, waiting; one of that id that is there already is returned as it is."""
+        """Add a waiting job; an existing job with that id is returned as it is.
+
+        Args:
+            kind: Name of the kind of job.
+            title: What the job is called.
+            arguments: The arguments of the kind, as JSON values.
+            agent: Who starts it.
+            job_id: Its id; by default a new one.
+        """
         job_id = job_id or new_id()
         with self._write() as connection:
             connection.execute(
@@ -141,15 +155,15 @@ class JobLedger:
         return self.job(job_id)
 
     def note_sent(self, job_id: str, *, sent: bool = True) -> None:
-        """Whether the queue was told of the job."""
+        """Note whether the queue was notified of the job."""
         self._set(job_id, (), sent=int(sent))
 
     def claim(self, job_id: str, most_crashes: int) -> Job | None:
-        """Begin a job, or go on with one whose process ended without a word.
+        """Start a job, or continue one whose process died.
 
         Returns:
-            The job, running now; None where there is nothing to do about it: it is
-            over, or paused, or was asked to be, or its process ended too often.
+            The job, now running; None if there is nothing to do: it is over or paused, or
+            was asked to be, or its process died too often.
         """
         job = self.job(job_id)
         if job.state not in ACTIVE:
@@ -172,7 +186,7 @@ class JobLedger:
         return None
 
     def note_crash(self, job_id: str, most_crashes: int) -> None:
-        """Note that an unfinished job's process ended without a word; give up after too many."""
+        """Note that the process of an unfinished job died; give up after too many times."""
         job = self.job(job_id)
         if job.state in ACTIVE and job.crashes >= most_crashes:
             self.end(job_id, Ending(False, sentence=_GAVE_UP.format(times=job.crashes + 1)))
@@ -181,20 +195,26 @@ class JobLedger:
             self._set(job_id, ACTIVE, **again)
 
     def advance(self, job_id: str, advance: Advance) -> Wish:
-        """Note how far the running job is; return what is asked of it."""
+        """Store the progress of the running job; return what was requested of it."""
         given = {"done": advance.done, "total": advance.total, "step": advance.step}
         self._set(job_id, (State.RUNNING,), **given)
         return self.job(job_id).wish
 
     def keep(self, job_id: str, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
-        """Note from where the running job goes on, and what it did not do so far."""
+        """Store where the running job continues after a stop, and what it did not do so far.
+
+        Args:
+            job_id: The job.
+            mark: Where it continues, as JSON values.
+            problems: What it did not do since the last call.
+        """
         with self._write() as connection:
             count = _add_problems(connection, job_id, problems)
             states = (State.RUNNING,)
             self._update(connection, job_id, states, mark=json.dumps(dict(mark)), problems=count)
 
     def end(self, job_id: str, ending: Ending) -> None:
-        """Note what came of a job; its problems replace those noted before, if there are any."""
+        """Store the result of a job; its problems, if any are given, replace the stored ones."""
         with self._write() as connection:
             if ending.problems is not None:
                 _forget_problems(connection, job_id)
@@ -216,9 +236,9 @@ class JobLedger:
             )
 
     def interrupt(self, job_id: str) -> State:
-        """Note that a job was interrupted; return its state, by what was asked of it.
+        """Note that a job was interrupted; return its new state, by what was requested.
 
-        What is asked after the last look is seen too: the state is decided here.
+        The request is read here, so even a late one counts.
         """
         with self._write() as connection:
             for wish, state in ((Wish.PAUSE, State.PAUSED), (Wish.STOP, State.STOPPED)):
@@ -232,10 +252,10 @@ class JobLedger:
         return self.job(job_id).state
 
     def ask(self, job_id: str, wish: Wish) -> bool:
-        """Ask a job to pause or to end; at once where it is not running.
+        """Request a job to pause or stop; immediate if it is not running.
 
         Returns:
-            Whether it could be asked: it is not over.
+            Whether this was possible: the job is not over.
         """
         rests = State.PAUSED if wish is Wish.PAUSE else State.STOPPED
         ended = "" if wish is Wish.PAUSE else now_text()
@@ -245,14 +265,14 @@ class JobLedger:
         return self._set(job_id, (State.RUNNING,), wish=wish)
 
     def requeue(self, job_id: str, states: Sequence[State]) -> bool:
-        """Let a job in one of these states wait for a worker again; the value says whether."""
+        """Let a job in one of these states wait for a worker again; return whether it does."""
         return self._set(
             job_id, states, state=State.QUEUED, wish=Wish.NONE, sent=0, crashes=0, sentence="",
             ended="",
         )  # fmt: skip
 
     def forget_problems(self, job_id: str) -> None:
-        """Before a job that was over is tried again."""
+        """Delete the stored problems of a job, before it is retried."""
         with self._write() as connection:
             _forget_problems(connection, job_id)
 
@@ -306,7 +326,7 @@ class JobLedger:
             raise LedgerUnreadable(self.path, error.strerror or str(error)) from error
 
 
-_GAVE_UP = "the job's process ended {times} times without a word, and was not begun again"
+_GAVE_UP = "the job's process died {times} times, and was not started again"
 
 
 def _forget_problems(connection: sqlite3.Connection, job_id: str) -> None:
@@ -315,7 +335,7 @@ def _forget_problems(connection: sqlite3.Connection, job_id: str) -> None:
 
 
 def _add_problems(connection: sqlite3.Connection, job_id: str, problems: Iterable[Problem]) -> int:
-    """Add to the problems of a job, as far as they are kept; return how many there are."""
+    """Add problems to a job, up to the limit; return how many it has."""
     (count,) = connection.execute("SELECT problems FROM job WHERE id = ?", (job_id,)).fetchone()
     stream = enumerate(problems, int(count) + 1)
     kept = islice(stream, max(0, KEPT_PROBLEMS - int(count)))
@@ -330,17 +350,17 @@ def _add_problems(connection: sqlite3.Connection, job_id: str, problems: Iterabl
 
 
 def _job(row: Sequence[Any]) -> Job:
-    """A job of its row; one that cannot be read has failed, so that others are still run."""
+    """Read a job from its row; an unreadable one counts as failed, so that others still run."""
     try:
         return _sound(row)
     except (ValueError, RecursionError) as error:
         job_id, kind, title = (one if isinstance(one, str) else repr(one) for one in row[:3])
-        reason = f"its entry in the ledger of jobs cannot be read ({error}); begin it again"
+        reason = f"its entry in the ledger of jobs cannot be read ({error}); start it again"
         return Job(job_id, kind, title, {}, "", "", State.FAILED, sentence=reason)
 
 
 def _sound(row: Sequence[Any]) -> Job:
-    """Raises ValueError or RecursionError where a value is not of its column."""
+    """Read a valid row; raises ValueError or RecursionError if a value is invalid."""
     (
         job_id, kind, title, arguments, agent, made, state, wish, sent, begun, ended, crashes,
         done, total, step, counts, text, report, sentence, problems, mark, revision,

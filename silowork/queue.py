@@ -1,9 +1,8 @@
-"""How workers are told of jobs: by a broker, through Celery; without one not at all.
+"""How workers are notified of jobs: by a broker, through Celery.
 
-Messages carry nothing but the name of a job, and are hints: one that is lost, or comes
-twice, changes nothing, since the ledger says what there is to do. Without a broker the
-worker looks at the ledger. Each Silo has a queue of its own, so that several share a
-broker.
+A message has only the name of a job, and is a hint: a lost or repeated message changes
+nothing, because the ledger says what to do. Without a broker the worker polls the ledger.
+Each Silo has its own queue, so that several can share a broker.
 """
 
 import hashlib
@@ -27,11 +26,11 @@ _SECONDS_TO_REACH = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Where messages go.
+    """Where messages are sent.
 
     Attributes:
         silo_path: The Silo's directory.
-        url: Such as ``redis://127.0.0.1:6379/0``; empty where workers look at the ledger.
+        url: Such as ``redis://127.0.0.1:6379/0``; empty if workers poll the ledger.
     """
 
     silo_path: str
@@ -39,33 +38,33 @@ class Broker:
 
     @property
     def shown(self) -> str:
-        """How people name it, without a password."""
+        """The URL to show to people, without a password."""
         scheme, _, rest = self.url.rpartition("//")
         return f"{scheme}//{rest.rpartition('@')[2]}"
 
     @property
     def folder(self) -> str:
-        """Where the log of the worker lies that `silo serve` starts."""
+        """The directory for the log of the worker that `silo serve` starts."""
         return os.path.join(self.silo_path, ".silo", "queue")
 
     def queue(self) -> str:
-        """The name of the Silo's own queue, the same for everyone who works on its jobs.
+        """Return the name of the Silo's own queue, the same for all its workers.
 
-        The ledger tells apart Silos that two machines keep in directories of one name, the
-        directory tells a Silo from its copy.
+        The ledger's id distinguishes Silos in directories of the same name on two machines;
+        the directory distinguishes a Silo from its copy.
 
         Raises:
-            LedgerUnreadable: The ledger cannot be read, or be made where there is none.
+            LedgerUnreadable: The ledger cannot be read, or not be made if it is missing.
         """
         place = os.path.realpath(self.silo_path).encode("utf-8", "surrogateescape")
         identity = JobLedger(self.silo_path).ledger_id().encode() + place
         return f"silo-{hashlib.sha256(identity).hexdigest()[:32]}"
 
     def app(self, queue: str = "") -> "Celery":
-        """The Celery application that speaks to it; nothing is opened yet.
+        """Return the Celery application for this broker; opens nothing.
 
         Args:
-            queue: Where it sends to and takes from; empty where it does neither.
+            queue: The queue to send to and receive from; empty for neither.
 
         Cost: the first call loads Celery, of the extra ``fleet``.
         """
@@ -94,23 +93,23 @@ class Broker:
 
 
 class Sender:
-    """Tells workers that there is a job to do."""
+    """Notifies workers of jobs."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
     def send(self, job_id: str) -> None:
-        """Tell of a job.
+        """Notify a worker of a job.
 
         Raises:
-            QueueUnreachable: Nobody could be told.
+            QueueUnreachable: The broker cannot be reached.
             LedgerUnreadable: See `Broker.queue`.
         """
         with self._connected(self._broker.queue()) as (app, connection):
             app.send_task(TASK, (job_id,), connection=connection, retry=False)
 
     def reach(self) -> None:
-        """Look whether the queue can be reached.
+        """Check that the broker can be reached.
 
         Raises:
             QueueUnreachable: It cannot.

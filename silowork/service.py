@@ -1,4 +1,4 @@
-"""What the page and the command line do with jobs: begin, look, ask, try again."""
+"""What the page and the command line do with jobs: start, read, control, retry."""
 
 import os
 import threading
@@ -22,10 +22,10 @@ class Jobs:
     """The jobs of one Silo.
 
     Attributes:
-        broker: Where workers are told of them.
-        ledger: What is known of them.
-        by_worker: Whether workers do them; else each has a thread of this process, as in an
-            application that runs without `silo serve`.
+        broker: How workers are notified of new jobs.
+        ledger: The stored jobs.
+        by_worker: Whether workers run them; if not, each runs in a thread of this process, as
+            in an application without `silo serve`.
     """
 
     broker: Broker
@@ -34,23 +34,25 @@ class Jobs:
 
     @classmethod
     def of(cls, silo_path: str, broker_url: str = "", *, by_worker: bool = True) -> "Jobs":
-        """The jobs of the Silo in a directory; nothing is written or opened yet."""
+        """Return the jobs of the Silo in a directory; opens and writes nothing."""
         path = os.path.abspath(silo_path)
         return cls(Broker(path, broker_url), JobLedger(path), by_worker)
 
     def begin(
         self, kind: str, title: str, arguments: Mapping[str, Any], agent: str, job_id: str = ""
     ) -> Job:
-        """Begin a job: it is kept, and a worker is told, now or as soon as one can be.
+        """Start a job: store it, and notify a worker, now or as soon as one can be reached.
 
         Args:
-            arguments: What the kind needs, as JSON values.
-            agent: Who asks for it.
-            job_id: Its id, where it has one already; a job of that id is not begun twice.
+            kind: Name of the kind of job.
+            title: What the job is called.
+            arguments: The arguments of the kind, as JSON values.
+            agent: Who starts it.
+            job_id: Its id, if it already has one; an existing job is not started twice.
 
         Raises:
-            JobRefused: No such kind.
-            LedgerUnreadable: It could not be kept, and is not begun.
+            JobRefused: There is no such kind.
+            LedgerUnreadable: The job could not be stored, and was not started.
         """
         kind_of(kind)
         job = self.ledger.add(kind, title, arguments, agent, job_id)
@@ -59,7 +61,7 @@ class Jobs:
     def go_on(
         self, kind: str, title: str, arguments: Mapping[str, Any], agent: str, job_id: str
     ) -> Job:
-        """Begin the job of an id, or go on with it where it was paused, stopped or is over.
+        """Start the job with this id, or continue it if it was paused, stopped or is over.
 
         Args, Raises: See `begin`.
         """
@@ -70,11 +72,11 @@ class Jobs:
         return self._tell(self.ledger.job(job_id))
 
     def act(self, job_id: str, action: Action) -> Job:
-        """Pause, resume, stop, or try again what failed or was stopped.
+        """Pause, resume, stop, or retry what failed or was stopped.
 
         Raises:
-            NoSuchJob: There is none.
-            JobRefused: It is in no state for that.
+            NoSuchJob: There is no such job.
+            JobRefused: Its state does not allow this.
         """
         job = self.ledger.job(job_id)
         if action not in job.actions or not self._do(job, action):
@@ -83,10 +85,10 @@ class Jobs:
         return self._tell(job) if job.state is State.QUEUED else job
 
     def problem(self, is_waiting: bool = True) -> str:
-        """Why jobs wait, in a sentence; empty where a worker is at work.
+        """Why jobs wait, in a sentence; empty if a worker is running.
 
         Args:
-            is_waiting: Whether a job does; else there is nothing to say.
+            is_waiting: Whether a job waits; if not, the result is empty.
         """
         if not self.by_worker or not is_waiting:
             return ""
@@ -108,7 +110,7 @@ class Jobs:
         return self.ledger.requeue(job.job_id, (job.state,))
 
     def _tell(self, job: Job) -> Job:
-        """Tell a worker; where that fails the job waits, and the worker finds it by itself."""
+        """Notify a worker; if that fails, the job waits until the worker finds it in the ledger."""
         if job.sent or job.state not in ACTIVE:
             return job
         if not self.by_worker:
@@ -132,10 +134,10 @@ class Jobs:
         return ""
 
 
-_NO_WORKER = "Jobs wait: no worker is at work. One begins with `silo serve`, or with `silo worker`."
+_NO_WORKER = "Jobs wait: no worker is running. Start one with `silo serve` or `silo worker`."
 _VERBS = {
     Action.PAUSE: "be paused",
     Action.RESUME: "be resumed",
     Action.STOP: "be stopped",
-    Action.RETRY: "be tried again",
+    Action.RETRY: "be retried",
 }

@@ -1,4 +1,4 @@
-"""The store's own kinds of jobs, audits and indexing: they change no record."""
+"""The store's own kinds of jobs: audits and indexing. They change no record."""
 
 import time
 from dataclasses import asdict
@@ -14,7 +14,7 @@ SECONDS_BETWEEN_MARKS = 2.0
 
 
 def audit(work: Work) -> Ending:
-    """Compare disk and manifests; ``share`` of the records byte for byte (1: all)."""
+    """Compare disk and manifests, and ``share`` of the records byte for byte (1: all)."""
     so_far = _begin(work)
     found: list[Problem] = []
     noted = time.monotonic()
@@ -27,7 +27,7 @@ def audit(work: Work) -> Ending:
             work.keep(asdict(so_far), found)
             found, noted = [], time.monotonic()
         if asked:
-            raise Interrupted("the audit was asked to end")
+            raise Interrupted("the audit was interrupted")
     work.keep({}, found)
     return _ending(so_far)
 
@@ -39,7 +39,7 @@ def _begin(work: Work) -> Pass:
 
 
 def _total(work: Work) -> int | None:
-    """How many records there are to look at, as the job was made with."""
+    """Number of records, as given when the job was made."""
     total = work.arguments.get("records")
     return int(total) if total else None
 
@@ -67,7 +67,7 @@ def _ending(looked: Pass) -> Ending:
 
 
 def reindex(work: Work) -> Ending:
-    """Bring the index in step with the manifests."""
+    """Update the index from the manifests."""
 
     def show(done: int) -> None:
         work.advanced(done)
@@ -91,7 +91,7 @@ def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
     except ValueError:
         percent = 0.0
     if not 0 < percent <= 100:
-        raise JobRefused("the share of an audit is more than 0 % and at most 100 %")
+        raise JobRefused("the share of an audit must be more than 0 % and at most 100 %")
     title = f"Audit: {percent:g} % of the records byte for byte"
     return Asked(title, {"share": percent / 100, "records": records})
 

@@ -1,4 +1,4 @@
-"""A job as a value, and which state follows which (pure)."""
+"""A job as a value, and its transitions (pure)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,23 +7,23 @@ from typing import Any
 
 
 class State(StrEnum):
-    """How a job stands."""
+    """State of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
     PAUSED = "paused"
-    DONE = "done"  # with nothing left out
+    DONE = "done"  # completely
     FAILED = "failed"  # ended early, or with records that failed
-    STOPPED = "stopped"  # somebody ended it
+    STOPPED = "stopped"  # by a person
 
 
 ACTIVE = (State.QUEUED, State.RUNNING)
-"""States that a worker has to do something about."""
+"""States of jobs that a worker has to run."""
 OVER = (State.DONE, State.FAILED, State.STOPPED)
 
 
 class Wish(StrEnum):
-    """What somebody asked of a job that is running."""
+    """What was requested of a running job."""
 
     NONE = ""
     PAUSE = "pause"
@@ -41,12 +41,12 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """How far a job is.
+    """Progress of a job.
 
     Attributes:
-        done: Records dealt with, of the step.
-        total: How many there will be; None where nobody knows.
-        step: What is being done, where a job has several steps.
+        done: Records processed in this step.
+        total: Number of records of the step; None if unknown.
+        step: The current step, if the job has several.
     """
 
     done: int = 0
@@ -55,13 +55,13 @@ class Advance:
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1; None where the end is not known."""
+        """Between 0 and 1; None if the total is unknown."""
         return min(1.0, self.done / self.total) if self.total else None
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that was not done: of a record, or (without one) of the whole."""
+    """Something that was not done, for a record or (without identifier) for the whole job."""
 
     identifier: str
     reason: str
@@ -69,15 +69,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What came of a run that ended by itself.
+    """Result of a run that was not interrupted.
 
     Attributes:
-        whole: Whether all was done, with nothing failed or left out.
-        text: The receipt, for a person.
-        report: The same as JSON values.
-        counts: Numbers worth a line each, in their order.
-        problems: What was not done; may be a stream. None: what the run noted itself.
-        sentence: Why it ended early; empty where it came to its end.
+        whole: Whether everything was done, without failures or omissions.
+        text: The receipt, for people.
+        report: The receipt as JSON values.
+        counts: Numbers to show, in this order.
+        problems: What was not done; may be a stream. None: what the run stored itself.
+        sentence: Why it ended early; empty if it completed.
     """
 
     whole: bool
@@ -89,26 +89,26 @@ class Ending:
 
     @property
     def state(self) -> State:
-        """Never `DONE` where anything failed."""
+        """`DONE` only if nothing failed."""
         return State.DONE if self.whole and not self.sentence else State.FAILED
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as its ledger has it.
+    """A job as stored in its ledger.
 
     Attributes:
-        job_id: By which it is found again.
+        job_id: Its id.
         kind: One of `silowork.kinds`.
-        arguments: What the kind needs to know, as JSON values.
-        agent: Who asked for it.
-        made: When, in the form of manifests; UTC. So are `begun` and `ended`.
-        wish: What was asked of it while it runs.
-        sent: Whether the queue was told.
-        crashes: How often its process ended without a word, one after the other.
-        problems: How many were noted.
-        mark: From where it goes on; empty: from its beginning, or from its own journal.
-        revision: Counts up with each change.
+        arguments: The arguments of the kind, as JSON values.
+        agent: Who started it.
+        made: When; UTC, in the form of manifests. So are `begun` and `ended`.
+        wish: What was requested while it runs.
+        sent: Whether the queue was notified.
+        crashes: How often its process died, consecutively.
+        problems: How many were stored.
+        mark: Where it continues; empty: at the beginning, or by its own journal.
+        revision: Increases with each change.
     """
 
     job_id: str
@@ -134,12 +134,12 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens to it unless somebody asks."""
+        """Whether nothing more happens to it without a request."""
         return self.state in OVER
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """What a person can do to it now."""
+        """The actions that its state allows."""
         if self.state in ACTIVE:
             return () if self.wish else (Action.PAUSE, Action.STOP)
         if self.state is State.PAUSED:

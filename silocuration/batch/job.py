@@ -1,8 +1,8 @@
-"""Changing many records as a job: preview, apply, go on after a stop, undo.
+"""Changing many records as a job: preview, apply, continue after a stop, undo.
 
 A page of records is one group commit of the Silo. Before it the journal says *begun*,
-with all that undoing needs; after it *done*. Killed in between, the next run compares
-the record's mark with the one noted: either it was written, or it is done again.
+with everything that undo needs; after it *done*. After a kill in between, the next run
+compares the record's mark with the stored one, to see whether the change was written.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ from silocuration.errors import JobBusy
 
 GONE = "is not in this Silo"
 LISTED = 1000
-"""Records passed over that a preview or a report names."""
+"""Most skipped records that a preview or a report names."""
 PAGE = 200
 """Records in one group commit."""
 
@@ -46,7 +46,7 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One record of a preview: its fields that differ, before and after, and the files written."""
+    """A record of a preview: its changed fields, before and after, and the files written."""
 
     identifier: str
     before: tuple[tuple[str, str, str], ...]
@@ -62,11 +62,11 @@ class Preview:
     Attributes:
         records: How many are selected.
         changed: How many of them would be changed.
-        values: How many values would come, go or change.
+        values: How many values would be added, removed or changed.
         copies: How many working copies would be made.
         skipped: Reason → how many records.
         samples: Some of the changes.
-        whole: Whether all that are selected were looked at.
+        whole: Whether all selected records were read.
         remarks: Sentences on fields that no record has.
         passed_over: (identifier, reason) of the first `LISTED` that are skipped.
     """
@@ -84,14 +84,14 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """How far a job is.
+    """State of a job.
 
     Attributes:
-        job_id: By which it is found again.
-        about: What it is: title, agent, started, kind.
-        counts: How many records are how far.
+        job_id: Its id.
+        about: Title, agent, start, kind.
+        counts: Number of records in each state.
         values: How many values were changed.
-        skipped: (identifier, reason) of some that were passed over.
+        skipped: (identifier, reason) of some skipped records.
         kept: (identifier, reason) of some that could not be undone.
     """
 
@@ -104,13 +104,13 @@ class JobReport:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to be done, or to be undone."""
+        """Whether nothing is left to do or to undo."""
         open_states = (Doing.PLANNED, Doing.BEGUN, Doing.UNDOING)
         return not any(self.counts.get(state) for state in open_states)
 
     @property
     def whole(self) -> bool:
-        """Whether every record was dealt with, and none passed over."""
+        """Whether every record was processed, and none skipped or kept."""
         passed = self.counts.get(Doing.SKIPPED, 0) + self.counts.get(Doing.KEPT, 0)
         return self.is_finished and not passed
 
@@ -142,12 +142,16 @@ def preview(
     """Say what a job would do; writes nothing.
 
     Args:
-        most: Records that are looked at; None for all.
-        seconds: After which no further record is looked at; None for no end.
+        silo: The Silo.
+        spec: The job.
+        samples: Most changes to show.
+        progress: Called after every record with the number of records read.
+        most: Most records to read; None for all.
+        seconds: Time limit, after which no further record is read; None for no limit.
 
     Raises:
-        RecordNotFound, SearchError, IndexProblem: The records meant cannot be found.
-        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
+        RecordNotFound, SearchError, IndexProblem: The selected records cannot be found.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are invalid or too slow.
 
     Cost: reads the manifest and one file of every record.
     """
@@ -220,9 +224,11 @@ def _sample(identifier: str, change: RecordChange) -> Sample:
 
 
 def create_job(silo: Silo, spec: JobSpec, *, agent: str, message: str = "") -> str:
-    """Plan a job over the records that are meant now; return its id. Changes no record.
+    """Plan a job for the records selected now; return its id. Changes no record.
 
     Args:
+        silo: The Silo.
+        spec: The job.
         agent: Who changes the records, as their versions' origins and logs say.
         message: Why; by default the job's title.
     """
@@ -235,16 +241,19 @@ def create_job(silo: Silo, spec: JobSpec, *, agent: str, message: str = "") -> s
 def run_job(
     silo: Silo, job_id: str, *, progress: Progress | None = None, stop: Stop | None = None
 ) -> JobReport:
-    """Do what is left of a job; harmless when nothing is.
+    """Do the rest of a job; does nothing if it is finished.
 
     Args:
-        progress: Told after every page how many records are dealt with.
-        stop: Asked before every page; True ends the run there, and another goes on.
+        silo: The Silo.
+        job_id: The job.
+        progress: Called after every page with the number of records processed.
+        stop: Called before every page; True ends the run, and another run continues.
 
     Raises:
         JobNotFound, JobUnreadable, JobBusy
-        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault; the page is not written.
-        RecordSiloError, OSError: The store failed; the page is looked at by the next run.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are invalid or too slow; the
+            page is not written.
+        RecordSiloError, OSError: The store failed; the next run checks the page.
     """
     with held(silo, job_id), JobJournal.open(silo.path, job_id) as journal:
         about = journal.about()
@@ -275,10 +284,17 @@ def undo_job(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> JobReport:
-    """Take back what a job changed, in any order with other jobs.
+    """Undo a job; jobs can be undone in any order.
 
-    A record whose version is not as the job left it is kept as it is, and listed;
-    once what changed it is undone, undoing the job again takes it back too.
+    A record that changed since the job is kept as it is, and listed; if that other change
+    is undone, undoing the job again restores the record too.
+
+    Args:
+        silo: The Silo.
+        job_id: The job.
+        agent: Who undoes it.
+        progress: See `run_job`.
+        stop: See `run_job`.
 
     Raises:
         See `run_job`.
@@ -298,7 +314,7 @@ def undo_job(
 
 
 def report_of(journal: JobJournal, *, listed: int = LISTED) -> JobReport:
-    """How far a job is; names at most ``listed`` of the records passed over."""
+    """Return the state of a job, with at most ``listed`` skipped and kept records each."""
 
     def reasons(state: Doing) -> tuple[tuple[str, str], ...]:
         return tuple((one.identifier, one.reason) for one in journal.entries(state, limit=listed))
@@ -314,7 +330,7 @@ def report_of(journal: JobJournal, *, listed: int = LISTED) -> JobReport:
 
 
 def job_report(silo: Silo, job_id: str) -> JobReport:
-    """How far a job is.
+    """Return the state of a job.
 
     Raises:
         JobNotFound, JobUnreadable
@@ -324,13 +340,13 @@ def job_report(silo: Silo, job_id: str) -> JobReport:
 
 
 def job_reports(silo: Silo) -> Iterator[JobReport]:
-    """The Silo's jobs, the newest first."""
+    """Return the Silo's jobs, newest first."""
     for job_id in job_ids(silo.path):
         yield job_report(silo, job_id)
 
 
 def changed_by_rule(silo: Silo, name: str) -> frozenset[str]:
-    """The records that jobs of a kept rule changed, and that were not undone."""
+    """Return the records changed by jobs of a stored rule, except those undone."""
     found: set[str] = set()
     for job_id in job_ids(silo.path):
         with JobJournal.open(silo.path, job_id) as journal:
@@ -341,10 +357,10 @@ def changed_by_rule(silo: Silo, name: str) -> frozenset[str]:
 
 @contextlib.contextmanager
 def held(silo: Silo, job_id: str) -> Iterator[None]:
-    """Keep others from a job meanwhile.
+    """Lock a job.
 
     Raises:
-        JobBusy: Somebody is at it.
+        JobBusy: Another process works on it.
     """
     with Locks(os.path.join(silo.path, ".silo", "locks")).hold_name_if_free(
         f"job-{job_id}"
@@ -359,7 +375,7 @@ def held(silo: Silo, job_id: str) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Page:
-    """What is noted of a page while it is made."""
+    """What is collected while a page is processed."""
 
     written: list[Entry] = member(default_factory=list)
     settled: list[Entry] = member(default_factory=list)
@@ -402,7 +418,7 @@ def _apply_page(
 def _carry_out(
     edit: RecordEdit, entry: Entry, change: RecordChange, agent: str, message: str
 ) -> Entry:
-    """Do a change in an edit; return what the journal keeps of it."""
+    """Apply a change to an edit; return its journal entry."""
     source = edit.manifest.version(change.source)
     cursor = edit.manifest.current_version
     log = (
@@ -470,7 +486,7 @@ def _undo_page(silo: Silo, journal: JobJournal, page: Sequence[Entry], agent: st
 
 
 def _given_back(edit: RecordEdit, entry: Entry) -> list[ValueChange]:
-    """The values that undoing a record's change will change."""
+    """Return the values that undoing a record's change will change."""
     if entry.made or not edit.manifest.has(entry.version):
         return [("version", entry.version, None)]
     known = edit.manifest.version(entry.version)
@@ -486,7 +502,7 @@ def _given_back(edit: RecordEdit, entry: Entry) -> list[ValueChange]:
 def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
     manifest = edit.manifest
     if not manifest.has(entry.version):
-        raise CannotChange(f"has no version {entry.version} any more")
+        raise CannotChange(f"no longer has a version {entry.version}")
     version = manifest.version(entry.version)
     if mark_of(version) != entry.mark_after:
         raise CannotChange("was changed since")
@@ -510,8 +526,8 @@ def _take_back(edit: RecordEdit, entry: Entry, log: str) -> None:
 
 
 def _cursor_without(manifest: Manifest, entry: Entry) -> str:
-    """What is current without the version that the job made: what a harvest brought since,
-    else what was current before.
+    """Return the current version after removing the one that the job made: the latest
+    harvested since, or else the one that was current before.
     """
     names = [one.name for one in manifest.versions]
     since = manifest.versions[names.index(entry.version) + 1 :]
@@ -519,17 +535,17 @@ def _cursor_without(manifest: Manifest, entry: Entry) -> str:
 
 
 def _check_as_written(edit: RecordEdit, entry: Entry) -> None:
-    """Look at the disk: what was edited outside is not in the manifest yet."""
+    """Compare with the disk: external edits are not in the manifest yet."""
     version = edit.manifest.version(entry.version)
     for path in version.metadata_files if entry.made else (entry.files or {}):
         known = (version.digests or {}).get(path)
         found = hashlib.sha256(edit.read(entry.version, path)).hexdigest()
         if known is not None and known.sha256 != found:
-            raise CannotChange(f"{path} was edited outside since")
+            raise CannotChange(f"{path} was edited with another program since")
 
 
 def _settle(silo: Silo, journal: JobJournal) -> None:
-    """Look at what an earlier run was about to write, and note what became of it."""
+    """Find out whether an earlier run wrote what it had begun, and note it."""
     for entry in journal.entries(Doing.BEGUN):
         mark = _mark_now(silo, entry)
         state = Doing.DONE if mark == entry.mark_after else Doing.PLANNED

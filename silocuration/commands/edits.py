@@ -52,14 +52,14 @@ everything = click.option("--all", "everything", is_flag=True, help="All records
 
 @click.group()
 def rules() -> None:
-    """Rules over many records: they lie in a Silo's curation/rules, as TOML."""
+    """Rules for many records, stored as TOML in the Silo's curation/rules."""
 
 
 @rules.command("list", epilog=example("silo rules list myrepo"))
 @directory
 @as_json
 def list_rules(*, silo_dir: str, as_json: bool) -> int:
-    """List a Silo's rules: name, how many changes, whether kept, and title."""
+    """List a Silo's rules: name, number of changes, whether kept, and title."""
     code = ExitCode.OK
     found: list[dict[str, Any]] = []
     with sentences(), open_silo(silo_dir) as silo:
@@ -88,13 +88,13 @@ def list_rules(*, silo_dir: str, as_json: bool) -> int:
 @directory
 @click.argument("name")
 @click.option("-n", "--samples", type=click.IntRange(0, 1000), default=5, show_default=True,
-              help="Show so many of the changes.")  # fmt: skip
+              help="Show this many changes.")  # fmt: skip
 @as_json
 @quiet
 def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: bool) -> int:
-    """Say what a rule would do: how many records and values, and some of them. Writes nothing.
+    """Show what a rule would do: how many records and values, with samples. Writes nothing.
 
-    NAME is the rule's, or the path of a TOML file.
+    NAME is the name of a rule, or the path of a TOML file.
     """
     with sentences(), open_silo(silo_dir) as silo:
         return _show_preview(silo, _rules(silo, name), samples, as_json=as_json, quiet=quiet)
@@ -110,9 +110,9 @@ def test_rules(*, silo_dir: str, name: str, samples: int, as_json: bool, quiet: 
 def apply_rules(
     *, silo_dir: str, name: str, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
 ) -> int:
-    """Apply a rule to the records it selects, in their working copies; can be undone.
+    """Apply a rule to the working copies of the records it selects; can be undone.
 
-    NAME is the rule's, or the path of a TOML file.
+    NAME is the name of a rule, or the path of a TOML file.
     """
     with sentences(), open_silo(silo_dir) as silo:
         spec = _rules(silo, name)
@@ -132,7 +132,7 @@ def _rules(silo: Silo, name: str) -> JobSpec:
 
 @click.group()
 def sheet() -> None:
-    """Records as a spreadsheet (CSV), and the edited spreadsheet back into the Silo."""
+    """Export records to a spreadsheet (CSV), and import it after editing."""
 
 
 @sheet.command("export", epilog=example(
@@ -153,7 +153,7 @@ def export_sheet(
     *, silo_dir: str, file: str, select: Selection, everything: bool, columns: tuple[str, ...],
     on_conflict: str, quiet: bool,
 ) -> None:  # fmt: skip
-    """Write records into a CSV file: a row each, a column for each field and language.
+    """Write records to a CSV file: one row each, one column per field and language.
 
     Several values in a cell are separated by ||. Do not change the columns identifier and
     mark; the import leaves rows and columns that you delete alone. A FILE that you edited
@@ -186,10 +186,9 @@ def export_sheet(
 def import_sheet(
     *, silo_dir: str, file: Any, agent: str, message: str, dry_run: bool, as_json: bool, quiet: bool
 ) -> int:
-    """Take an edited CSV file into the working copies of its records; can be undone.
+    """Import an edited CSV file into the working copies of its records; can be undone.
 
-    A record that changed since the export is passed over where the row says something
-    else than the record.
+    A record that has changed since the export is skipped if its row differs from it.
     """
     with sentences(), open_silo(silo_dir) as silo:
         spec = sheet_job(read_csv(file.read()), f"Spreadsheet {file.name}")
@@ -208,7 +207,7 @@ def import_sheet(
 @directory
 @click.argument("file", required=False, type=click.File("rb"))
 @click.option("--as", "path", metavar="PATH", help="Its path in the version.")
-@click.option("--premis", is_flag=True, help="PREMIS 3 made from each record's own history.")
+@click.option("--premis", is_flag=True, help="PREMIS 3 from each record's version history.")
 @selecting
 @everything
 @why
@@ -220,7 +219,7 @@ def attach(
     everything: bool, agent: str, message: str,
     dry_run: bool, as_json: bool, quiet: bool,
 ) -> int:  # fmt: skip
-    """Put a file into the working copy of each record selected; can be undone."""
+    """Add a file to the working copy of each selected record; can be undone."""
     if (file is None) == (not premis):
         fail("give a FILE or --premis")
     content = None if file is None else file.read(MAX_BYTES + 1)
@@ -238,14 +237,14 @@ def attach(
 
 @click.group()
 def bulk() -> None:
-    """Jobs that changed many records: what they did, going on, and undoing."""
+    """Batch edits: list, show, resume, undo."""
 
 
 @bulk.command("list", epilog=example("silo bulk list myrepo"))
 @directory
 @as_json
 def list_jobs(*, silo_dir: str, as_json: bool) -> None:
-    """List the jobs, the newest first: id, how far, who, and what for."""
+    """List the batch edits, newest first: id, progress, agent, title."""
     with sentences(), open_silo(silo_dir) as silo:
         reports = list(job_reports(silo))
     if as_json:
@@ -261,7 +260,7 @@ def list_jobs(*, silo_dir: str, as_json: bool) -> None:
 @click.argument("job")
 @as_json
 def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
-    """Say what a job did, and which records it passed over."""
+    """Show what a batch edit did, and which records it skipped."""
     with sentences(), open_silo(silo_dir) as silo:
         _show(job_report(silo, job), as_json=as_json)
 
@@ -272,7 +271,7 @@ def show_job(*, silo_dir: str, job: str, as_json: bool) -> None:
 @as_json
 @quiet
 def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
-    """Go on with a job that was stopped."""
+    """Continue a batch edit that was stopped."""
     with sentences(job), open_silo(silo_dir) as silo:
         return _run(silo, job, as_json=as_json, quiet=quiet)
 
@@ -284,7 +283,7 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 @as_json
 @quiet
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
-    """Take back what a job changed. Records changed since are kept as they are, and named."""
+    """Undo a batch edit. Records that have changed since are kept as they are, and named."""
     with sentences(job), open_silo(silo_dir) as silo:
         counts = job_report(silo, job).counts
         if is_discardable(counts):
@@ -299,10 +298,10 @@ def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> 
 @directory
 @click.argument("job")
 def discard_job(*, silo_dir: str, job: str) -> None:
-    """Delete a job that was planned or stopped and has changed no record."""
+    """Delete a batch edit that was planned or stopped and has changed no record."""
     with sentences(), open_silo(silo_dir) as silo:
         if not discard(silo, job):
-            fail(f"job {job} was begun and stays in the list; silo bulk undo DIR {job} undoes it")
+            fail(f"job {job} was started and stays in the list; silo bulk undo DIR {job} undoes it")
     click.echo(f"job {job} discarded")
 
 
@@ -310,7 +309,7 @@ def discard_job(*, silo_dir: str, job: str) -> None:
 
 
 def _check_selected(silo: Silo, select: Selection, *, everything: bool) -> None:
-    """End the command unless it says which records, or that all are meant."""
+    """End the command unless it selects records, or all of them."""
     if select.is_everything != everything:
         fail(
             "--all takes no other selection" if everything
@@ -336,7 +335,7 @@ def _run(silo: Silo, job: str, *, as_json: bool, quiet: bool) -> int:
     except (PatternTooSlow, RecordTooSlow, RuleRefused) as error:
         if discard(silo, job):
             raise
-        fail(f"{error}; job {job} stopped there, and silo bulk undo DIR {job} takes it back")
+        fail(f"{error}; job {job} stopped there, and silo bulk undo DIR {job} undoes its changes")
     _remark(report.about.get("remarks", ()))
     return _finished(report, as_json=as_json, quiet=quiet)
 
@@ -371,7 +370,7 @@ def _how_far(report: JobReport) -> str:
 
 
 def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, quiet: bool) -> int:
-    """Print what a job would do; the exit code is the one that the job would have."""
+    """Print what a job would do; return the exit code that the job would have."""
     with counting("reading", quiet=quiet) as progress:
         found = preview(silo, spec, samples=samples, progress=progress)
     _remark(found.remarks)
@@ -384,7 +383,7 @@ def _show_preview(silo: Silo, spec: JobSpec, samples: int, *, as_json: bool, qui
         f" {found.values:,} values, {found.copies:,} new working copies"
     )
     for reason, number in found.skipped.items():
-        click.echo(f"{number:,} passed over: {reason}")
+        click.echo(f"{number:,} skipped: {reason}")
     for identifier, reason in found.passed_over:
         click.echo(f"  {identifier} {reason}")
     for sample in found.samples:

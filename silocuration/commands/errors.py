@@ -1,4 +1,4 @@
-"""What can go wrong in a command, as a sentence and an exit code."""
+"""Errors of commands as messages and exit codes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +12,10 @@ CONFLICT = 5
 
 @contextmanager
 def sentences(job: str = "") -> Iterator[None]:
-    """Turn what can go wrong into a sentence and an exit code.
+    """Turn errors into a message and an exit code.
 
     Args:
-        job: The id of the job at work, which an interrupt leaves to be resumed.
+        job: The id of the running job, which can be resumed after an interrupt.
     """
     try:
         yield
@@ -26,4 +26,4 @@ def sentences(job: str = "") -> Iterator[None]:
     except KeyboardInterrupt:
         if not job:
             raise
-        fail(f"interrupted; silo bulk resume DIR {job} goes on", ExitCode.INTERRUPTED)
+        fail(f"interrupted; silo bulk resume DIR {job} continues", ExitCode.INTERRUPTED)

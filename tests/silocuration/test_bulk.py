@@ -213,7 +213,7 @@ def test_records_changed_since_are_kept_and_listed(silo: Silo, fill: Fill) -> No
     report = undo_job(silo, job, agent="ada")
     assert report.kept == (
         (identifiers[1], "was changed since"),
-        (identifiers[2], "oai_dc was edited outside since"),
+        (identifiers[2], "oai_dc was edited with another program since"),
     )
     assert report.counts == {Doing.UNDONE: 2, Doing.KEPT: 2}
     after = snapshot(silo)

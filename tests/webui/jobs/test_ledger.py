@@ -92,7 +92,7 @@ def test_a_job_whose_process_ends_again_and_again_is_given_up(ledger: JobLedger)
     assert ledger.claim(job.job_id, 3) is None
     given_up = ledger.job(job.job_id)
     assert given_up.state is State.FAILED
-    assert "ended 4 times without a word" in given_up.sentence
+    assert "died 4 times" in given_up.sentence
     assert ledger.requeue(job.job_id, (State.FAILED,))
     assert ledger.claim(job.job_id, 3).crashes == 0
 
@@ -171,6 +171,6 @@ def test_a_job_whose_process_never_begins_it_is_given_up(ledger: JobLedger) -> N
     ledger.note_crash(job.job_id, 3)
     given_up = ledger.job(job.job_id)
     assert (given_up.state, given_up.sent) == (State.FAILED, False)
-    assert "ended 4 times" in given_up.sentence
+    assert "died 4 times" in given_up.sentence
     ledger.note_crash(job.job_id, 3)
     assert ledger.job(job.job_id) == given_up

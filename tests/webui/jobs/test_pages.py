@@ -54,11 +54,11 @@ def test_without_a_worker_a_job_waits_and_the_page_says_so(silo: Silo, page: Any
     status, headers, _ = page("POST", "/jobs", {"kind": "audit", "share": "50"})
     assert status == 303
     _, _, text = page("GET", headers["Location"])
-    assert "Jobs wait: no worker is at work." in text
+    assert "Jobs wait: no worker is running." in text
     assert 'id="job-state">waiting<' in text
     assert "Audit: 50 % of the records byte for byte" in text
     _, _, listed = page("GET", "/jobs")
-    assert "Jobs wait: no worker is at work." in listed
+    assert "Jobs wait: no worker is running." in listed
 
 
 def test_a_job_begun_from_the_page_is_done_and_its_receipt_shown(

@@ -430,5 +430,5 @@ def test_an_address_that_names_no_queue_is_wrong_input(silo_path: str, url: str)
         capture_output=True, text=True, check=False, timeout=90,
     )  # fmt: skip
     assert result.returncode == 2
-    assert f"{url!r} is no address of a queue" in result.stderr
+    assert f"{url!r} is not the address of a broker" in result.stderr
     assert "Traceback" not in result.stderr
