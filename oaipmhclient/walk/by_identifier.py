@@ -8,7 +8,9 @@ Source: OAI-PMH 2.0, sections 4.1 and 4.3.
 """
 
 import logging
+from array import array
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -36,10 +38,11 @@ from oaipmhclient.walk.page_facts import (
 from oaipmhclient.walk.recovery import Rung
 from oaipmhclient.walk.values import GiveUp, ListJob, Position, SingleList, WalkPage, WindowBroken
 from oaipmhclient.walk.whole_lists import whole_list
-from oaipmhclient.walk.windows import Window, around, cut_at
+from oaipmhclient.walk.windows import Window, around, cut_at, number_of, of_at_most
 from oaipmhprotocol import (
     BadArgument,
     CannotDisseminateFormat,
+    DatestampError,
     Granularity,
     Header,
     IdDoesNotExist,
@@ -238,6 +241,7 @@ class _Part:
         last: How many were on the last one.
         identifiers: Which there were.
         dates: Some of their datestamps.
+        granules: All of them, as numbers of granules, as far as they can be read.
         missing: Those that are not known.
         alike: Whether it ended where the list of records did.
         is_short: Whether it ended short of what it promised.
@@ -250,6 +254,7 @@ class _Part:
     last: int = 0
     identifiers: IdentifierSet = field(default_factory=IdentifierSet)
     dates: DateSample = field(default_factory=DateSample)
+    granules: "array[int]" = field(default_factory=lambda: array("q"))
     missing: list[Header] = field(default_factory=list)
     alike: bool = False
     is_short: bool = False
@@ -283,6 +288,8 @@ class _Count:
         self._whole = Window(job.from_, job.until)
         self._batch = _Batch()
         self._counted = IdentifierSet()
+        self._brought = IdentifierSet()
+        self._longest = what.longest.records
         self._unknown: dict[str, Header] = {}
         self._asked: set[str] = set()
         self._splits = 0
@@ -314,6 +321,8 @@ class _Count:
                 self._go_whole()
         yield from self._got(list(self._unknown.values()))
         yield from self._flushed()
+        if self._counted.lacking(self._brought):
+            self._is_elsewhere = False
         lacking = self._lacking()
         remarks = (f"the count of identifiers lacks {', '.join(lacking)}",) if lacking else ()
         steps = (Counted.LACKING.value, *self._findings()) if lacking else self._findings()
@@ -337,6 +346,7 @@ class _Count:
                 part.pages, part.last = part.pages + 1, len(one.page.items)
                 self._largest_page = max(self._largest_page, part.last)
             part.identifiers.add_all(header.identifier for header in one.page.items)
+            part.granules.extend(self._granules(one.page.items))
             missing_here = [h for h in one.page.items if h.identifier not in self._known]
             part.missing += missing_here
             yield from self._got(h for h in missing_here if h.deleted or not part.has_many)
@@ -359,6 +369,7 @@ class _Count:
 
     def _judged(self, part: "_Part") -> Iterator[WalkPage]:
         """Believe a part, or cut it in two: what brings the same together was whole."""
+        yield from self._finished(part)
         is_shown = self._is_shown(part)
         windows = () if is_shown else self._cut(part.window, part.dates)
         if not windows:
@@ -366,7 +377,7 @@ class _Count:
             self._believed += [part] * is_shown
             if not is_shown and part.pages > 1 and part.last >= self._largest_page:
                 self._ends_on_full_page = True
-            yield from self._finished(part)
+            self._is_elsewhere = self._is_elsewhere and not part.is_short
             return
         self._splits += 1
         yield from self._flushed()
@@ -415,14 +426,39 @@ class _Count:
         self._believed = [one for one in self._believed if self._is_shown(one)]
 
     def _finished(self, part: "_Part") -> Iterator[WalkPage]:
-        """Get what is missing in a part."""
-        self._is_elsewhere = self._is_elsewhere and not part.is_short
-        if part.has_many:
+        """Get what is missing in a part: many records by ListRecords, few one by one."""
+        asked: list[Window] = []
+        windows = self._windows_of_missing(part, part.listed) if part.has_many else []
+        while part.has_many and windows != asked:
+            before, is_first, asked = len(part.missing), not asked, windows
             yield from self._flushed()
-            yield from self._records_of(part.window)
-            yield from self._got(part.missing)
+            for window in windows:
+                yield from self._records_of(window)
+            part.missing = [h for h in part.missing if h.identifier not in self._known]
+            if not is_first and len(part.missing) > before // 2:
+                break
+            windows = self._windows_of_missing(part, self._longest * 3 // 4)
+        yield from self._got(part.missing)
         part.missing = []
         yield from self._flushed()
+
+    def _windows_of_missing(self, part: "_Part", most: int) -> list[Window]:
+        """Windows of a part that lack records, each of so many records at most.
+
+        Where lists end early, those of fewer records than the longest one come whole.
+        """
+        if not self._may_cut or len(part.granules) < part.listed:
+            return [part.window]
+        lacking = sorted(self._granules(part.missing))
+        granules = sorted(part.granules)
+        return list(of_at_most(most, part.window, granules, lacking, self._what.granularity))
+
+    def _granules(self, headers: Iterable[Header]) -> list[int]:
+        found = []
+        for header in headers:
+            with suppress(DatestampError):
+                found.append(number_of(header.datestamp, self._what.granularity))
+        return found
 
     def _take(self, listed: ListedPage[Header], window: Window) -> None:
         batch = self._batch
@@ -474,8 +510,8 @@ class _Count:
         try:
             for one in whole_list(self._client, RECORDS, self._job, self._quirks, window=window):
                 self._batch.pages += 1
-                are_counted = all(name in self._counted for name in names_on(one.page))
-                self._is_elsewhere = self._is_elsewhere and are_counted
+                self._brought.add_all(names_on(one.page))
+                self._longest = max(self._longest, one.position.listed)
                 position = self._batch.position(ended=False)
                 yield WalkPage(one.page, one.request, one.answer, position)
         except WindowBroken as broken:

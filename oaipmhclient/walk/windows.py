@@ -14,6 +14,7 @@ Source: OAI-PMH 2.0, sections 2.7.1 and 3.3.
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -220,6 +221,39 @@ def around(
 def cut_at(window: Window, datestamp: str, granularity: Granularity) -> tuple[Window, ...]:
     """Cut a window in two, the second beginning with a datestamp; none where it lies outside."""
     return _cut_before(window, [number_of(datestamp, granularity)], granularity)
+
+
+def of_at_most(
+    most: int,
+    window: Window,
+    records: Sequence[int],
+    wanted: Sequence[int],
+    granularity: Granularity,
+) -> tuple[Window, ...]:
+    """Cut a window into ones of so many records at most, as far as granules allow.
+
+    Args:
+        most: How many.
+        window: Its open ends stay open.
+        records: The granules of all its records, sorted.
+        wanted: Those of the records that are wanted; windows without one are left out.
+        granularity: That of the window's bounds, and of the new ones.
+    """
+    begins = [bisect_left(records, wanted[0]) if wanted else 0]
+    while (end := begins[-1] + max(1, most)) < len(records):
+        begin = bisect_left(records, records[end])
+        later = begin if begin > begins[-1] else bisect_right(records, records[end])
+        begins.append(later)
+    firsts = [records[at] for at in begins if at < len(records)]
+    windows = _cut_before(window, firsts, granularity) or (window,)
+    return tuple(one for one in windows if _holds_any(one, wanted, granularity))
+
+
+def _holds_any(window: Window, granules: Sequence[int], granularity: Granularity) -> bool:
+    low = bisect_left(granules, number_of(window.from_, granularity)) if window.from_ else 0
+    if window.until is None:
+        return low < len(granules)
+    return low < bisect_right(granules, number_of(window.until, granularity))
 
 
 def merged(windows: Sequence[Window]) -> Window:

@@ -21,6 +21,7 @@ from oaipmhclient.walk.windows import (
     is_granule,
     merged,
     number_of,
+    of_at_most,
     parts_wanted,
     plan,
     read_length,
@@ -101,6 +102,25 @@ def test_planned_windows_are_the_window_and_not_too_many(data, granularity, mome
     found = plan(window, timedelta(hours=hours), DAWN, max(moment, DAWN), granularity)
     assert 1 <= len(found) <= MOST_PLANNED + 1
     assert_is(found, window, granularity)
+
+
+@given(st.data(), granularities, st.integers(0, 9))
+def test_windows_of_so_many_records_have_what_is_wanted_and_no_more_records(
+    data, granularity, most
+):
+    window = data.draw(windows(granularity))
+    first = number_of(window.from_ or window.until or "2010-01-01T00:00:00Z", granularity)
+    records = data.draw(st.lists(st.integers(max(1, first - 9), first + 30)).map(sorted))
+    wanted = [one for one in records if one % 3 == 0]
+    found = of_at_most(most, window, records, wanted, granularity)
+    inside = {
+        one: [at for at in records if of_at_most(1, one, [at], [at], granularity)]
+        for one in (window, *found)
+    }
+    assert all(len(at) <= max(1, most) or len(set(at)) == 1 for at in map(inside.get, found))
+    covered = sorted(at for one in found for at in inside[one])
+    assert [at for at in covered if at in wanted] == [at for at in inside[window] if at in wanted]
+    assert all(set(inside[one]) & set(wanted) for one in found)
 
 
 @given(st.data(), granularities, moments, moments)
