@@ -113,7 +113,8 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize(
-    "place", ["job.JobRun.receipt", "scraper.keep_receipt", "scraper.OAIPMHScraper._keep_mark"]
+    "place",
+    ["harvests.job.JobRun.receipt", "scraper.keep_receipt", "scraper.OAIPMHScraper._keep_mark"],
 )
 def test_a_harvest_killed_after_its_last_page_asks_nothing_again_and_says_all(
     repository, silo_dir, monkeypatch, place
