@@ -1,12 +1,12 @@
-"""Crosswalk: a metadata file → RDF statements about its record, by a mapping people can change.
+"""Crosswalk: a metadata file → RDF statements about its record, by a configurable mapping.
 
-The mapping is TOML: `crosswalks/default.toml` is the one used where none is named, and
-says in its head what may stand in one.
+The mapping is TOML; `crosswalks/default.toml` is the default, and its first lines describe the
+format.
 
     >>> crosswalk = Crosswalk.default()
     >>> statements = crosswalk.statements({"oai_dc": content}, URIRef("http://f/rest/silo/x"))
 
-Loads rdflib; nothing imports this module unless RDF is made.
+Loads rdflib; import it only where RDF is made.
 """
 
 import hashlib
@@ -35,15 +35,15 @@ from siloexport.errors import ExportError
 Term = URIRef | Literal
 Statement = tuple[URIRef, URIRef, Term]
 _RULES = 3
-"""Counts up when the same mapping gives other statements: it is part of every key."""
+"""Incremented when the same mapping gives different statements; part of every key."""
 
 
 class CrosswalkError(ExportError):
-    """A mapping that cannot be read, or says something impossible.
+    """A mapping that cannot be read or is invalid.
 
     Attributes:
-        path: The file.
-        line: Where in it, from 1; 0 where that is not known.
+        path: Of the file.
+        line: Number of the line, from 1; 0 if it is not known.
     """
 
     def __init__(self, path: str, reason: str, line: int = 0) -> None:
@@ -54,20 +54,20 @@ class CrosswalkError(ExportError):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The mapping's text, to say where in it something stands."""
+    """The text of the mapping, to find the line of an error."""
 
     path: str
     text: str
     prefixes: Mapping[str, str]
 
     def error(self, reason: str, *named: Any) -> CrosswalkError:
-        """One that names the first line in which all that is named stands."""
+        """Return an error that names the first line with all these values."""
         lines = enumerate(self.text.splitlines(), 1)
         line = next((n for n, line in lines if all(str(one) in line for one in named)), 0)
         return CrosswalkError(self.path, reason, line if named else 0)
 
     def check_keys(self, listed: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-        """Refuse a key that would be passed over: it is a slip of the pen."""
+        """Refuse an unknown key, which would be ignored."""
         for key in listed:
             if key not in known:
                 reason = f"has the unknown key {key!r} {where}; there are {', '.join(known)}"
@@ -76,7 +76,7 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """``failed`` makes the error of an XPath that cannot be evaluated."""
+    """``failed`` makes the error for an XPath that cannot be evaluated."""
 
     select: etree.XPath
     predicate: URIRef
@@ -86,7 +86,7 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """``root`` in Clark's notation, or ``*``; no fields: as `describe` says."""
+    """``root`` is in Clark's notation, or ``*``; without fields, `describe` gives the values."""
 
     root: str
     fields: tuple[_Field, ...]
@@ -97,8 +97,9 @@ class Crosswalk:
     """A mapping, read and checked.
 
     Attributes:
-        id: Its name and a digest of what it says; comments and blanks do not count.
-        path: The file's name.
+        id: Its name and a digest of its content, without comments and spaces.
+        formats: Its formats in order.
+        path: Name of the file.
     """
 
     id: str
@@ -107,7 +108,7 @@ class Crosswalk:
 
     @classmethod
     def default(cls) -> "Crosswalk":
-        """The one that comes with the package: oai_dc, and any other as the page shows it."""
+        """Return the default mapping: oai_dc by fields, other formats as the page shows them."""
         shipped = files("siloexport").joinpath("crosswalks/default.toml")
         return cls.parse(shipped.read_text(encoding="utf-8"), "default.toml")
 
@@ -116,7 +117,7 @@ class Crosswalk:
         """Read a mapping.
 
         Raises:
-            CrosswalkError: The file cannot be read, or is no such mapping.
+            CrosswalkError: The file cannot be read or is invalid.
         """
         try:
             with open(path, encoding="utf-8") as file:
@@ -127,7 +128,11 @@ class Crosswalk:
 
     @classmethod
     def parse(cls, text: str, path: str = "given") -> "Crosswalk":
-        """Read a mapping's text; raises as `read`."""
+        """Parse the text of a mapping.
+
+        Raises:
+            CrosswalkError: It is invalid.
+        """
         try:
             mapping = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -139,18 +144,22 @@ class Crosswalk:
         source = _Source(path, text, prefixes if isinstance(prefixes, dict) else {})
         source.check_keys(mapping, _KEYS, "at its top")
         formats = tuple(_format(one, source) for one in listed)
-        said = json.dumps([_RULES, mapping], sort_keys=True, default=str)
-        digest = hashlib.sha256(said.encode()).hexdigest()[:16]
+        content = json.dumps([_RULES, mapping], sort_keys=True, default=str)
+        digest = hashlib.sha256(content.encode()).hexdigest()[:16]
         return cls(f"{mapping.get('name', 'crosswalk')} {digest}", formats, path)
 
     def statements(self, metadata: Mapping[str, bytes], subject: URIRef) -> tuple[Statement, ...]:
-        """What metadata files say of a subject, each statement once.
+        """Map metadata files to statements about a subject, each once.
 
-        Of the formats in the mapping's order, the first that one of the files is in; of
-        several files in it, the main one.
+        The first format of the mapping that one of the files has is used; if several files have
+        it, the main one.
 
         Args:
-            metadata: Name → content, wrapped in OAI-PMH's element or not.
+            metadata: Name → content, wrapped in the element of OAI-PMH or not.
+            subject: Address of the object.
+
+        Raises:
+            CrosswalkError: An XPath of the mapping cannot be evaluated.
         """
         if (fitting := self._fitting(metadata)) is None:
             return ()
@@ -159,7 +168,7 @@ class Crosswalk:
         return tuple(dict.fromkeys((subject, to, term) for to, term in found))
 
     def fits(self, metadata: Mapping[str, bytes]) -> bool:
-        """Whether one of the metadata files is in one of the mapping's formats."""
+        """Whether one of the metadata files has a format of the mapping."""
         return self._fitting(metadata) is not None
 
     def _fitting(self, metadata: Mapping[str, bytes]) -> tuple[_Format, str, etree._Element] | None:
@@ -205,7 +214,7 @@ def _field(listed: Any, source: _Source) -> _Field:
     try:
         compiled = etree.XPath(select, namespaces=dict(source.prefixes), smart_strings=False)
     except (etree.XPathSyntaxError, TypeError, ValueError) as error:
-        raise source.error(f'has no XPath in from = "{select}"', select) from error
+        raise source.error(f'has an invalid XPath in from = "{select}"', select) from error
     for prefix in _prefixes(select):
         _expanded(f"{prefix}:", source, "%s%s", select)
 
@@ -216,7 +225,7 @@ def _field(listed: Any, source: _Source) -> _Field:
 
 
 def _prefixes(xpath: str) -> list[str]:
-    """The namespace prefixes that an XPath uses; ``child::`` is none, nor is what is quoted."""
+    """Return the namespace prefixes in an XPath, without axes (``child::``) and strings."""
     unquoted = re.sub(r"""'[^']*'|"[^"]*\"""", " ", xpath)
     found = re.findall(r"([\w.-]+):(?!:)", re.sub(r"[\w-]+::", " ", unquoted))
     return [prefix for prefix in found if prefix != "xml"]
@@ -253,7 +262,7 @@ def _mapped(one: _Format, root: etree._Element) -> Iterator[tuple[URIRef, Term]]
 
 
 def _texts(found: Any) -> Iterator[tuple[str, str]]:
-    """Texts and languages of what an XPath gave: nodes, or one string, number or boolean."""
+    """Yield texts and languages from the result of an XPath: nodes or a single value."""
     for one in found if isinstance(found, list) else [found]:
         if isinstance(one, etree._Element):
             yield " ".join(text_of(one).split()), language_of(one)
@@ -280,7 +289,7 @@ _KIND = {
 
 
 def text(value: str, language: str = "") -> Literal:
-    """A literal in its language; an invalid tag is left out."""
+    """Return a literal with its language; an invalid language tag is left out."""
     return Literal(value, lang=_tag(language) or None)
 
 
@@ -298,7 +307,7 @@ def _language(value: str, language: str) -> Literal:
 
 
 def _licence(value: str, language: str) -> Term:
-    """The address of a Creative Commons licence for its code, as of EPrints or SPDX."""
+    """Return the address of a Creative Commons licence for its code in EPrints or SPDX."""
     code = value.replace("_", "-").replace(" ", "-").lower()
     if match := _CC.fullmatch(code):
         version = match["version"] if "." in match["version"] else f"{match['version']}.0"
@@ -350,7 +359,7 @@ _URI = re.compile(
 
 
 def _is_uri(value: str) -> bool:
-    """Whether a value is an absolute URI; in RFC 3986's letters, else servers refuse the whole."""
+    """Whether a value is an absolute URI by RFC 3986; servers refuse descriptions with others."""
     if not _URI.fullmatch(value) or re.search(r"%(?![0-9A-Fa-f]{2})|[\[\]\\^`{|}]", value):
         return False
     try:
@@ -361,14 +370,14 @@ def _is_uri(value: str) -> bool:
 
 
 def _tag(text: str) -> str:
-    """A language tag in its standard form (BCP 47): ``de`` for ``deu`` and ``ger``; or ``""``."""
+    """Return a standard language tag (BCP 47): ``de`` for ``deu`` and ``ger``; or ``""``."""
     tag = text.strip().replace("_", "-")
     is_one = re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag) and langcodes.tag_is_valid(tag)
     return langcodes.standardize_tag(tag) if is_one else ""
 
 
 def ntriples(statements: Iterable[tuple[Node, Node, Node]]) -> bytes:
-    """Statements as N-Triples, sorted: the same statements are the same bytes.
+    """Return statements as sorted N-Triples: the same statements give the same bytes.
 
     Source: RDF 1.1 N-Triples, "Canonicalization".
     """

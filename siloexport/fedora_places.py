@@ -1,7 +1,7 @@
-"""The Fedoras that a Silo may be exported to from the page: ``curation/fedora.toml``.
+"""The Fedora servers that the page can export to: ``curation/fedora.toml``.
 
-Whoever keeps the Silo names them; whoever asks for an export chooses a name. So no
-address and no password comes from a form, and a password goes to the address it is for.
+The operator of the Silo lists them; the users of the page choose one by its name. So no address
+or password comes from a form, and a password is sent only to its own address.
 
     [eprints]
     url = "https://fedora.example.org/rest/eprints"
@@ -28,9 +28,9 @@ class FedoraPlace:
 
     Attributes:
         url: The container's address.
-        credentials: A file whose first line is ``user:password``; None: the environment
+        credentials: A file whose first line is ``user:password``; None for the environment
             or the netrc of the worker.
-        crosswalk: A mapping of one's own; None: Dublin Core terms.
+        crosswalk: File of a mapping; None for Dublin Core terms.
     """
 
     name: str
@@ -40,10 +40,10 @@ class FedoraPlace:
 
 
 def fedora_places(silo_path: str) -> Mapping[str, FedoraPlace]:
-    """The places by their names; none where the file is not there.
+    """Return the places by name; empty if the file does not exist.
 
     Raises:
-        JobRefused: The file means nothing.
+        JobRefused: The file cannot be read or is invalid.
     """
     path = os.path.join(silo_path, *PLACES.split("/"))
     try:
@@ -57,10 +57,10 @@ def fedora_places(silo_path: str) -> Mapping[str, FedoraPlace]:
 
 
 def fedora_place(silo_path: str, name: str) -> FedoraPlace:
-    """A place by its name.
+    """Return a place by its name.
 
     Raises:
-        JobRefused: There is none of that name.
+        JobRefused: There is no such place, or the file is invalid.
     """
     places = fedora_places(silo_path)
     if name not in places:
@@ -71,29 +71,29 @@ def fedora_place(silo_path: str, name: str) -> FedoraPlace:
 
 def _place(silo_path: str, name: str, table: Any) -> FedoraPlace:
     if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        raise JobRefused(f"{PLACES} has no table of texts under {name!r}")
+        raise JobRefused(f"{PLACES} has no table of strings under {name!r}")
     if unknown := sorted(set(table) - _KNOWN):
-        raise JobRefused(f"{PLACES} says {unknown[0]!r} of {name}; it may say url, credentials, "
-                         "crosswalk")  # fmt: skip
+        raise JobRefused(f"{PLACES} has the unknown key {unknown[0]!r} under {name}; the keys are "
+                         "url, credentials and crosswalk")  # fmt: skip
     url = table.get("url", "")
     if not url.lower().startswith(("http://", "https://")):
-        raise JobRefused(f"the url of {name} in {PLACES} begins with http:// or https://")
+        raise JobRefused(f"the url of {name} in {PLACES} has to begin with http:// or https://")
     files = {key: _file(silo_path, name, table, key) for key in ("credentials", "crosswalk")}
     if (login := files["credentials"]) and _is_within(login, silo_path):
-        raise JobRefused(f"the credentials of {name} lie in the Silo, which may be copied; "
+        raise JobRefused(f"the credentials of {name} are inside the Silo, which may be copied; "
                          "put them elsewhere")  # fmt: skip
     return FedoraPlace(name, url, **files)
 
 
 def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str | None:
-    """A file that is named; a crosswalk may be named from within ``curation/``."""
+    """Return the path of a file; that of a crosswalk may be relative to ``curation/``."""
     if key not in table:
         return None
     path = os.path.expanduser(table[key])
     if os.path.isabs(path):
         return path
     if key == "credentials":
-        raise JobRefused(f"the credentials of {name} in {PLACES} are an absolute path")
+        raise JobRefused(f"the credentials of {name} in {PLACES} have to be an absolute path")
     return os.path.join(silo_path, "curation", path)
 
 

@@ -1,4 +1,4 @@
-"""Where records can be exported to: one interface, the same for plain files and for Fedora."""
+"""Export targets: one interface for plain files, bags and Fedora."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -17,121 +17,130 @@ from siloexport.values import (
 
 
 class DepositJournal(Protocol):
-    """The ledger's pen for one deposit; a note outlives the process once the call has returned."""
+    """Writes notes on one deposit into the ledger; a note survives a kill after the call."""
 
     def opened(self, **facts: str) -> None:
-        """Note how the deposit is known to the target (a transaction), once that is known."""
+        """Note how to find the deposit in the target, such as its transaction."""
 
     def committing(self, **facts: str) -> None:
-        """Note that the step which makes it visible comes next; facts add to those noted."""
+        """Note that the next step makes the deposit visible; facts are added to earlier ones."""
 
 
 class Target(Protocol):
-    """A place to export to; its methods may be called by several threads, for other records each.
+    """An export target. Several threads may call its methods, each for another record.
 
-    A process may be killed anywhere in them. What the journal noted until then, with
-    `recover`, has to lead to the state that the undisturbed call would have reached.
+    The process may be killed at any moment. With the notes in the journal, `recover` has to
+    lead to the same state as the call would have.
     """
 
     @property
     def key(self) -> str:
-        """What names the ledger: the same for the same place. Asked after `probe`."""
+        """Identifies the target and its ledger. Available after `probe`."""
 
     @property
     def shown(self) -> str:
-        """How people name it: a directory, a URL; without credentials."""
+        """Name for people: a directory or a URL, without credentials."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do. Asked after `probe`."""
+        """What the target can do. Available after `probe`."""
 
     @property
     def crosswalk(self) -> str:
-        """Identifier and digest of how descriptions are mapped; part of every key."""
+        """Identifier and digest of the crosswalk; part of every key."""
 
     def probe(self) -> None:
-        """Look whether it can be used; writes nothing.
+        """Check whether the target can be used; write nothing.
 
         Raises:
-            TargetUnusable, CredentialsRefused: It cannot.
+            TargetUnusable, CredentialsRefused: It cannot be used.
         """
 
     def prepare(self) -> None:
-        """Make what all deposits need: a directory, base containers. Called before a run.
+        """Create what all deposits need: a directory, base containers. Called before a run.
 
         Raises:
-            TargetUnusable, CredentialsRefused: It cannot be made.
+            TargetUnusable, CredentialsRefused: It cannot be created.
         """
 
     def deposit(self, deposit: Deposit, journal: DepositJournal) -> Deposited:
-        """Make the target hold it, whole or not at all.
+        """Write a deposit, whole or not at all.
 
-        Where the target's current version has the deposit's key already, nothing is
-        written (``was_there``), unless a conflict is to be written over; or ``held`` has
-        that key too: then it is sent again, as `verify` found it damaged.
+        If the target's current version has the deposit's key already, nothing is written
+        (``was_there``). There are two exceptions: a conflict is to be overwritten, or ``held``
+        has the same key, which means that `verify` found it damaged; then it is sent again.
+
+        Args:
+            deposit: What to write.
+            journal: For the notes that `recover` needs.
 
         Raises:
-            Conflict: The target's state is not ``deposit.held``, and not to be overwritten.
-            RetryLater: As a whole, anew, after `recover`.
-            DepositFailed: This one cannot be; the target is as it was.
-            TargetUnusable, TargetFull: No further one can be either.
+            Conflict: The target does not hold ``deposit.held``, and is not to be overwritten.
+            RetryLater: The whole deposit can be tried again after `recover`.
+            DepositFailed: This deposit failed; the target is unchanged.
+            TargetUnusable, TargetFull: Other deposits will fail too.
         """
 
     def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:
-        """Find out what would come of a deposit or a withdrawal, and change nothing.
+        """Find out the result of a deposit or a withdrawal without a change.
 
-        The bytes of files other than metadata are not read.
+        Only metadata files are read.
 
         Args:
-            is_first: Whether what the target holds now is what the step would find; else
-                an earlier step comes before it, and only the Silo's side is looked at.
+            step: The deposit or withdrawal.
+            is_first: Whether it is the first step for the record. Before a later step the
+                target will have changed, so only the Silo's side is checked.
 
         Returns:
-            `Deposited.remark`, as it would be.
+            `Deposited.remark` as the step would give it.
 
         Raises:
             Conflict, RetryLater, DepositFailed, TargetUnusable: As `deposit` would.
         """
 
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
-        """Say that the record is withdrawn, or delete it; raises as `deposit`."""
+        """Mark the record as withdrawn, or delete it; raises the same errors as `deposit`."""
 
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:
-        """Find out what became of a deposit that ended in the dark, and tidy up.
+        """Find out whether an unfinished deposit was done, and clean up after it.
 
         Returns:
-            What it came to where it is there; None where nothing of it is: do it again.
+            Its result if the target holds it; None if it has to be done again.
 
         Raises:
-            RetryLater, TargetUnusable: It cannot be found out now.
+            RetryLater, TargetUnusable: The target cannot say now.
         """
 
     def find(self, identifier: str) -> Found | None:
-        """What the target itself says of a record; None where it holds nothing."""
+        """Return what the target says it holds of a record; None for nothing."""
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
-        """Compare one version in the target with the Silo's; every byte's digest.
+        """Compare one version in the target with the Silo, by the digest of every file.
 
         Args:
-            deposit: As it would be made now; its key is that of the one made.
-            held: What the ledger has of that deposit; ``deposits`` of the record.
-            is_head: Whether it is what the record was exported as last; only then the
-                number of versions is compared.
+            deposit: The deposit as it would be made now, with the key of the one that was made.
+            held: What the ledger has of that deposit.
+            is_head: Whether it is the record's last deposit; only then the number of versions
+                is compared.
+
+        Yields:
+            Each difference.
 
         Raises:
             RetryLater, TargetUnusable: The target does not answer.
         """
 
     def rollback(self, created: CreatedThing, *, purge: bool) -> str:
-        """Take back an object that a run created.
+        """Remove an object that a run created.
 
         Args:
-            purge: So that nothing is left of it, and it can be created again.
+            created: The object.
+            purge: Leave no tombstone, so that it can be created again.
 
         Returns:
-            The token of the trace that is left (a tombstone); ``""`` for none.
+            Token of the tombstone that is left; ``""`` for none.
 
         Raises:
-            CannotTakeBack: It is not as the run left it.
-            DepositFailed, TargetUnusable: It cannot be done.
+            CannotTakeBack: It was changed since the run.
+            DepositFailed, TargetUnusable: It cannot be removed.
         """

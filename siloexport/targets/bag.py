@@ -1,15 +1,15 @@
-"""Bags: for each record a tar file that holds one bag with all chosen versions.
+"""Bags: a tar file for each record, which holds one bag with all chosen versions.
 
 oai+eprints,example,org+6102.tar
   oai+eprints,example,org+6102/
     data/1/oai_dc                       version 1
     data/workingcopy/oai_dc             …
     bagit.txt  bag-info.txt  manifest-sha512.txt  tagmanifest-sha512.txt
-    silo.json                           what the manifest says of the versions
+    silo.json                           the versions, as in the manifest
 
-The same deposit makes the same bytes on the same day, whoever makes it: nothing else in
-a bag tells of the moment or the machine, and a bag that is made again keeps its day. It
-is written as a stream, each file read once.
+The same deposit on the same day gives the same bytes: nothing else in a bag depends on the
+time or the machine, and a bag that is made again keeps its day. It is written as a stream;
+each file is read once.
 
 Source: BagIt 1.0 (RFC 8493); the tar format of POSIX.1-2001 (pax).
 """
@@ -51,10 +51,10 @@ class BagTarget(DirectoryTarget):
     """A directory that records are exported to as bags, a tar file each.
 
     Args:
-        directory: New, empty, or one that an earlier export of bags made.
-        settings: What all bags have alike; None: as the directory's bags have it, or the
-            usual. Other settings than before make all bags anew.
-        today: Gives the day, in UTC.
+        directory: A new or empty directory, or one from an earlier export of bags.
+        settings: For all bags; None for those of the directory, or the default. If they
+            change, all bags are made again.
+        today: Returns the current day in UTC.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class _Bags:
         return self.given.to_json()
 
     def day(self, path: str, deposit: Deposit) -> str:
-        """See `Form`: the day of bagging, of the same bag as noted, or as it says itself."""
+        """See `Form`: the day of bagging, kept if the same bag was made before."""
         return deposit.noted.get(DAY) or _day_of(path, deposit.key) or f"{self.today()}"
 
     def write(self, path: str, deposit: Deposit, day: str) -> str:
@@ -113,7 +113,7 @@ class _Bags:
         except (FileNotFoundError, IsADirectoryError):
             return ""
 
-    def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - the digests of the bag's own files come from reading all
+    def expected(self, deposit: Deposit) -> str | None:  # noqa: ARG002 - the tag files need digests of all files
         return None
 
     def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
@@ -131,7 +131,7 @@ class _Bags:
 
 
 class _Hashing(io.RawIOBase):
-    """Writes through to a file, and adds up what was written."""
+    """Writes to a file and computes the SHA-256 of what was written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -146,7 +146,7 @@ class _Hashing(io.RawIOBase):
 
 
 class _Reading(io.RawIOBase):
-    """What `tarfile` reads a file's bytes from: chunks, with digests of what was taken."""
+    """A file for `tarfile` that reads chunks and computes their digests."""
 
     def __init__(self, chunks: Iterator[bytes], algorithms: Iterable[str]) -> None:
         self._chunks, self._left = chunks, b""
@@ -164,7 +164,7 @@ class _Reading(io.RawIOBase):
         return taken
 
     def finish(self) -> None:
-        """Take what is behind the last byte: the check that these were the right ones."""
+        """Read to the end, so that the digest is checked (`checked_chunks`)."""
         for _ in self._chunks:
             pass
 
@@ -205,7 +205,7 @@ class _Writer:
         try:
             content = text.encode()
         except UnicodeEncodeError:
-            why = f"half a surrogate pair in what the manifest says cannot be written into {name}"
+            why = f"half a surrogate pair in the manifest cannot be written into {name}"
             raise DepositFailed(self.deposit.identifier, why) from None
         source = _Reading(iter([content]), self.settings.tag_manifests)
         self.tar.addfile(self._member(name, len(content)), source)
@@ -218,7 +218,7 @@ class _Writer:
 
 
 def _seconds(deposit: Deposit) -> int:
-    """When the newest version was made, of all files in the bag; 0 where 2010 did not note it."""
+    """Return when the newest version was made; 0 if the release of 2010 did not note it."""
     newest = max(version.origin.date for version in deposit.versions)
     try:
         moment = datetime.fromisoformat(newest)
@@ -232,15 +232,15 @@ def _hexes(source: _Reading) -> dict[str, str]:
 
 
 def _lines(digests: Iterable[tuple[str, Mapping[str, str]]], algorithm: str) -> str:
-    """RFC 8493, section 2.1.3; no name has a character that it would have encoded."""
+    """Return a manifest (RFC 8493, section 2.1.3); no name has a character to be encoded."""
     return "".join(f"{found[algorithm]}  {name}\n" for name, found in digests)
 
 
 def _in_bag(version: str, path: str) -> str:
-    """A file's path in the bag, such as every reader of manifests takes.
+    """Return a file's path in the bag, in a form that every reader of manifests accepts.
 
-    ``^hh`` stands for what they trip over (bagit 1.9.0 decodes no ``%25``, ends lines at
-    U+2028, drops blanks at their ends); long names are cut and end in a digest.
+    ``^hh`` replaces characters that some cannot read: bagit 1.9.0 does not decode ``%25``, ends
+    lines at U+2028 and strips spaces at their ends. Long names are cut and end in a digest.
     """
     return "/".join(["data", *map(_plain, [version, *path.split("/")])])
 
@@ -259,7 +259,7 @@ def _hex(match: re.Match[str]) -> str:
 
 
 def _bag_info(deposit: Deposit, settings: BagSettings, day: str) -> Iterator[str]:
-    """RFC 8493, section 2.2.2; then what is the Silo's own."""
+    """Yield the fields of RFC 8493, section 2.2.2, then those of the Silo."""
     files = [file for version in deposit.versions for file in version.files]
     octets = sum(file.size for file in files)
     yield from (f"{label}: {value}\n" for label, value in settings.info)
@@ -288,7 +288,7 @@ def _shown_size(octets: float) -> str:
 
 
 def _day_of(path: str, key: str) -> str:
-    """The Bagging-Date of a bag that is there, if it is of that key; or ``""``."""
+    """Return the Bagging-Date of an existing bag with this key; or ``""``."""
     try:
         with tarfile.open(path, "r:") as tar:
             tag = next(one for one in tar if one.name.endswith("/bag-info.txt") and one.isfile()
@@ -337,7 +337,7 @@ def _about(deposit: Deposit) -> str:
 
 
 def _placed(version: str, path: str) -> dict[str, str]:
-    """Where a file is in the bag, if that is not under its own name."""
+    """Return a file's path in the bag, if it differs from its own."""
     place = _in_bag(version, path)
     return {"in_bag": place} if place != f"data/{version}/{path}" else {}
 
@@ -346,10 +346,10 @@ def _placed(version: str, path: str) -> dict[str, str]:
 
 
 def _unpacked(path: str, below: str) -> str:
-    """Unpack a bag of ours; the directory it is in.
+    """Unpack a bag and return its directory.
 
     Raises:
-        tarfile.TarError, OSError: It is no sound tar file, or holds what must not be unpacked.
+        tarfile.TarError, OSError: The tar file is invalid, or has unsafe members.
     """
     with tarfile.open(path, "r:") as tar:
         tar.extractall(below, filter="data")
@@ -360,7 +360,7 @@ def _unpacked(path: str, below: str) -> str:
 
 
 def _faults_of(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
-    """What the Library of Congress's own reader says of it."""
+    """Yield what bagit, the reader of the Library of Congress, finds."""
     import bagit  # noqa: PLC0415 - slow to load, and needed only here
 
     with _quiet(bagit.LOGGER):
@@ -376,7 +376,7 @@ def _faults_of(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
 
 @contextlib.contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """What it finds is raised too; its warnings on stderr would say it twice."""
+    """Silence the warnings on stderr; bagit raises them as errors too."""
     before = logger.disabled
     logger.disabled = True
     try:
@@ -386,14 +386,14 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 
 def _version_of(name: str, deposit: Deposit) -> str:
-    """The version that a payload file belongs to; ``""`` for a tag file."""
+    """Return the version that a payload file belongs to; ``""`` for a tag file."""
     below = "/".join(name.split("/")[:2])
     found = (one.name for one in deposit.versions if _in_bag(one.name, "") == f"{below}/")
     return next(found, "")
 
 
 def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[Difference]:
-    """A bag may be sound, and of something else."""
+    """Yield how the payload differs from the deposit: a valid bag may hold something else."""
     expected = {
         _in_bag(version.name, file.path): file.sha256
         for version in deposit.versions
@@ -415,5 +415,5 @@ def _other_payload(bag: str, path: str, deposit: Deposit) -> Iterator[Difference
             with open(os.path.join(bag, name), "rb") as file:
                 is_same = hashlib.file_digest(file, "sha256").hexdigest() == expected[name]
             if not is_same:
-                why = f"{name} has other bytes than the Silo"
+                why = f"the content of {name} differs from the Silo"
                 yield deposit.differs("file", path, why, _version_of(name, deposit))

@@ -1,4 +1,4 @@
-"""What bags hold beside their records: fields for bag-info.txt, and a profile they meet.
+"""Settings of bags: fields for bag-info.txt, and a profile that the bags conform to.
 
 Source: RFC 8493, section 2.2.2; BagIt Profiles Specification 1.3.0.
 """
@@ -12,9 +12,9 @@ from typing import Any
 from siloexport.errors import ExportError, TargetUnusable
 
 OWN = ("External-Identifier", "Bagging-Date", "Bag-Size", "Payload-Oxum")
-"""Fields of RFC 8493 that every bag has of itself, once."""
+"""Fields of RFC 8493 that are written into every bag, once."""
 SENDER = "Internal-Sender-Description"
-"""Says where the record was harvested, unless it is given."""
+"""Says where the record was harvested, unless the settings give a value."""
 TAG_FILES = ("bagit.txt", "bag-info.txt", "silo.json")
 ALGORITHMS = ("sha512", "sha384", "sha256", "sha224", "sha1", "md5")
 _IDENTIFIER = "BagIt-Profile-Identifier"
@@ -24,7 +24,7 @@ _TAR = {"application/tar", "application/x-tar"}
 
 @dataclass(frozen=True, slots=True)
 class BagSettings:
-    """What is the same for all bags of a directory.
+    """Settings for all bags of a directory.
 
     Attributes:
         info: Labels and values for ``bag-info.txt``, in order.
@@ -37,15 +37,15 @@ class BagSettings:
     tag_manifests: tuple[str, ...] = ("sha512",)
 
     def to_json(self) -> str:
-        """As one line, in ASCII."""
+        """Return the settings as one line of JSON in ASCII."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "BagSettings":
-        """What `to_json` wrote; without a text, the usual.
+        """Read what `to_json` wrote; an empty text gives the default settings.
 
         Raises:
-            TargetUnusable: It was changed since.
+            TargetUnusable: The text is invalid.
         """
         try:
             found = json.loads(text) if text else {}
@@ -57,15 +57,15 @@ class BagSettings:
 
 
 def read_settings(info_path: str | None, profile_path: str | None) -> BagSettings | None:
-    """Read what `silo export bag` is given; None where neither is.
+    """Read the settings for `silo export bag`; None if there are no files.
 
     Args:
         info_path: A file in the form of ``bag-info.txt``.
         profile_path: A BagIt profile, in JSON.
 
     Raises:
-        ExportError: A file cannot be read or has faults, or bags cannot meet the profile;
-            all faults are named.
+        ExportError: A file cannot be read or is invalid, or bags cannot conform to the profile;
+            the message names all faults.
     """
     if info_path is None and profile_path is None:
         return None
@@ -93,10 +93,10 @@ def _read(path: str) -> str:
 
 
 def parse_info(text: str, name: str) -> tuple[tuple[str, str], ...]:
-    """Read fields in the form of ``bag-info.txt``; lines that begin with a blank go on.
+    """Read fields in the form of ``bag-info.txt``; indented lines continue the one before.
 
     Raises:
-        ExportError: Says which line is at fault, and why.
+        ExportError: A line is invalid; the message names it and says why.
     """
     found: list[tuple[str, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -122,7 +122,7 @@ def parse_info(text: str, name: str) -> tuple[tuple[str, str], ...]:
 
 
 def met(profile: Any, info: Sequence[tuple[str, str]]) -> tuple[BagSettings, list[str]]:
-    """The settings that meet a profile, with what in it they do not meet."""
+    """Return the settings that conform to a profile, and what in it they do not conform to."""
     faults: list[str] = []
     if not isinstance(profile, dict):
         return BagSettings(), ["it is not a JSON object"]
@@ -145,13 +145,13 @@ def _about(profile: Mapping[str, Any], faults: list[str]) -> str:
 
 
 def _sums(profile: Mapping[str, Any], kind: str, faults: list[str]) -> tuple[str, ...]:
-    """The algorithms of a kind of manifest: those required, and SHA-512 where it may be."""
+    """Return the algorithms of a kind of manifest: the required ones, and SHA-512 if allowed."""
     required = _texts(profile, f"{kind}-Required", faults)
     allowed = _texts(profile, f"{kind}-Allowed", faults) or list(ALGORITHMS)
     if others := [one for one in required if one not in allowed]:
         faults.append(f"{kind}-Required has {', '.join(others)}, {kind}-Allowed has not")
     if unknown := [one for one in required if one not in ALGORITHMS]:
-        faults.append(f"{kind}-Required has {', '.join(unknown)}, which is not known here")
+        faults.append(f"{kind}-Required has {', '.join(unknown)}, which is not supported")
     usable = [one for one in ALGORITHMS if one in allowed]
     if not usable:
         faults.append(f"{kind}-Allowed has none of {', '.join(ALGORITHMS)}")
@@ -202,7 +202,7 @@ def _rule_faults(label: str, rule: Mapping[str, Any], given: list[str]) -> Itera
     yield from (f"{label}: {fault}" for fault in faults)
     if _same(label, OWN):
         if values:
-            yield f"it fixes the values of {label}, which differ from bag to bag"
+            yield f"it restricts the values of {label}, which differ from bag to bag"
         return
     is_needed = _is_true(rule.get("required")) or (values and _same(label, [SENDER]))
     if is_needed and not given:

@@ -1,13 +1,12 @@
-"""A directory of exported records, whatever form each has in it.
+"""A directory of exported records, in any form.
 
 out/
-  .silo-export                            marks a directory of this kind, and names it
-  .silo-notes/<name>.json                 what each was exported as
-  <name>                                  a record, in its form: a directory, a file
+  .silo-export                            marks the directory as an export, with its key
+  .silo-notes/<name>.json                 key, version and digest of each exported record
+  <name>                                  a record: a directory or a file, depending on the form
 
-A record is built beside its place and renamed in, so it is whole or not there. Its note
-says under which key it was put and what it held then: what is otherwise now was changed
-by somebody else.
+A record is written under a temporary name and renamed, so it is whole or not there. Its note
+holds its key and its digest; if the digest differs later, someone else changed the record.
 """
 
 import contextlib
@@ -52,60 +51,70 @@ from siloexport.values import (
 MARKER = ".silo-export"
 NOTES = ".silo-notes"
 SETTINGS = "settings"
-"""The line of the marker that keeps a form's settings."""
+"""The line of the marker that holds the form's settings."""
 DAY = "day"
-"""The fact in the ledger that says which day a record bears."""
+"""The fact in the ledger that holds the day written into a record."""
 _MAX_NAME = 200
 _STAGED_MARKER = re.compile(re.escape(MARKER) + r"\.\d+-[0-9a-f]+\.tmp")
 _OLD = "-old"
 _OTHER = "something else"
-"""The digest of what has not the form of the records here."""
+"""Stands for the digest of what does not have the form of the records."""
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_MORE = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 class Form(Protocol):
-    """How a record looks in the directory."""
+    """The form of a record in the directory."""
 
     @property
     def name(self) -> str:
-        """What the marker calls it: ``files``, ``bags``."""
+        """Its name in the marker: ``files`` or ``bags``."""
 
     @property
     def suffix(self) -> str:
-        """What a record's name ends in: ``.tar``; or ``""``."""
+        """The suffix of a record's name: ``.tar``; or ``""``."""
 
     @property
     def variant(self) -> str:
-        """What else decides how it looks; part of every key."""
+        """Everything else that changes the form; part of every key."""
 
     @property
     def settings(self) -> str:
-        """What the marker keeps for later runs, as one line; ``""`` for nothing."""
+        """Settings that the marker stores for later runs, as one line; ``""`` for none."""
 
     def day(self, path: str, deposit: Deposit) -> str:
-        """The day that a record will bear (YYYY-MM-DD), where one may be already; or ``""``."""
+        """Return the day to write into a record (YYYY-MM-DD); ``""`` if the form has none.
+
+        Args:
+            path: Where the record is, or will be.
+            deposit: What is exported.
+        """
 
     def write(self, path: str, deposit: Deposit, day: str) -> str:
-        """Write a record where nothing is yet, and flush it; its digest (`digest`).
+        """Write a record to a new path, flush it, and return its digest.
+
+        Args:
+            path: New path.
+            deposit: What is exported.
+            day: From `day`.
 
         Raises:
-            SourceChanged, FileNotInVersion, OSError: It cannot be.
+            SourceChanged, FileNotInVersion, OSError: It cannot be written.
         """
 
     def digest(self, path: str) -> str:
-        """The digest of what is there, read anew; ``""`` for nothing of this form."""
+        """Read a record and return its digest; ``""`` if there is none of this form."""
 
     def expected(self, deposit: Deposit) -> str | None:
-        """The digest it would have; None where that is not known before it is written."""
+        """Return the digest it would have; None if it is only known once written."""
 
     def differences(self, path: str, deposit: Deposit) -> Iterator[Difference]:
-        """In what it is not as deposited."""
+        """Yield the differences between a record and its deposit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """What was exported as a record: key, versions, digest."""
+    """What was exported as a record: its key, version and digest."""
 
     key: str
     version: str
@@ -115,10 +124,11 @@ class _Note:
 class DirectoryTarget:
     """A directory that records are exported to.
 
-    What was exported earlier and is not selected now stays.
+    Records exported earlier and not selected now are kept.
 
     Args:
-        directory: New, empty, or one that an earlier export in the same form made.
+        directory: A new or empty directory, or one from an earlier export in the same form.
+        form: Of the records.
     """
 
     def __init__(self, directory: str, form: Form) -> None:
@@ -129,7 +139,7 @@ class DirectoryTarget:
 
     @property
     def key(self) -> str:
-        """See `Target`: the directory's own name for itself, wherever it is moved to."""
+        """See `Target`: stored in the directory, so it stays the same when that is moved."""
         return self._key
 
     @property
@@ -162,18 +172,18 @@ class DirectoryTarget:
         self._key = kept or self._key or f"{self._form.name} {secrets.token_hex(16)}"
 
     def _take_marker(self, marker: bytes) -> None:
-        """Take over what an earlier run left in the marker; empty where there is none."""
+        """Take the settings from the marker of an earlier run; empty if there is none."""
 
     def _may_become_ours(self, names: list[str]) -> bool:
-        """Whether nothing is there, or no more than a killed `prepare` left."""
+        """Whether the directory is empty, or has only what a killed `prepare` left."""
         others = {name for name in names if not _STAGED_MARKER.fullmatch(name)}
         return not others or (others == {NOTES} and not os.listdir(f"{self.directory}/{NOTES}"))
 
     def _kept_key(self) -> str:
-        """The key in the marker; ``""`` where an earlier release wrote none.
+        """Return the key in the marker; ``""`` if an earlier release wrote none.
 
         Raises:
-            TargetUnusable: It is of another form.
+            TargetUnusable: The directory holds records in another form.
         """
         key = marked(read_marker(self.directory), "export")
         form = key.partition(" ")[0]
@@ -202,7 +212,7 @@ class DirectoryTarget:
             raise TargetUnusable(f"{self.shown} cannot be written: {error.strerror}") from error
 
     def _sweep(self) -> None:
-        """Remove what a killed export left; a record killed between two renames is `recover`'s."""
+        """Remove what a killed export left, except what `recover` needs."""
         there = os.listdir(self.directory)
         for name in filter(_STAGED_MARKER.fullmatch, there):
             os.unlink(f"{self.directory}/{name}")
@@ -237,7 +247,7 @@ class DirectoryTarget:
             self._move_in(staged, place)
         return self._noted(deposit, digest, was_there=False, created=not there)
 
-    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:  # noqa: ARG002 - one deposit is all there is
+    def foresee(self, step: Deposit | Withdrawal, *, is_first: bool) -> str:  # noqa: ARG002 - a record needs one deposit only
         """See `Target`."""
         identifier = step.identifier
         with self._failing_as(identifier):
@@ -250,7 +260,7 @@ class DirectoryTarget:
         return ""
 
     def _would_be(self, deposit: Deposit, there: str) -> bool:
-        """Whether what is there is what the deposit would put there, byte for byte."""
+        """Whether the directory holds the same bytes as the deposit would write."""
         if not there or (deposit.held is not None and deposit.held.token == there):
             return False
         if (expected := self._form.expected(deposit)) is not None:
@@ -267,7 +277,11 @@ class DirectoryTarget:
         if not there:
             raise Conflict(identifier, f"{self._name(identifier)} was removed from {self.shown}")
         is_known = held is not None and held.deposits
-        why = "was changed" if is_known else "is there, and is not this export's"
+        why = (
+            "was changed since it was exported"
+            if is_known
+            else "exists, but this export did not write it"
+        )
         raise Conflict(identifier, f"{self._name(identifier)} in {self.shown} {why}")
 
     def _noted(
@@ -278,7 +292,7 @@ class DirectoryTarget:
         return Deposited(uri, "", digest, (uri,) if created else (), was_there)
 
     def withdraw(self, withdrawal: Withdrawal, journal: DepositJournal) -> Deposited:
-        """See `Target`: what was exported of the record is deleted."""
+        """See `Target`: the exported record is deleted."""
         identifier = withdrawal.identifier
         place = self._place(identifier)
         with self._failing_as(identifier):
@@ -290,7 +304,7 @@ class DirectoryTarget:
         return Deposited(place, was_there=not there)
 
     def recover(self, left: UnfinishedDeposit) -> Deposited | None:
-        """See `Target`: what is in the place is what was to be put there, or not."""
+        """See `Target`: by the digest of the record in the directory."""
         place = self._place(left.identifier)
         with self._failing_as(left.identifier):
             if left.state is not DepositState.COMMITTING:
@@ -308,7 +322,7 @@ class DirectoryTarget:
     # -- what is there ----------------------------------------------------------------------
 
     def find(self, identifier: str) -> Found | None:
-        """See `Target`: by its note, where that speaks of what is there."""
+        """See `Target`: by the note of the record, if its digest fits."""
         place = self._place(identifier)
         there = self._digest(place)
         if not there:
@@ -319,7 +333,7 @@ class DirectoryTarget:
         return Found(place, there, (FoundVersion(note.version, note.key),))
 
     def verify(self, deposit: Deposit, held: Held, *, is_head: bool) -> Iterator[Difference]:
-        """See `Target`; beside the Silo, what is there is held against the ledger's digest."""
+        """See `Target`; the record is also compared with the digest in the ledger."""
         identifier = deposit.identifier
         place = self._place(identifier)
         if not os.path.lexists(place):
@@ -329,16 +343,18 @@ class DirectoryTarget:
         with self._failing_as(identifier):
             found = list(self._form.differences(place, deposit))
             if not found and is_head and self._form.digest(place) != held.token:
-                why = f"{self._name(identifier)} is not the one exported: its digest is another"
+                why = (
+                    f"{self._name(identifier)} is not the one that was exported: its digest differs"
+                )
                 found.append(deposit.differs("file", place, why))
         yield from found
 
-    def rollback(self, created: CreatedThing, *, purge: bool) -> str:  # noqa: ARG002 - nothing is left here anyway
+    def rollback(self, created: CreatedThing, *, purge: bool) -> str:  # noqa: ARG002 - a directory keeps no tombstones
         """See `Target`."""
         with self._failing_as(created.identifier):
             there = self._digest(self._place(created.identifier))
             if there and there != created.token:
-                raise CannotTakeBack(f"{created.uri} was changed since, and stays")
+                raise CannotTakeBack(f"{created.uri} was changed since the run, and is kept")
             self._take_out(created.identifier)
         return ""
 
@@ -351,14 +367,14 @@ class DirectoryTarget:
         return f"{self.directory}/{self._name(identifier)}"
 
     def _digest(self, place: str) -> str:
-        """The digest of what is in a place; ``""`` only where nothing is."""
+        """Return the digest of a record; ``""`` only if nothing is at its path."""
         if not os.path.lexists(place):
             return ""
         return self._form.digest(place) or _OTHER
 
     @contextlib.contextmanager
     def _staged(self) -> Iterator[str]:
-        """A path beside the places, where nothing is; what is there afterwards is removed."""
+        """Give a temporary path in the directory; what is there at the end is removed."""
         path = f"{self.directory}/{MARKER}-{os.getpid()}-{secrets.token_hex(4)}"
         try:
             yield path
@@ -379,7 +395,7 @@ class DirectoryTarget:
         _remove(old)
 
     def _end_swap(self, place: str, name: str) -> None:
-        """Move in what was about to be, where the old one was moved away already."""
+        """Finish a replacement that was killed after the old record was moved away."""
         staged = f"{self.directory}/{name}"
         if name and os.path.lexists(staged) and os.path.lexists(staged + _OLD):
             os.rename(staged, place)
@@ -407,12 +423,12 @@ class DirectoryTarget:
         text = json.dumps({**values, "digest": note.digest}, ensure_ascii=False, indent=1)
         path = self._note_path(identifier)
         staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-        with open(staged, "wb") as file:  # not flushed: one lost in a power cut is made up for
+        with open(staged, "wb") as file:  # not flushed: a note lost in a power cut is not needed
             file.write(f"{text}\n".encode())
         os.rename(staged, path)
 
     def _read_note(self, identifier: str) -> _Note | None:
-        """None where there is none that can be read: it only spares a comparison."""
+        """Return the note; None if it is missing or unreadable: it only saves a comparison."""
         try:
             with open(self._note_path(identifier), "rb") as file:
                 values: dict[str, Any] = json.load(file)
@@ -435,7 +451,7 @@ class DirectoryTarget:
 
 
 def read_marker(directory: str) -> bytes:
-    """The text by which a directory of exported records is known; empty where there is none."""
+    """Return the marker of a directory of exported records; empty if there is none."""
     try:
         with open(f"{directory}/{MARKER}", "rb") as file:
             return file.read(1 << 22)
@@ -444,7 +460,7 @@ def read_marker(directory: str) -> bytes:
 
 
 def marked(marker: bytes, name: str) -> str:
-    """What a line of a marker says: its ``export`` (the key), its ``form``; or ``""``."""
+    """Return the value of a line of the marker, such as ``export`` (the key); or ``""``."""
     for line in marker.decode("utf-8", "replace").splitlines():
         key, colon, value = line.partition(": ")
         if colon and key == name:
@@ -453,7 +469,7 @@ def marked(marker: bytes, name: str) -> str:
 
 
 def directory_name(identifier: str) -> str:
-    """A record's name: its cleaned identifier; a long one is cut and ends in a digest."""
+    """Return a record's name: its cleaned identifier; a long one is cut and ends in a digest."""
     name = clean(identifier)
     if len(name.encode()) <= _MAX_NAME:
         return name
@@ -462,7 +478,7 @@ def directory_name(identifier: str) -> str:
 
 
 def _remove(path: str) -> None:
-    """Remove a file or a tree; nothing there is no error."""
+    """Remove a file or a tree, if it exists."""
     if os.path.isdir(path) and not os.path.islink(path):
         remove_tree(path)
     else:

@@ -2,10 +2,10 @@
 
 out/oai+eprints,example,org+6102/
   oai_dc                                as in the Silo
-  oai_dc.xml                            the metadata document itself
+  oai_dc.xml                            the metadata document, unwrapped
   docs/licence.txt
 
-With several versions of a record, each is in a directory of its own (``1/oai_dc``).
+If several versions are exported, each has its own directory (``1/oai_dc``).
 """
 
 import os
@@ -27,9 +27,9 @@ class FilesTarget(DirectoryTarget):
     """A directory that records are exported to as plain files.
 
     Args:
-        directory: New, empty, or one that an earlier export of files made.
-        versions: Which versions go there: with more than the current one, each has a
-            directory of its own.
+        directory: A new or empty directory, or one from an earlier export of files.
+        versions: Which versions are exported; if more than the current one, each has its own
+            directory.
     """
 
     def __init__(self, directory: str, versions: Versions = Versions.CURRENT) -> None:
@@ -52,7 +52,7 @@ class _Files:
     def settings(self) -> str:
         return ""
 
-    def day(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - nothing of it is dated
+    def day(self, path: str, deposit: Deposit) -> str:  # noqa: ARG002 - plain files have no day
         return ""
 
     def write(self, path: str, deposit: Deposit, day: str) -> str:  # noqa: ARG002 - see `day`
@@ -85,7 +85,9 @@ class _Files:
                 why = f"{name} was not exported"
                 yield deposit.differs("extra", where, why, self._version(name))
             elif expected[name] != found[name]:
-                yield deposit.differs("file", where, f"{name} has other bytes", self._version(name))
+                yield deposit.differs(
+                    "file", where, f"the content of {name} differs", self._version(name)
+                )
 
     def _version(self, name: str) -> str:
         return name.partition("/")[0] if self.by_version else ""
@@ -111,5 +113,5 @@ def _read_tree(directory: str) -> dict[str, Digest]:
 
 
 def _tree_digest(files: Mapping[str, Digest]) -> str:
-    """Of no files too: an empty directory is not nothing."""
+    """Return the digest of a tree; an empty directory has one too."""
     return digest_of_json([[name, d.size, d.sha256] for name, d in sorted(files.items())])

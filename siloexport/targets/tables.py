@@ -1,7 +1,7 @@
 """Tables, lists and zips: one file for a whole selection, written as a stream.
 
-Unlike the targets that keep each record by itself, these are made anew each time: a
-file is complete, or is not there.
+Unlike the other targets, these write all records each time: a file is complete, or is not
+there.
 """
 
 import csv
@@ -47,23 +47,23 @@ _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
 }
 _ELEMENTS = {f"dc:{element}": name for element, name in FIELD_OF_ELEMENT.items()}
 FIELDS = (*_OWN, *_ELEMENTS)
-"""What a table may have as columns: what the Silo knows, and the elements of Dublin Core.
+"""The built-in columns of tables: what the Silo knows, and the elements of Dublin Core.
 
-`fields` has those of packages, too."""
+`fields` also returns those of other packages."""
 CSV_ENCODING = "utf-8-sig"
-"""Excel takes CSV for UTF-8 where it begins with the mark."""
+"""With the byte order mark, because Excel needs it to read CSV as UTF-8."""
 USUAL = ("record", "datestamp", "version", *_ELEMENTS)
 
 
 @dataclass(slots=True)
 class TableReport:
-    """What came of a table.
+    """The result of writing a table.
 
     Attributes:
-        records: How many records are in it.
-        rows: How many rows, links or files.
-        deleted: Records left out, as the source deleted them.
-        failed: Identifier → why, of those that could not be read; the first `KEPT`.
+        records: Number of records written.
+        rows: Number of rows, links or files written.
+        deleted: Number of records left out because the source deleted them.
+        failed: Identifier of an unreadable record → reason; the first `KEPT`.
     """
 
     records: int = 0
@@ -83,11 +83,14 @@ def write_csv(
     *,
     progress: Progress = lambda _records: None,
 ) -> TableReport:
-    """A row for each record, a column for each field; cells as `recordsilo.cells` has them.
+    """Write CSV: a row for each record, a column for each field, cells as in `recordsilo.cells`.
 
     Args:
-        out: Opened with ``newline=""``, as `CSV_ENCODING`.
-        columns: Of `FIELDS`.
+        silo: The Silo.
+        selection: Which records.
+        out: Opened with ``newline=""`` and `CSV_ENCODING`.
+        columns: Names from `fields`.
+        progress: Called with the number of records processed.
 
     Raises:
         SearchError, IndexProblem: The selection cannot be looked up.
@@ -96,14 +99,14 @@ def write_csv(
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow(columns)
 
-    beside = _Beside.of(silo, columns)
+    contributed = _Contributed.of(silo, columns)
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
-        values = _Row(record, manifest, beside.of_record(manifest.item_id))
+        values = _Row(record, manifest, contributed.of_record(manifest.item_id))
         writer.writerow([guarded(values.cell(name)) for name in columns])
         return 1
 
-    return _for_each(silo, selection, row, progress, beside)
+    return _for_each(silo, selection, row, progress, contributed)
 
 
 def write_jsonl(
@@ -114,22 +117,33 @@ def write_jsonl(
     *,
     progress: Progress = lambda _records: None,
 ) -> TableReport:
-    """An object for each record, a line each; values of Dublin Core with their languages.
+    """Write JSON lines: an object for each record, values of Dublin Core with their languages.
 
-    ``{"record": "oai:…", "dc:title": [{"text": "…", "lang": "en"}]}``; a field
-    without values is left out. Arguments and errors as for `write_csv`.
+    ``{"record": "oai:…", "dc:title": [{"text": "…", "lang": "en"}]}``; a field without values is
+    left out.
+
+    Args:
+        silo: The Silo.
+        selection: Which records.
+        out: A text stream in UTF-8.
+        columns: Names from `fields`.
+        progress: Called with the number of records processed.
+
+    Raises:
+        SearchError, IndexProblem: The selection cannot be looked up.
+        OSError: The file cannot be written.
     """
 
-    beside = _Beside.of(silo, columns)
+    contributed = _Contributed.of(silo, columns)
 
     def row(record: HarvestedRecord, manifest: Manifest) -> int:
-        values = _Row(record, manifest, beside.of_record(manifest.item_id))
+        values = _Row(record, manifest, contributed.of_record(manifest.item_id))
         found = {name: values.json(name) for name in columns}
         kept = {name: value for name, value in found.items() if value}
         out.write(json.dumps(kept, ensure_ascii=False) + "\n")
         return 1
 
-    return _for_each(silo, selection, row, progress, beside)
+    return _for_each(silo, selection, row, progress, contributed)
 
 
 def write_links(
@@ -139,10 +153,19 @@ def write_links(
     *,
     progress: Progress = lambda _records: None,
 ) -> TableReport:
-    """Every address a record's current version holds: address, identifier, field; tabs between.
+    """Write the links of each current version: address, identifier, field, separated by tabs.
 
-    In the order of the metadata files, plainest first; the same address in the same
-    field comes once for a record. Errors as for `write_csv`.
+    The links of a record are sorted; an address is listed once for each field.
+
+    Args:
+        silo: The Silo.
+        selection: Which records.
+        out: A text stream.
+        progress: Called with the number of records processed.
+
+    Raises:
+        SearchError, IndexProblem: The selection cannot be looked up.
+        OSError: The file cannot be written.
     """
 
     def rows(record: HarvestedRecord, manifest: Manifest) -> int:
@@ -167,16 +190,23 @@ def write_zip(
     *,
     progress: Progress = lambda _records: None,
 ) -> TableReport:
-    """Metadata files as harvested or curated: ``<record>/[<version>/]<file>`` in a zip.
+    """Write the metadata files into a zip, as ``<record>/[<version>/]<file>``.
 
-    The same records make the same bytes. Errors as for `write_csv`.
+    The same records give the same bytes.
 
     Args:
+        silo: The Silo.
+        selection: Which records.
         out: May be a pipe.
-        names: Only files of these names; none: all metadata files.
-        versions: With more than the current ones, each has a directory of its own.
+        names: Only files of these names; empty for all metadata files.
+        versions: Which versions; if more than the current ones, each has its own directory.
+        progress: Called with the number of records processed.
 
-    Cost: about 600 bytes of memory a file, for the directory at the zip's end.
+    Raises:
+        SearchError, IndexProblem: The selection cannot be looked up.
+        OSError: The file cannot be written.
+
+    Cost: about 600 bytes of memory for each file, for the directory at the end of the zip.
     """
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 
@@ -207,10 +237,10 @@ def _add(
 
 
 def _moment(date: str) -> tuple[int, int, int, int, int, int]:
-    """When a version was made as a zip can have it: from 1980 on."""
+    """Return when a version was made, as a zip stores it: from 1980 on."""
     try:
         found = datetime.fromisoformat(date)
-    except ValueError:  # what 2010 did not note
+    except ValueError:  # the release of 2010 did not note it
         return (1980, 1, 1, 0, 0, 0)
     if not 1980 <= found.year <= 2107:
         return (1980, 1, 1, 0, 0, 0)
@@ -221,16 +251,21 @@ def _moment(date: str) -> tuple[int, int, int, int, int, int]:
 def exported_file(
     silo_path: str, path: str, on_conflict: OnConflict = OnConflict.FAIL
 ) -> Iterator[BinaryIO]:
-    """A file to be written whole, in the place of what was exported there last.
+    """Open a file to write it whole; it replaces what was exported there last.
 
-    The path has a ledger, whose runs keep the size and SHA-256 of what they wrote; noted
-    before the new file gets its name, so that after a kill both files are known. A Silo
-    that cannot be written to keeps nothing. A device or a pipe is written to.
+    The path has a ledger with the size and SHA-256 of each file written. They are noted before
+    the new file is renamed, so that after a kill both files are known. Nothing is noted if the
+    Silo is not writable. A device or a pipe is written directly.
+
+    Args:
+        silo_path: Directory of the Silo.
+        path: Of the file.
+        on_conflict: Whether to overwrite a file that was not exported there.
 
     Raises:
-        FileChanged: Another file is there, unless it is to be overwritten; it stays.
-        LedgerInUse: The file is being exported by another process.
-        LedgerUnreadable, OSError: As they say.
+        FileChanged: Such a file exists and is not to be overwritten; it is kept.
+        LedgerInUse: Another process is exporting to the file.
+        LedgerUnreadable, OSError: The ledger or the file cannot be read or written.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
@@ -266,7 +301,7 @@ def _ledger(silo_path: str, key: str, shown: str) -> Ledger:
 
 
 def _is_as_left(ledger: Ledger, path: str) -> bool:
-    """Whether nothing is at a path, or what the last run left, or one killed after it."""
+    """Whether no file exists, or one that the last run or a killed one after it wrote."""
     try:
         found = asdict(_digest(path))
     except FileNotFoundError:
@@ -285,10 +320,10 @@ def _digest(path: str) -> Digest:
 
 
 def check_columns(columns: Sequence[str]) -> None:
-    """Refuse columns that there are not.
+    """Check that columns exist.
 
     Raises:
-        ExportError: Names them, and those there are.
+        ExportError: One does not; the message lists those that do.
     """
     if any(name not in FIELDS for name in columns):
         known = fields()
@@ -297,7 +332,7 @@ def check_columns(columns: Sequence[str]) -> None:
 
 
 def fields() -> tuple[str, ...]:
-    """All that a table may have as columns: `FIELDS`, and columns that packages contribute."""
+    """Return the names of all columns: `FIELDS`, and those that packages contribute."""
     return (*FIELDS, *(one.name for one in contributed_facets() if one.is_column))
 
 
@@ -311,12 +346,12 @@ def _for_each(
     selection: Selection,
     write: _Write,
     progress: Progress,
-    beside: "_Beside | None" = None,
+    contributed: "_Contributed | None" = None,
 ) -> TableReport:
     report = TableReport()
     identifiers = selection.iterate(silo)
-    if beside is not None and beside.facets:
-        identifiers = beside.read_ahead(identifiers)
+    if contributed is not None and contributed.facets:
+        identifiers = contributed.read_ahead(identifiers)
     for number, identifier in enumerate(identifiers, 1):
         try:
             _one(silo[identifier], selection, write, report)
@@ -332,7 +367,7 @@ def _for_each(
 
 
 def _name_unlisted(silo: Silo, report: TableReport) -> None:
-    """Damaged records are in no list: where all are asked for, they are named."""
+    """Report damaged records, which no list has, if all records are selected."""
     known = set(report.failed.values())
     for path, sentence in silo.index_problems():
         if sentence not in known and len(report.failed) < KEPT:
@@ -351,23 +386,23 @@ def _one(record: HarvestedRecord, selection: Selection, write: _Write, report: T
 
 
 @dataclass(slots=True)
-class _Beside:
-    """The columns that packages contribute, read for many records at once."""
+class _Contributed:
+    """Columns that packages contribute, read for many records at once."""
 
     path: str
     facets: tuple[Facet, ...]
     _read: dict[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, silo: Silo, columns: Sequence[str]) -> "_Beside":
+    def of(cls, silo: Silo, columns: Sequence[str]) -> "_Contributed":
         names = [name for name in columns if name not in FIELDS]
         return cls(silo.path, tuple(map(facet_named, names)))
 
     def read_ahead(self, identifiers: Iterator[str]) -> Iterator[str]:
-        """The same identifiers, the values of the next ones read.
+        """Yield the same identifiers, after their values were read.
 
         Raises:
-            SearchError: A package fails.
+            SearchError: A package failed.
         """
         while some := list(itertools.islice(identifiers, _AHEAD)):
             self._read = {one.name: values_of(one, self.path, some) for one in self.facets}
@@ -378,7 +413,7 @@ class _Beside:
 
 
 _AHEAD = 1000
-"""Records whose contributed columns are read at once."""
+"""How many records' contributed columns are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,18 +422,18 @@ class _Row:
 
     record: HarvestedRecord
     manifest: Manifest
-    beside: Mapping[str, Sequence[str]]
+    contributed: Mapping[str, Sequence[str]]
     _described: list[Description] = field(default_factory=list)
 
     def cell(self, name: str) -> str:
         if name in _ELEMENTS:
             return joined(value.text for value in self._values(name))
-        found = _OWN[name](self.manifest) if name in _OWN else self.beside.get(name, ())
+        found = _OWN[name](self.manifest) if name in _OWN else self.contributed.get(name, ())
         return found if isinstance(found, str) else joined(found)
 
     def json(self, name: str) -> Any:
         if name not in _ELEMENTS:
-            found = _OWN[name](self.manifest) if name in _OWN else self.beside.get(name, ())
+            found = _OWN[name](self.manifest) if name in _OWN else self.contributed.get(name, ())
             return found if isinstance(found, str) else list(found)
         return [
             {"text": value.text, **({"lang": value.lang} if value.lang else {})}
@@ -413,10 +448,10 @@ class _Row:
 
 
 def _described(record: HarvestedRecord, version: Version) -> Description:
-    """What a version describes.
+    """Return the description of a version.
 
     Raises:
-        RecordSiloError, OSError: A metadata file that may say it cannot be read.
+        RecordSiloError, OSError: A metadata file cannot be read.
     """
     broken: list[OSError | RecordSiloError] = []
 

@@ -112,7 +112,7 @@ def test_export_can_be_asked_verified_rebuilt_and_taken_back(silo: Silo, tmp_pat
     (tmp_path / "out" / "oai+example,org+1" / "oai_dc").write_text("by hand")
     code, printed, _ = invoke("verify", silo.path, out)
     assert code == 4
-    assert "oai:example.org:1 1: file: oai_dc has other bytes" in printed
+    assert "oai:example.org:1 1: file: the content of oai_dc differs" in printed
     code, _, sentence = invoke("rollback", silo.path, out, "nope")
     assert (code, "no run nope" in sentence) == (2, True)
 

@@ -282,4 +282,4 @@ class TestBags(TargetContract):
         rig.path("oai:example.org:3").write_bytes(rig.path("oai:example.org:1").read_bytes())
         report = Export(silo, rig.target()).verify()
         assert {one.identifier for one in report.first} == {"oai:example.org:3"}
-        assert any("other bytes than the Silo" in one.detail for one in report.first)
+        assert any("differs from the Silo" in one.detail for one in report.first)

@@ -1,4 +1,4 @@
-"""What Fedora's answers mean: status and body → cause; headers and time maps → values. Pure.
+"""Interpret Fedora's answers: status and body → error; headers, time maps → values. Pure.
 
 Source: docs/fedora.md, "Status codes"; Fedora API specification, Memento (RFC 7089).
 """
@@ -15,12 +15,12 @@ TRANSACTIONS = "http://fedora.info/definitions/v4/transaction#endpoint"
 
 
 class FedoraError(Exception):
-    """An answer that is not the one hoped for, or none.
+    """An answer that reports an error, or no answer.
 
     Attributes:
-        status: Of HTTP; 0 where there was no answer.
-        url: What was asked.
-        reason: What the server said, shortened to a line.
+        status: HTTP status; 0 if there was no answer.
+        url: Of the request.
+        reason: The server's message, shortened to one line.
     """
 
     def __init__(self, status: int, url: str, reason: str) -> None:
@@ -34,10 +34,10 @@ class NotThere(FedoraError):
 
 
 class Departed(FedoraError):
-    """410: a tombstone, or what lay below one.
+    """410: a tombstone, or something below one.
 
     Attributes:
-        tombstone: Its address, where the answer links to it; else ``""``.
+        tombstone: Its address if the answer links to it; else ``""``.
     """
 
     def __init__(self, status: int, url: str, reason: str, tombstone: str = "") -> None:
@@ -54,7 +54,7 @@ class ChangedMeanwhile(FedoraError):
 
 
 class MatchWanted(FedoraError):
-    """428: the server takes no replacement without If-Match (``putRequiresIfMatch``)."""
+    """428: the server requires If-Match to replace something (``putRequiresIfMatch``)."""
 
 
 class Locked(FedoraError):
@@ -66,11 +66,11 @@ class TransactionLost(FedoraError):
 
 
 class ChecksumRefused(FedoraError):
-    """409: what arrived has another digest than announced."""
+    """409: what arrived does not have the digest in the request."""
 
 
 class Refused(FedoraError):
-    """400, 409 and others: the same request will be refused again."""
+    """400, 409 and others: a repeated request would be refused too."""
 
 
 class NoRoom(FedoraError):
@@ -78,10 +78,10 @@ class NoRoom(FedoraError):
 
 
 class Busy(FedoraError):
-    """429, 5xx, or no answer: it may work later.
+    """429, 5xx or no answer: the request may succeed later.
 
     Attributes:
-        after: Seconds, where the server said how long.
+        after: How many seconds the server asked to wait; None if it did not say.
     """
 
     def __init__(self, status: int, url: str, reason: str, after: float | None = None) -> None:
@@ -90,14 +90,14 @@ class Busy(FedoraError):
 
 
 class NotFedora(Busy):
-    """The answer is not Fedora's: a login page, a firewall, a maintenance page, a redirection.
+    """The answer does not come from Fedora: a login or maintenance page, a firewall, a redirect.
 
-    It says nothing about what was asked, which may have been done or not.
+    The request may have been carried out or not.
     """
 
 
 class Elsewhere(FedoraError):
-    """Fedora named an address of another server; nothing was sent there."""
+    """Fedora gave an address on another server; nothing was sent to it."""
 
     def __init__(self, url: str) -> None:
         reason = (
@@ -119,24 +119,28 @@ _DONE = {
     "GET": frozenset({200}), "HEAD": frozenset({200}), "DELETE": frozenset({204}),
     "PUT": _WRITTEN, "POST": _WRITTEN,
 }  # fmt: skip
-"""Method → the statuses with which Fedora says that it is done."""
+"""Method → the statuses with which Fedora reports success."""
 _LDP = "http://www.w3.org/ns/ldp#"
 
 
 def check(
     method: str, url: str, status: int, headers: Mapping[str, str], body: Callable[[], str]
 ) -> None:
-    """Accept only an answer with which Fedora says that the request was carried out.
+    """Accept only an answer in which Fedora reports success.
 
-    Whatever Fedora lets one read names its LDP type in a Link header (6.0.0 to 7.0.0);
-    Fedora's own 404 and 410 are never HTML, unless HTML was asked for.
+    Every resource of Fedora has its LDP type in a Link header (6.0.0 to 7.0.0); Fedora's own
+    404 and 410 are HTML only if HTML was asked for.
 
     Args:
-        body: Reads the body; not called where the answer is accepted.
+        method: Of the request.
+        url: Of the request.
+        status: HTTP status of the answer.
+        headers: Of the answer.
+        body: Reads the body; not called if the answer is accepted.
 
     Raises:
-        FedoraError: The subclass for the answer's cause; `NotFedora` for one that is not
-            Fedora's.
+        FedoraError: The subclass for the cause; `NotFedora` if the answer does not come from
+            Fedora.
     """
     is_html = "text/html" in headers.get("Content-Type", "").lower()
     if status >= 400 and not (is_html and status in {404, 410} and method != "DELETE"):
@@ -150,7 +154,7 @@ def check(
 
 
 def _of_others(headers: Mapping[str, str], body: str) -> str:
-    """What it was that answered in Fedora's place."""
+    """Describe an answer that does not come from Fedora."""
     if where := headers.get("Location"):
         return f"is not Fedora's answer: it redirects to {where}; is the address right?"
     kind = headers.get("Content-Type", "").partition(";")[0] or "an empty page"
@@ -159,7 +163,14 @@ def _of_others(headers: Mapping[str, str], body: str) -> str:
 
 
 def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> FedoraError:
-    """The error that an answer is; ``status`` is 400 or more."""
+    """Return the error for an answer.
+
+    Args:
+        status: HTTP status, 400 or more.
+        url: Of the request.
+        headers: Of the answer.
+        body: Of the answer.
+    """
     reason = _line(body)
     if status in _BUSY:
         now = http_date(headers.get("Date", "")) or datetime.now(UTC)
@@ -173,7 +184,7 @@ def cause(status: int, url: str, headers: Mapping[str, str], body: str) -> Fedor
 
 
 def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> FedoraError:
-    """Tell the five kinds of 409 apart.
+    """Distinguish the kinds of 409.
 
     6.0.0 answers all as plain text; later versions answer a lock as JSON.
     """
@@ -187,7 +198,7 @@ def _conflict(url: str, headers: Mapping[str, str], body: str, reason: str) -> F
 
 
 def _line(body: str) -> str:
-    """The first 200 characters of what a server says, without the mark-up of its error pages."""
+    """Return the first 200 characters of a message, without the mark-up of error pages."""
     if "<html" in body[:200].lower():
         title = re.search(r"<title>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
         body = title[1] if title else ""
@@ -199,7 +210,7 @@ _PARAMETER = re.compile(r';\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^",;\s]+))')
 
 
 def links(header: str) -> list[tuple[str, dict[str, str]]]:
-    """(target, parameters) of a Link header or of a body in ``application/link-format``."""
+    """Parse a Link header or a body in ``application/link-format``: (target, parameters)."""
     return [
         (target, {name: quoted or plain for name, quoted, plain in _PARAMETER.findall(rest)})
         for target, rest in _LINK.findall(header)
@@ -207,33 +218,33 @@ def links(header: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def linked(header: str, relation: str) -> tuple[str, ...]:
-    """The targets of one relation, in order."""
+    """Return the targets of one relation, in order."""
     return tuple(target for target, about in links(header) if about.get("rel") == relation)
 
 
 @dataclass(frozen=True, slots=True)
 class Memento:
-    """A version as Fedora has it; ``stamp`` is its second, ``yyyyMMddHHmmss`` in UTC."""
+    """A version in Fedora; ``stamp`` is its time in seconds, ``yyyyMMddHHmmss`` in UTC."""
 
     uri: str
     stamp: str
 
 
 def mementos(time_map: str) -> tuple[Memento, ...]:
-    """The versions in a time map, the oldest first.
+    """Return the versions in a time map, the oldest first.
 
-    Two commits within a second are listed twice under one address (seen on 6.0.0).
+    6.0.0 lists two commits in the same second twice, under the same address.
     """
     found = [Memento(uri, stamp_in(uri)) for uri in linked(time_map, "memento")]
     return tuple(sorted(found, key=lambda memento: memento.stamp))
 
 
 def stamp_in(memento_uri: str) -> str:
-    """``20261121221628`` of ``…/fcr:versions/20261121221628``."""
+    """Return ``20261121221628`` for ``…/fcr:versions/20261121221628``."""
     return memento_uri.rsplit("/", 1)[-1]
 
 
 def digests(header: str) -> dict[str, str]:
-    """Algorithm → value of a Digest header; Fedora writes the values in hex."""
+    """Parse a Digest header: algorithm → value; Fedora writes the values in hex."""
     pairs = (part.strip().partition("=") for part in header.split(",") if "=" in part)
     return {name.lower(): value.lower() for name, _, value in pairs}

@@ -1,6 +1,6 @@
-"""HTTP to one Fedora: sends, and raises what an answer means. Knows no records.
+"""HTTP requests to one Fedora server, with errors as exceptions. Knows nothing of records.
 
-Nothing is sent twice here: what is retried is a whole deposit, which the engine does.
+Requests are not retried here: the engine retries whole deposits.
 """
 
 import threading
@@ -23,27 +23,27 @@ LINK_FORMAT = "application/link-format"
 ARCHIVAL_GROUP = "http://fedora.info/definitions/v4/repository#ArchivalGroup"
 BINARY = "http://www.w3.org/ns/ldp#NonRDFSource"
 _SETTINGS = HttpSettings(connect_timeout=10, read_timeout=300)
-"""Seconds to connect, and between two bytes of an answer: a commit writes every file of it."""
+"""Seconds to connect, and between two bytes of an answer; a commit writes all files."""
 _HEADERS = {"User-Agent": "recordsilo", "Accept": "*/*"}
-"""On writes an Accept that the answer does not match is answered 406 after the resource was made
-(6.0.0); `*/*` matches all."""
+"""If the answer to a write does not match Accept, 6.0.0 makes the resource and answers 406; `*/*`
+matches all."""
 _PORTS = {"http": 80, "https": 443}
 _SAFE = ":+=,@~"
 ADDRESS = f"/{_SAFE}"
-"""What is not percent-encoded in an address."""
+"""Characters that are not percent-encoded in an address."""
 Auth = tuple[bytes, bytes]
 Body = bytes | Iterable[bytes] | None
 
 
 class FedoraClient:
-    """Requests to the server, by any number of threads; each has a connection of its own.
+    """Sends requests to the server. Any number of threads may use it; each has its own connection.
 
-    Credentials go to one server only: redirections are not followed, and addresses of
-    other servers, whoever names them, are refused.
+    Credentials are sent to one server only: redirects are not followed, and addresses on other
+    servers are refused.
 
     Args:
-        url: Any address of the server; its scheme, host and port are those of all requests.
-        auth: User and password; None leaves it to the user's netrc.
+        url: Any address on the server; all requests use its scheme, host and port.
+        auth: User and password; None to use the netrc of the user.
     """
 
     def __init__(self, url: str, auth: Auth | None = None) -> None:
@@ -89,9 +89,15 @@ class FedoraClient:
     ) -> requests.Response:
         """Send one request and read the answer.
 
+        Args:
+            method: Of HTTP.
+            url: An address on the server.
+            headers: Of the request.
+            body: Bytes, or an iterable of bytes.
+
         Raises:
-            FedoraError: The subclass for the answer's cause; `Busy` for no answer,
-                `NotFedora` for one that is not Fedora's, `Elsewhere` for an address of
+            FedoraError: The subclass for the cause; `Busy` if there was no answer,
+                `NotFedora` if it does not come from Fedora, `Elsewhere` if the address is on
                 another server.
         """
         self.check_address(url)
@@ -112,10 +118,10 @@ class FedoraClient:
         return answer
 
     def check_address(self, url: str) -> None:
-        """Refuse an address of another server; called before every request.
+        """Check that an address is on the server; called before every request.
 
         Raises:
-            Elsewhere: Scheme, host or port differ.
+            Elsewhere: Its scheme, host or port differs.
         """
         if self._origin is None or _origin(url) != self._origin:
             raise Elsewhere(url)
@@ -123,7 +129,7 @@ class FedoraClient:
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> requests.Response | None:
-        """As `send`; None where nothing is there, or only a tombstone."""
+        """Send a request as `send`; return None if there is nothing, or only a tombstone."""
         try:
             return self.send(method, url, headers)
         except (NotThere, Departed):
@@ -131,7 +137,7 @@ class FedoraClient:
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port as urllib3 will use them; None for no address of HTTP."""
+    """Return scheme, host and port as urllib3 will use them; None for an invalid address."""
     try:
         parts = parse_url(url)
     except LocationParseError:
@@ -142,26 +148,26 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 
 
 def joined(base: str, *segments: str) -> str:
-    """An address below another; segments are percent-encoded as Fedora itself writes them."""
+    """Join path segments to an address, percent-encoded as Fedora writes them."""
     return "/".join([base.rstrip("/"), *(quote(segment, safe=_SAFE) for segment in segments)])
 
 
 def candidates(url: str) -> list[str]:
-    """Where the repository's root may be, of which an address below it is known.
+    """Return where the repository's root may be, given an address below it.
 
-    The addresses above it, then the places where the war and the Docker image put it.
+    These are the addresses above it, then the paths that the war file and the Docker image use.
     """
     parts = urlsplit(url)
     host = f"{parts.scheme}://{parts.netloc}"
     segments = [segment for segment in parts.path.split("/") if segment]
     above = ["/".join([host, *segments[:count]]) for count in range(len(segments), -1, -1)]
-    # `…/rest` first: asking for a container that is not there costs an answer each.
+    # `…/rest` first, because each wrong candidate costs a request.
     above.sort(key=lambda one: not one.endswith("/rest"))
     whole = "/".join([host, *segments])
     return [*above, f"{whole}/rest", f"{whole}/fcrepo/rest"]
 
 
 def segments_below(root: str, url: str) -> tuple[str, ...]:
-    """The path from the repository's root to an address, decoded."""
+    """Return the decoded path segments from the repository's root to an address."""
     below = urlsplit(url).path.rstrip("/").removeprefix(urlsplit(root).path.rstrip("/"))
     return tuple(unquote(segment) for segment in below.split("/") if segment)

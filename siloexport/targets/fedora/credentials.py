@@ -1,6 +1,6 @@
-"""Where user and password come from: a file, the environment, or the user's netrc.
+"""Read user and password from a file, the environment or the user's netrc.
 
-Never from the command line: other users of the machine can read that.
+They are never given on the command line, which other users of the machine can read.
 """
 
 import os
@@ -17,17 +17,20 @@ USER, PASSWORD = "FEDORA_USER", "FEDORA_PASSWORD"
 
 
 def credentials(url: str, path: str | None, environment: Mapping[str, str]) -> Auth | None:
-    """User and password for a server; None where nobody named any.
+    """Return user and password for a server; None if none are configured.
 
     Args:
-        path: A file whose first line is ``user:password``, which only its owner may read.
+        url: An address on the server.
+        path: A file whose first line is ``user:password`` and that only its owner may read.
+        environment: The environment variables.
 
     Raises:
-        CredentialsRefused: The file is not so; or the address has them in it.
+        CredentialsRefused: The file is unreadable, invalid or readable by others; or the
+            address contains credentials.
     """
     if "@" in urlsplit(url).netloc:
         raise CredentialsRefused(
-            "the address has credentials in it, which others could read; put them into a file "
+            "the address contains credentials, which others could read; put them into a file "
             f"and give --credentials, or into {USER} and {PASSWORD}, or into your netrc"
         )
     if path is not None:
@@ -42,7 +45,7 @@ def _in_file(path: str) -> Auth:
     try:
         with open(path, encoding="utf-8") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                raise CredentialsRefused(f"others may read {path}; chmod 600 {path}")
+                raise CredentialsRefused(f"other users may read {path}; run chmod 600 {path}")
             user, colon, password = file.readline().rstrip("\r\n").partition(":")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"

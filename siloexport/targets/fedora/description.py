@@ -1,8 +1,7 @@
-"""What is said of an object in Fedora: by the crosswalk, and by us of the version. Pure.
+"""The RDF description of an object in Fedora: the crosswalk's statements and our own. Pure.
 
-Our own statements have their words under ``urn:x-recordsilo:``; docs/fedora.md, "The
-description" lists them. They carry all that is needed to know, without a ledger, which
-version of which record this is.
+Our own predicates are below ``urn:x-recordsilo:``; docs/fedora.md, "The description", lists
+them. They say, without a ledger, which version of which record an object is.
 """
 
 import hashlib
@@ -29,10 +28,13 @@ _STATEMENTS = SILO.statements
 def description(
     deposit: Deposit, subject: URIRef, crosswalk: Crosswalk, sums: Mapping[str, str]
 ) -> bytes:
-    """The whole description of a version, as N-Triples.
+    """Return the whole description of a version as N-Triples.
 
     Args:
-        sums: Path → SHA-512 of every file that goes.
+        deposit: The deposit of the version.
+        subject: Address of the object.
+        crosswalk: Maps the metadata.
+        sums: Path → SHA-512 of every file in the version.
     """
     version = deposit.version
     statements = [
@@ -44,27 +46,27 @@ def description(
 
 
 def _sealed(statements: Iterable[tuple[Node, Node, Node]], subject: URIRef) -> bytes:
-    """Statements with a digest of them all, by which a change of any of them shows."""
+    """Add a digest of all statements, which shows whether any of them was changed."""
     content = ntriples(statements)
     return ntriples([(subject, _STATEMENTS, Literal(_digest(parsed(content))))]) + content
 
 
 def _digest(graph: Graph) -> str:
-    """Of statements as read: reading gives dates one form, whatever the server made of them."""
+    """Return the digest of parsed statements; parsing normalises dates that servers rewrite."""
     return f"sha256:{hashlib.sha256(ntriples(graph)).hexdigest()}"
 
 
 def is_sealed(graph: Graph) -> bool:
-    """Whether a description is, statement for statement, one that an export wrote.
+    """Whether a description has exactly the statements that an export wrote.
 
-    Blank nodes, which an export writes none of, have other names each time they are read.
+    An export writes no blank nodes, whose names change with each reading.
     """
     others = without(graph, frozenset({_STATEMENTS}))
     return value(graph, _STATEMENTS) == _digest(others)
 
 
 def undescribed(deposit: Deposit, crosswalk: Crosswalk) -> str:
-    """Why the crosswalk says nothing of a version's metadata; ``""`` where it does."""
+    """Return why the crosswalk does not map a version's metadata; ``""`` if it does."""
     metadata = _metadata(deposit.version)
     if not metadata or crosswalk.fits(metadata):
         return ""
@@ -72,7 +74,7 @@ def undescribed(deposit: Deposit, crosswalk: Crosswalk) -> str:
 
 
 def _metadata(version: ExportedVersion) -> dict[str, bytes]:
-    """The metadata files' contents: as harvested, so also those that were not unwrapped."""
+    """Return the contents of the metadata files as harvested."""
     found = {}
     for file in version.files:
         if file.is_metadata and not file.path.endswith(".about"):
@@ -104,10 +106,15 @@ def _about(deposit: Deposit) -> Iterator[tuple[URIRef, URIRef | Literal]]:
 
 
 def withdrawn(current: bytes, subject: URIRef, withdrawal: Withdrawal) -> bytes:
-    """A description with the statement that the source deleted the record.
+    """Return a description with the statement that the source deleted the record.
 
     Args:
-        current: The object's own statements as Fedora has them, in N-Triples.
+        current: The object's statements in Fedora, without the server's, in N-Triples.
+        subject: Address of the object.
+        withdrawal: The withdrawal.
+
+    Raises:
+        ValueError: ``current`` is not N-Triples.
     """
     graph = without(parsed(current), _WITHDRAWAL | {_STATEMENTS})
     graph.add((subject, STATUS, DELETED_STATUS))
@@ -118,17 +125,21 @@ def withdrawn(current: bytes, subject: URIRef, withdrawal: Withdrawal) -> bytes:
 
 
 def parsed(content: bytes) -> Graph:
-    """N-Triples read; raises ValueError for what are none."""
+    """Parse N-Triples.
+
+    Raises:
+        ValueError: The content is not N-Triples.
+    """
     graph = Graph()
     try:
         graph.parse(data=content, format="nt")
-    except Exception as error:  # rdflib's parsers raise what they like, ParserError to IndexError
+    except Exception as error:  # rdflib's parsers raise many types, from ParserError to IndexError
         raise ValueError(f"not N-Triples: {error}") from error
     return graph
 
 
 def without(graph: Graph, predicates: frozenset[URIRef]) -> Graph:
-    """A graph without the statements of some predicates."""
+    """Return a graph without the statements of some predicates."""
     kept = Graph()
     for one in graph:
         if one[1] not in predicates:
@@ -137,12 +148,12 @@ def without(graph: Graph, predicates: frozenset[URIRef]) -> Graph:
 
 
 def value(graph: Graph, predicate: URIRef) -> str:
-    """The one text under a predicate; ``""`` for none."""
+    """Return the value of a predicate as text; ``""`` if there is none."""
     return next((str(term) for term in graph.objects(None, predicate)), "")
 
 
 def checksums(graph: Graph) -> dict[str, str]:
-    """Path → SHA-512, as a description lists the files of its version."""
+    """Return path → SHA-512 of the files that a description lists."""
     lines = (str(term) for term in graph.objects(None, CHECKSUM))
     return {path: sha512 for sha512, _, path in (line.partition("  ") for line in lines)}
 
@@ -153,9 +164,17 @@ def is_withdrawn(graph: Graph) -> bool:
 
 
 def unlike(expected: bytes, found: bytes, *, withdrawal: bool) -> str:
-    """What differs between two descriptions as graphs, in words; ``""`` for nothing.
+    """Describe how two descriptions differ as graphs; ``""`` if they are equal.
 
-    Names of blank nodes do not count, and no more does a withdrawal's own statements.
+    Names of blank nodes are ignored.
+
+    Args:
+        expected: N-Triples.
+        found: N-Triples.
+        withdrawal: Whether to ignore the statements of a withdrawal.
+
+    Raises:
+        ValueError: One is not N-Triples.
     """
     ours = parsed(expected)
     theirs = parsed(found)
@@ -177,9 +196,9 @@ def _listed(what: str, graph: Graph, limit: int = 3) -> Iterator[str]:
 
 
 def contained(graph: Graph) -> set[str]:
-    """The addresses that an object or a memento of it says it contains.
+    """Return the addresses of the files that an object or a memento of it contains.
 
-    As our own are written: servers may leave letters of other scripts as they are.
+    They are encoded as our own: servers may leave non-ASCII letters as they are.
     """
     ldp = URIRef("http://www.w3.org/ns/ldp#contains")
     return {quote(unquote(str(term)), safe=ADDRESS) for term in graph.objects(None, ldp)}

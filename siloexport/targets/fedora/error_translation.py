@@ -1,4 +1,4 @@
-"""What Fedora answered, told as what the engine has to know."""
+"""Translate errors of Fedora into errors of an export."""
 
 import contextlib
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ from siloexport.targets.fedora.answers import (
 
 @contextlib.contextmanager
 def target_errors(shown: str) -> Iterator[None]:
-    """What keeps the target as a whole from being used.
+    """Translate errors that concern the whole target.
 
     Args:
-        shown: How people name the target.
+        shown: Name of the target for people.
 
     Raises:
         TargetUnusable, CredentialsRefused: See `siloexport.targets.Target.probe`.
@@ -48,7 +48,7 @@ def target_errors(shown: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def export_errors(identifier: str) -> Iterator[None]:
-    """What keeps one record from being exported, or ends the run.
+    """Translate errors at one record.
 
     Raises:
         Conflict, RetryLater, DepositFailed, TargetUnusable, TargetFull: See

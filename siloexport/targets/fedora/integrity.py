@@ -1,4 +1,4 @@
-"""Whether an object's files are those that its description names: none lost, none others'."""
+"""Check that an object has exactly the files that its description lists."""
 
 from politeweb.answers import http_date
 from siloexport.targets.fedora.answers import Departed, NotThere, digests
@@ -9,21 +9,21 @@ from siloexport.targets.fedora.sending import file_uri
 
 
 def files_at(client: FedoraClient, uri: str) -> set[str]:
-    """The addresses of the files that an object shows."""
+    """Return the addresses of the files that Fedora lists for an object."""
     return contained(parsed(client.send("GET", uri, {"Accept": NT}).content))
 
 
 def is_untouched(client: FedoraClient, there: FedoraObject) -> bool:
-    """Whether an object has just the files that its description names, as they were sent.
+    """Whether an object has exactly the files that its description lists, unchanged.
 
-    One may be lost: a server killed in a commit was seen to come back with the
-    description and without a file, and with files that it did not list (6.0.0), so each is
-    asked for. One may be others', which no token need tell: the description's state stays
-    when a file changes, and the list of versions does too where it has two versions of one
-    second once (6.5.1).
+    A file may be lost: a 6.0.0 killed in a commit came back with the description and without
+    a file, or with files that it did not list. So each file is requested. A file may have been
+    changed by others without a new token: the description's state does not change with a file,
+    and neither does the list of versions if two versions of the same second are listed once
+    (6.5.1).
 
-    A description goes last, so what is newer is somebody else's; dates of HTTP have
-    whole seconds, so of a file from the description's own second the digest is asked.
+    The description is sent last, so a newer file was written by someone else. HTTP dates have
+    whole seconds, so the digest is requested for a file of the same second.
     """
     described = _described(there)
     if not files_at(client, there.uri) <= described.keys():
@@ -35,10 +35,12 @@ def is_untouched(client: FedoraClient, there: FedoraObject) -> bool:
 
 
 def is_part_of(client: FedoraClient, there: FedoraObject, before: str) -> bool:
-    """Whether an object has no file but such as its description, or an earlier one, names.
+    """Whether an object has only files that its description or an earlier one lists.
 
     Args:
-        before: The address of the version that was there before; ``""`` for none.
+        client: To the server.
+        there: The object.
+        before: Address of the version before; ``""`` for none.
     """
     known = set(_described(there).items())
     if before and (answer := client.get_if_there(before, {"Accept": NT, "Prefer": OWN})):
@@ -50,7 +52,7 @@ def is_part_of(client: FedoraClient, there: FedoraObject, before: str) -> bool:
 
 
 def sha512_at(client: FedoraClient, address: str) -> str:
-    """A file's SHA-512 as Fedora computes it from the bytes stored; ``""`` for no file."""
+    """Return a file's SHA-512 as Fedora computes it from its content; ``""`` for no file."""
     try:
         answer = client.send("HEAD", address, {"Want-Digest": "sha-512"})
     except (NotThere, Departed):
@@ -59,7 +61,7 @@ def sha512_at(client: FedoraClient, address: str) -> str:
 
 
 def _described(there: FedoraObject) -> dict[str, str]:
-    """Address → SHA-512 of the files that an object's description names."""
+    """Return address → SHA-512 of the files that an object's description lists."""
     return {file_uri(there.uri, path): sha for path, sha in checksums(there.graph).items()}
 
 

@@ -1,9 +1,9 @@
-"""Identifiers and paths → path segments that every Fedora takes. Pure; one-way.
+"""Identifiers and paths → path segments that every Fedora accepts. Pure; one-way.
 
-What was seen on Fedora 6.0.0 (docs/fedora.md, "Names"): ``%23`` in a path answers 500, ``%2F``
-makes a deeper path, a ``;`` cuts the segment, ``fcr-root`` and ``.fcrepo`` are refused wherever
-they stand, and ``_`` and ``%`` are wildcards where Fedora asks whether a path lies above
-others: beside ``acb/f``, creating ``a_b`` is refused as "an immutable resource".
+Fedora 6.0.0 (docs/fedora.md, "Names") answers 500 to ``%23`` in a path, takes ``%2F`` as a
+separator, cuts a segment at ``;`` and refuses ``fcr-root`` and ``.fcrepo`` in any position.
+``_`` and ``%`` are wildcards when it checks whether a path is above others: if ``acb/f`` exists,
+creating ``a_b`` is refused as "an immutable resource".
 """
 
 import hashlib
@@ -13,24 +13,24 @@ from recordsilo.disk.identifier import clean
 
 _MAX_OBJECT = 120
 _MAX_PATH = 180
-"""A Fedora id has room for 503 characters; a file's name on the server's disk for 255 bytes."""
+"""A Fedora id may have 503 characters, a file name on the server's disk 255 bytes."""
 _RESERVED = re.compile(r"fcr(?=[-:])|\.fcrepo|^\.+$")
 
 
 def object_segment(identifier: str) -> str:
-    """The record's segment: its cleaned identifier, and ``^hh`` for what Fedora trips over.
+    """Return a record's segment: its cleaned identifier, with ``^hh`` for unsafe characters.
 
-    ``oai:eprints.example.org:6102`` → ``oai+eprints,example,org+6102``. No two records
-    share one; a long one is cut and ends in ``~`` and a digest.
+    ``oai:eprints.example.org:6102`` → ``oai+eprints,example,org+6102``. Each record has its own;
+    a long one is cut and ends in ``~`` and a digest.
     """
     name = _escaped(clean(identifier), r"A-Za-z0-9+=,^\-")
     return _shortened(name, identifier, _MAX_OBJECT)
 
 
 def file_path(path: str) -> str:
-    """A file's path below its object: the letters and digits of any script stay as they are.
+    """Return a file's path below its object; letters and digits of any script are kept.
 
-    A path too long as a whole becomes one segment, cut, with a digest.
+    A path that is too long becomes one segment, cut and with a digest.
     """
     segments = [_escaped(segment, r"\w.+=,@\-") for segment in path.split("/")]
     return _shortened("/".join(segments), path, _MAX_PATH)

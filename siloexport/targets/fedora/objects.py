@@ -1,4 +1,4 @@
-"""An object as Fedora has it: its state read, and told from the one we left there."""
+"""Read an object in Fedora: its description, its state and its versions."""
 
 import time
 from collections.abc import Sequence
@@ -26,15 +26,17 @@ _OLD = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class FedoraObject:
-    """What is at an object's address.
+    """An object in Fedora, or its tombstone.
 
     Attributes:
-        own: Its description without what the server adds, in N-Triples.
-        state: Fedora's token of the description's state; ``deleted`` for a tombstone.
+        uri: Its address.
+        own: Its description without the server's statements, in N-Triples.
+        state: Fedora's state token of the description; ``deleted`` for a tombstone.
         versions: Its mementos, the oldest first.
-        tombstone: The tombstone's address; ``""`` for an object that is there.
-        date: The server's clock when it answered, as HTTP has it.
-        modified: When the description was changed last, as HTTP has it.
+        tombstone: Address of the tombstone; ``""`` if the object exists.
+        is_group: Whether it is an Archival Group.
+        date: The server's time when it answered, as an HTTP date.
+        modified: When the description was changed last, as an HTTP date.
     """
 
     uri: str
@@ -48,7 +50,7 @@ class FedoraObject:
 
     @cached_property
     def graph(self) -> Graph:
-        """The description; empty where it is not what we write."""
+        """The description; empty if it is not N-Triples."""
         try:
             return parsed(self.own)
         except ValueError:
@@ -56,7 +58,7 @@ class FedoraObject:
 
     @property
     def key(self) -> str:
-        """The key of the version deposited last; ``""`` where it has none of ours."""
+        """The key of the version deposited last; ``""`` if an export did not make it."""
         return value(self.graph, KEY)
 
     @property
@@ -71,15 +73,15 @@ class FedoraObject:
 
     @property
     def last(self) -> Memento:
-        """The newest version; an empty one where there is none."""
+        """The newest version; an empty memento if there is none."""
         return self.versions[-1] if self.versions else Memento("", "")
 
     @property
     def token(self) -> str:
-        """What changes with any change: the description's state, and the versions.
+        """A token that changes with every change: the description's state and the versions.
 
-        A file put behind our back leaves the description's state as it is (seen on
-        6.0.0), but makes a version; within a second it has the same name as the last.
+        If others replace a file, the description's state stays the same (6.0.0) but there is a
+        new version; in the same second it has the same name as the last.
         """
         return token(self.state, self.versions)
 
@@ -90,7 +92,7 @@ def token(state: str, versions: Sequence[Memento]) -> str:
 
 
 def read_object(client: FedoraClient, uri: str) -> FedoraObject | None:
-    """Read what is at an address; None for nothing, not even a tombstone."""
+    """Read an object; None if there is not even a tombstone at the address."""
     try:
         answer = client.send("GET", uri, {"Accept": NT, "Prefer": OWN})
     except NotThere:
@@ -113,8 +115,8 @@ def read_object(client: FedoraClient, uri: str) -> FedoraObject | None:
 def await_next_second(client: FedoraClient, there: FedoraObject) -> None:
     """Wait until the server's clock is past the second of the object's newest version.
 
-    Versions are named by the second, so two in one are one address. To be called before
-    the first write, not only before the commit: 6.0.0 counts a file as contained from
+    Versions are named by the second, so two in the same second have one address. Call this
+    before the first write, not only before the commit: 6.0.0 counts a file as contained from
     the moment it was put, also in a version of the same second.
     """
     if http_date(there.date) is None:
@@ -126,9 +128,9 @@ def await_next_second(client: FedoraClient, there: FedoraObject) -> None:
 
 
 def _wait_without_clock(there: FedoraObject) -> None:
-    """Of a server that sends no Date (Jetty 12 as it comes), a second is past after a second.
+    """Wait a second, for a server that sends no Date (Jetty 12 by default).
 
-    A version that is old by our own clock needs none.
+    There is no need to wait if the version is old by our own clock.
     """
     old = datetime.now(UTC) - _OLD
     if there.last.stamp > f"{old:%Y%m%d%H%M%S}":
@@ -136,11 +138,11 @@ def _wait_without_clock(there: FedoraObject) -> None:
 
 
 def read_versions(client: FedoraClient, uri: str) -> tuple[Memento, ...]:
-    """The versions of what is at an address; none where there is nothing."""
+    """Return the versions of an object; empty if it does not exist."""
     answer = client.get_if_there(f"{uri}/fcr:versions", {"Accept": LINK_FORMAT})
     return mementos(answer.text) if answer is not None else ()
 
 
 def deleted_token() -> str:
-    """The token of an object that was deleted."""
+    """Return the token of a deleted object."""
     return token(_DELETED, ())

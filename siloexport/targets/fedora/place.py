@@ -1,4 +1,4 @@
-"""Where in the repository an export goes: its root found, the containers above it made."""
+"""Find the repository's root, and make the containers for an export."""
 
 from urllib.parse import urlsplit
 
@@ -23,14 +23,17 @@ from siloexport.targets.fedora.client import (
 
 
 def find_root(client: FedoraClient, url: str) -> str:
-    """The repository's root, without a slash at its end: it links to where transactions begin.
+    """Find the repository's root, which links to the address for transactions.
+
+    Returns:
+        Its address, without a slash at the end.
 
     Raises:
-        FedoraError: No such place at or above the address, or no answer.
+        FedoraError: There is no root at or above the address, or no answer.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise FedoraError(0, url, "it is no http or https address")
+        raise FedoraError(0, url, "it is not an http or https address")
     answered = ""
     for candidate in candidates(url):
         try:
@@ -46,10 +49,15 @@ def find_root(client: FedoraClient, url: str) -> str:
 
 
 def check_container(client: FedoraClient, root: str, url: str) -> None:
-    """Whether records can be put at an address: a container, or nothing yet.
+    """Check that records can be written at an address: a container, or nothing yet.
+
+    Args:
+        client: To the server.
+        root: The repository's root.
+        url: The address.
 
     Raises:
-        FedoraError: A file, an Archival Group or a tombstone is there, or above.
+        FedoraError: There is a file, an Archival Group or a tombstone at or above the address.
     """
     for above in _from_the_top(root, url):
         try:
@@ -63,10 +71,18 @@ def check_container(client: FedoraClient, root: str, url: str) -> None:
 
 
 def make_containers(client: FedoraClient, root: str, url: str) -> None:
-    """Make the containers on the way to an address, from the top down.
+    """Make the containers above an address, from the top down.
 
-    Fedora would make do without, and could then never make them: the way to a resource
-    is immutable.
+    Fedora accepts resources without them, but then they can never be made: the path to a
+    resource is immutable.
+
+    Args:
+        client: To the server.
+        root: The repository's root.
+        url: The address.
+
+    Raises:
+        FedoraError: A container cannot be made.
     """
     for above in _from_the_top(root, url):
         try:
@@ -76,8 +92,8 @@ def make_containers(client: FedoraClient, root: str, url: str) -> None:
             try:
                 client.send("PUT", above, headers)
             except ChangedMeanwhile:
-                continue  # made by another run, this moment
-            client.send("HEAD", above)  # it is there, or it was not Fedora that answered
+                continue  # another run has just made it
+            client.send("HEAD", above)  # raises if the answer did not come from Fedora
 
 
 def _from_the_top(root: str, url: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""One version of a record written within a transaction: its files, then its description."""
+"""Write one version of a record in a transaction: its files, then its description."""
 
 import mimetypes
 from collections.abc import Callable, Iterable, Iterator
@@ -21,11 +21,11 @@ _OVERWRITE_TOMBSTONE = {"Overwrite-Tombstone": "true"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What has to be sent so that the object holds a version.
+    """The requests that make the object hold a version.
 
     Attributes:
-        put: Files that are not there, or have other content there.
-        remove: Addresses of those that are there and not in the version.
+        put: Files that are missing in the object or differ.
+        remove: Addresses of files in the object that are not in the version.
     """
 
     put: tuple[ExportedFile, ...]
@@ -33,14 +33,21 @@ class Change:
 
 
 def file_uri(uri: str, path: str) -> str:
-    """The address of a file of an object."""
+    """Return the address of a file of an object."""
     return joined(uri, *file_path(path).split("/"))
 
 
 def change(
     uri: str, files: Iterable[ExportedFile], wanted: dict[str, str], there: dict[str, str]
 ) -> Change:
-    """What differs; both sides are path → SHA-512."""
+    """Return what has to be sent.
+
+    Args:
+        uri: Address of the object.
+        files: Of the version.
+        wanted: Path → SHA-512 of the files of the version.
+        there: Path → SHA-512 of the files in the object.
+    """
     return Change(
         tuple(file for file in files if there.get(file.path) != wanted[file.path]),
         tuple(file_uri(uri, path) for path in there if path not in wanted),
@@ -48,13 +55,16 @@ def change(
 
 
 def make_group(transaction: Transaction, uri: str, *, over_tombstone: bool = False) -> None:
-    """Create the object; fails where anything is.
+    """Create the object as an Archival Group, which is only possible at creation.
 
-    That it is an Archival Group can be said now and never again.
+    Args:
+        transaction: The open transaction.
+        uri: Address of the object.
+        over_tombstone: Whether to create it in place of a tombstone.
 
     Raises:
-        ChangedMeanwhile: Something is there.
-        Departed: A tombstone is there, and the server knows no way over it.
+        ChangedMeanwhile: The object exists.
+        Departed: There is a tombstone that the server does not replace.
     """
     headers = {
         "Link": f'<{ARCHIVAL_GROUP}>;rel="type"',
@@ -73,7 +83,14 @@ def send_files(
     """Remove and put files.
 
     Args:
-        is_new: Whether the object was made in this transaction, so holds no tombstones.
+        transaction: The open transaction.
+        uri: Address of the object.
+        version: The version that has the files.
+        what: The files to put and to remove.
+        is_new: Whether the object was made in this transaction, so it holds no tombstones.
+
+    Raises:
+        SourceChanged: A file is not as the manifest lists it.
     """
     for address in what.remove:
         transaction.send("DELETE", address, {})
@@ -81,8 +98,8 @@ def send_files(
         try:
             _put(transaction, uri, version, file, {} if is_new else _OVERWRITE_TOMBSTONE)
         except Departed:
-            # 6.0.0 does not know the header, but lets the tombstone be purged; 6.5 the
-            # other way round (docs/fedora.md, "Tombstones").
+            # 6.0.0 ignores the header but lets us purge the tombstone; 6.5 does the opposite
+            # (docs/fedora.md, "Tombstones").
             transaction.send("DELETE", f"{file_uri(uri, file.path)}/fcr:tombstone", {})
             _put(transaction, uri, version, file, {})
 
@@ -95,7 +112,7 @@ def _put(
     more: dict[str, str],
 ) -> None:
     headers = {
-        # Without it a body in an RDF media type would become a container.
+        # Without it, a body in an RDF media type would become a container.
         "Link": f'<{BINARY}>;rel="type"',
         "Content-Type": media_type(file),
         "Content-Disposition": f'attachment; filename="{_file_name(file.path)}"',
@@ -117,10 +134,10 @@ def _put(
 def _matched(
     transaction: Transaction, address: str, send: Callable[[dict[str, str]], requests.Response]
 ) -> requests.Response:
-    """Send, and again with If-Match where the server takes nothing without.
+    """Send, and repeat with If-Match if the server requires it.
 
-    An ETag of RDF is weak and If-Match compares strongly, so its ``W/`` has to go; it
-    also depends on Accept, which is the same in all requests that name none.
+    The ETag of RDF is weak and If-Match compares strongly, so its ``W/`` is removed. It also
+    depends on Accept, which is the same in all requests that do not set it.
     """
     try:
         return send({})
@@ -130,23 +147,23 @@ def _matched(
 
 
 def media_type(file: ExportedFile) -> str:
-    """The type a file is sent as: metadata is XML, others as their name says."""
+    """Return the media type of a file: XML for metadata, by its name for others."""
     if file.is_metadata or file.document_of:
         return "application/xml"
     return mimetypes.guess_type(file.path)[0] or "application/octet-stream"
 
 
 def _file_name(path: str) -> str:
-    """A header's form of a name; 6.0.0 garbles ``filename*`` of RFC 6266, so percent-encoded."""
+    """Percent-encode a name for a header; 6.0.0 garbles ``filename*`` of RFC 6266."""
     return quote(path.rsplit("/", 1)[-1], safe=" !#$&'()+,;=@[]^`{}~")
 
 
 class _OtherSize(Exception):
-    """A file has more or fewer bytes than the manifest says."""
+    """The size of a file differs from the manifest."""
 
 
 class _Upload:
-    """A file's bytes with their number, so that they go in one piece and are not gathered."""
+    """A file's bytes with their size, so that they are streamed and not sent in chunks."""
 
     def __init__(self, source: BinaryIO, size: int) -> None:
         self._source, self._size = source, size
@@ -173,14 +190,17 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
     """Replace the description.
 
     Args:
-        state: Fedora's token of the state it has to have; ``""`` for any.
+        transaction: The open transaction.
+        uri: Address of the object.
+        body: The new description in N-Triples.
+        state: Fedora's state token that the old one must have; ``""`` for any.
 
     Returns:
-        The token of its new state.
+        The state token of the new description.
 
     Raises:
-        ChangedMeanwhile: It has another.
-        NotFedora: The answer has no token.
+        ChangedMeanwhile: The old description has another state token.
+        NotFedora: The answer has no state token.
     """
     headers = {"Content-Type": NT}
     if state:
@@ -189,5 +209,5 @@ def put_description(transaction: Transaction, uri: str, body: bytes, state: str 
         transaction, uri, lambda matching: transaction.send("PUT", uri, headers | matching, body)
     )
     if not (found := answer.headers.get("X-State-Token", "")):
-        raise NotFedora(answer.status_code, uri, "does not name the description's new state")
+        raise NotFedora(answer.status_code, uri, "does not give the state token of the description")
     return found

@@ -1,4 +1,4 @@
-"""Fedora as an export target: one record is one Archival Group, one version one memento."""
+"""Fedora as an export target: a record is an Archival Group, a version is a memento."""
 
 import contextlib
 from collections.abc import Iterator
@@ -66,13 +66,13 @@ _CAN = Capabilities(
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What a deposit starts from.
+    """The state of the object before a deposit.
 
     Attributes:
-        there: None where there is nothing.
-        is_ours: Whether it is as this export left it, so its list of files is to be believed.
-        is_done: Whether it holds the deposit already, whole.
-        is_half: Whether it is what an interrupted creation of ours left.
+        there: None if there is nothing.
+        is_ours: Whether it is as this export left it, so that its list of files can be trusted.
+        is_done: Whether it holds the whole deposit already.
+        is_half: Whether it was left by an interrupted creation of this export.
     """
 
     there: FedoraObject | None = None
@@ -84,12 +84,13 @@ class _Before:
 class FedoraTarget:
     """A container of a Fedora 6 or 7, with an Archival Group for each record.
 
-    What the server can do is found out from its answers.
+    The server's answers show what it can do.
 
     Args:
-        url: The container, or the repository's root; made, if not there.
-        client: How to reach it.
-        crosswalk: How descriptions are mapped.
+        url: Address of the container or of the repository's root; the container is made if it
+            does not exist.
+        client: To the server.
+        crosswalk: Maps metadata to descriptions; None for the default.
     """
 
     def __init__(self, url: str, client: FedoraClient, crosswalk: Crosswalk | None = None) -> None:
@@ -125,13 +126,13 @@ class FedoraTarget:
             place.check_container(self._client, self._root, self._url)
 
     def prepare(self) -> None:
-        """See `Target`: the container and those above it, which else could never be made."""
+        """See `Target`: makes the container and those above it, which is impossible later."""
         with target_errors(self.shown):
             self._root = self._root or place.find_root(self._client, self._url)
             place.make_containers(self._client, self._root, self._url)
 
     def uri_of(self, identifier: str) -> str:
-        """The address of a record's object."""
+        """Return the address of a record's object."""
         return joined(self._url, object_segment(identifier))
 
     # -- deposits ---------------------------------------------------------------------
@@ -172,10 +173,10 @@ class FedoraTarget:
             return undescribed(step, self._crosswalk)
 
     def _before(self, deposit: Deposit) -> _Before:
-        """What a deposit finds; reads only.
+        """Read the state of the object before a deposit.
 
         Raises:
-            Conflict: It is others', and not to be overwritten.
+            Conflict: Others changed it, and it is not to be overwritten.
         """
         there = read_object(self._client, self.uri_of(deposit.identifier))
         is_ours = self._is_as_left(there, deposit.held)
@@ -191,7 +192,7 @@ class FedoraTarget:
         return _Before(there, is_ours and not _is_again(deposit))
 
     def _remove_half(self, there: FedoraObject, journal: DepositJournal) -> None:
-        """Remove what is left of an object that we were creating, without a trace.
+        """Remove what an interrupted creation left, with its tombstone.
 
         Its files cannot be sent again: a 6.0.0 that lost them from its index answered 500.
         """
@@ -201,7 +202,7 @@ class FedoraTarget:
         self._purge(there.tombstone or f"{there.uri}/fcr:tombstone")
 
     def _is_as_left(self, there: FedoraObject | None, held: Held | None) -> bool:
-        """Whether an object is what the ledger knows to be there."""
+        """Whether the object is as the ledger says."""
         if held is None or there is None:
             return held is None and there is None
         if there.token != held.token:
@@ -209,11 +210,11 @@ class FedoraTarget:
         return bool(there.tombstone) or is_untouched(self._client, there)
 
     def _begun(self, there: FedoraObject | None, deposit: Deposit) -> UnfinishedDeposit | None:
-        """The deposit of ours that an object is the half of; None where it is no such thing.
+        """Return the interrupted deposit that left the object as it is; None if none did.
 
-        What shows it: the description is in the very state that the ledger noted before
-        the commit, and of files there are only such as were sent with it, or were there.
-        Or a tombstone, where the ledger says that such a half was to be removed.
+        Then the description is in the state that the ledger noted before the commit, and all
+        files were sent with it or were there before. Or there is a tombstone, and the ledger
+        says that such an object was to be removed.
         """
         if there is None:
             return None
@@ -231,24 +232,24 @@ class FedoraTarget:
     def _write_over(
         self, deposit: Deposit, there: FedoraObject, journal: DepositJournal
     ) -> Deposited:
-        """Make the object again where it was deleted; its history goes on, from 6.5."""
+        """Create a deleted object again; from 6.5 on, its history continues."""
         try:
             return self._write(deposit, there.uri, _Before(there), journal)
         except Departed as error:
             if not deposit.overwrite:
-                raise _bars_the_way(deposit, there) from error
+                raise _tombstone_conflict(deposit, there) from error
         self._purge(there.tombstone)
         return self._write(deposit, there.uri, _Before(), journal)
 
     def _foresee_over(self, deposit: Deposit, there: FedoraObject) -> None:
-        """Find out whether the server makes anew what was deleted, and take that back."""
+        """Try to create a deleted object again, in a transaction that is rolled back."""
         if deposit.overwrite:
             return
         transaction = Transaction.begin(self._client, self._root)
         try:
             sending.make_group(transaction, there.uri, over_tombstone=True)
         except Departed as error:
-            raise _bars_the_way(deposit, there) from error
+            raise _tombstone_conflict(deposit, there) from error
         finally:
             transaction.abandon()
 
@@ -256,7 +257,7 @@ class FedoraTarget:
         self, deposit: Deposit, uri: str, before: _Before, journal: DepositJournal
     ) -> Deposited:
         version = deposit.version
-        # Read before the transaction is opened: its life is short.
+        # Read before the transaction begins, because it expires soon.
         sums = {file.path: version.content.sha512(file.path) for file in version.files}
         body = description(deposit, URIRef(uri), self._crosswalk, sums)
         there = before.there
@@ -294,11 +295,11 @@ class FedoraTarget:
         return there is not None and bool(there.tombstone)
 
     def _make_way(self, deposit: Deposit, there: FedoraObject | None) -> None:
-        """Refuse what no overwriting can change."""
+        """Refuse an object that cannot be overwritten."""
         if there is not None and not there.tombstone and not there.is_group:
             raise DepositFailed(
                 deposit.identifier,
-                f"{there.uri} is there and no Archival Group, and cannot be made one",
+                f"{there.uri} exists and is not an Archival Group, and cannot become one",
             )
 
     def _made(
@@ -311,20 +312,25 @@ class FedoraTarget:
         hidden: bool = False,
         remark: str = "",
     ) -> Deposited:
-        """What was committed: its version is the first after those that were there.
+        """Return the result of a commit; its version is the first after the earlier ones.
 
         Args:
-            hidden: Whether a commit of ours may be among them that was not to be seen: a
-                6.0.0 killed after it had lost the object and showed its version again
-                when it was made anew.
+            uri: Address of the object.
+            state: State token of the new description.
+            before: The object before; None if there was none.
+            created: URIs of new objects.
+            hidden: Whether an earlier commit of this export may show up among the versions: a
+                6.0.0 killed after a commit lost the object, and showed its version when the
+                object was created again.
+            remark: For the operator.
 
         Raises:
-            NotFedora: There is no new version: it was not Fedora that answered the commit.
+            NotFedora: There is no new version, so the commit was not answered by Fedora.
         """
         versions = read_versions(self._client, uri)
         count = len(before.versions) if before else 0
         if len(versions) <= count:
-            raise NotFedora(204, uri, "was committed, as was said, but lists no new version")
+            raise NotFedora(204, uri, "was reported as committed, but has no new version")
         if not hidden and (before is None or not before.tombstone):
             versions = versions[: count + 1]
         memento = versions[-1].uri
@@ -334,10 +340,10 @@ class FedoraTarget:
 
     @contextlib.contextmanager
     def _transaction(self, journal: DepositJournal) -> Iterator[Transaction]:
-        """A transaction that is noted before anything is sent under it.
+        """Open a transaction, and note it before anything is sent in it.
 
-        It is taken back when anything fails, but not where a commit had no answer: then
-        it may be at work, and `recover` finds out what came of it.
+        It is rolled back on an error, except if a commit had no answer: then it may still be
+        under way, and `recover` finds out.
         """
         transaction = Transaction.begin(self._client, self._root)
         journal.opened(tx=transaction.uri)
@@ -418,7 +424,7 @@ class FedoraTarget:
             versions, state, ours = [], "", ""
             for memento in there.versions:
                 found, now = self._found_version(memento)
-                if found is not None and now != state:  # with a file alone, it stays
+                if found is not None and now != state:  # if only a file changed, it stays the same
                     versions.append(found)
                     ours = now
                 state = now
@@ -428,11 +434,11 @@ class FedoraTarget:
             )
 
     def _is_whole(self, there: FedoraObject) -> bool:
-        """Whether an object is just what its own description says, and that is ours."""
+        """Whether an export wrote the description, and the object is as it says."""
         return is_sealed(there.graph) and is_untouched(self._client, there)
 
     def _found_version(self, memento: Memento) -> tuple[FoundVersion | None, str]:
-        """Which version a memento is, where an export made it; and its description's state."""
+        """Return the version of a memento, None if no export made it, and its state token."""
         answer = self._client.get_if_there(memento.uri, {"Accept": NT, "Prefer": OWN})
         if answer is None:
             return None, ""
@@ -457,7 +463,7 @@ class FedoraTarget:
                 return ""
             is_left = there.token == created.token
             if not is_left or not (there.tombstone or is_untouched(self._client, there)):
-                raise CannotTakeBack(f"{created.uri} was changed since the run, and stays")
+                raise CannotTakeBack(f"{created.uri} was changed since the run, and is kept")
             if there.tombstone and not purge:
                 raise CannotTakeBack(f"{created.uri} is deleted already; purge its tombstone")
             if not there.tombstone:
@@ -468,10 +474,10 @@ class FedoraTarget:
         return "" if purge else deleted_token()
 
     def _check_deleted(self, uri: str) -> None:
-        """Make sure that it was Fedora that answered a deletion."""
+        """Check that a deletion was carried out, so that Fedora did answer it."""
         there = read_object(self._client, uri)
         if there is not None and not there.tombstone:
-            raise NotFedora(204, uri, "was deleted, as was said, but is still there")
+            raise NotFedora(204, uri, "was reported as deleted, but still exists")
 
     def _purge(self, tombstone: str) -> None:
         with contextlib.suppress(NotThere):
@@ -482,7 +488,7 @@ class FedoraTarget:
 
 
 def _may_be_begun(deposit: Deposit) -> bool:
-    """Whether an earlier attempt came as far as its commit, so something of it may be there."""
+    """Whether an earlier attempt reached its commit, so that Fedora may hold part of it."""
     return any("state" in left.facts for left in deposit.left)
 
 
@@ -495,8 +501,8 @@ def _may_be_done(
 ) -> bool:
     """Whether the object's current version can be the deposit already.
 
-    It is one that this export left; or that nobody knows of; or that an attempt made
-    whose commit took effect only after `recover` had looked.
+    It may be the last deposit, or not in the ledger, or from an attempt whose commit took
+    effect after `recover` had looked.
     """
     if there.is_withdrawn or there.key != deposit.key:
         return False
@@ -506,23 +512,23 @@ def _may_be_done(
 
 
 def _is_again(deposit: Deposit) -> bool:
-    """Whether what was deposited last has to be sent again, whole: it is damaged there."""
+    """Whether the last deposit has to be sent again because it is damaged in Fedora."""
     held = deposit.held
     return held is not None and held.key == deposit.key and not held.withdrawn
 
 
-def _bars_the_way(deposit: Deposit, there: FedoraObject) -> Conflict:
+def _tombstone_conflict(deposit: Deposit, there: FedoraObject) -> Conflict:
     return Conflict(
         deposit.identifier,
-        f"{there.uri} was deleted, and this server makes it anew only when its history "
-        "is purged, which overwriting conflicts would do",
+        f"{there.uri} was deleted, and this server can create it again only if its history "
+        "is purged; --on-conflict overwrite does that",
     )
 
 
 def _what_is_there(there: FedoraObject | None) -> str:
     if there is None:
-        return "it is gone from Fedora, deleted and purged by somebody else"
+        return "it no longer exists in Fedora: someone else deleted and purged it"
     if there.tombstone:
-        return f"{there.uri} was deleted, and its tombstone bars the way"
-    whose = "changed since it was exported" if there.key else "not made by an export of this kind"
-    return f"{there.uri} is there and was {whose}"
+        return f"{there.uri} was deleted, and its tombstone is still there"
+    why = "was changed since it was exported" if there.key else "was not made by an export"
+    return f"{there.uri} exists and {why}"

@@ -1,7 +1,7 @@
-"""One transaction of Fedora: begun, kept alive in long uploads, committed or taken back.
+"""A transaction of Fedora: begun, kept alive in long uploads, committed or rolled back.
 
-A write that fails in the store spoils the whole transaction, and locks are never waited
-for; so what is tried again is always the transaction (docs/fedora.md, "Transactions").
+A failed write spoils the whole transaction, and Fedora never waits for locks, so the whole
+transaction is retried (docs/fedora.md, "Transactions").
 """
 
 import contextlib
@@ -23,16 +23,16 @@ from siloexport.targets.fedora.answers import (
 from siloexport.targets.fedora.client import Body, FedoraClient
 
 _LIFE = 180.0
-"""Seconds without a request after which Fedora drops one, where it does not say."""
+"""Seconds without a request after which a transaction expires, unless Fedora says how many."""
 _LARGE = 1 << 20
-"""Bytes of an upload from which it may last as long as that."""
+"""An upload of more bytes may take longer than that."""
 
 
 class Transaction:
     """An open transaction.
 
     Attributes:
-        uri: Its address; what is noted before anything is sent under it.
+        uri: Its address, which is noted before anything is sent in it.
     """
 
     def __init__(self, client: FedoraClient, uri: str, life: float = _LIFE) -> None:
@@ -40,44 +40,50 @@ class Transaction:
 
     @classmethod
     def begin(cls, client: FedoraClient, root: str) -> "Transaction":
-        """Open one at the repository's root.
+        """Open a transaction at the repository's root.
 
         Raises:
-            NotFedora: The answer names no transaction.
-            Elsewhere: It names one on another server.
+            NotFedora: The answer does not name a transaction.
+            Elsewhere: The transaction is on another server.
         """
         answer = client.send("POST", f"{root}/fcr:tx")
         uri = answer.headers.get("Location", "")
         if "/fcr:tx/" not in uri:
-            raise NotFedora(answer.status_code, f"{root}/fcr:tx", "names no transaction")
+            raise NotFedora(answer.status_code, f"{root}/fcr:tx", "does not name a transaction")
         client.check_address(uri)
         return cls(client, uri, _life_in(answer.headers))
 
     def send(
         self, method: str, url: str, headers: Mapping[str, str], body: Body = None
     ) -> requests.Response:
-        """Send a request within the transaction.
+        """Send a request in the transaction.
+
+        Args:
+            method: Of HTTP.
+            url: An address on the server.
+            headers: Of the request.
+            body: Bytes, or an iterable of bytes.
 
         Raises:
-            NotFedora: The answer does not name the transaction, so the request may have
-                been carried out without one; all but those to DELETE do (6.0.0 to 7.0.0).
+            NotFedora: The answer does not name the transaction, so the request may have been
+                carried out outside it. Answers to DELETE never name it (6.0.0 to 7.0.0).
         """
         answer = self._client.send(method, url, {**headers, "Atomic-ID": self.uri}, body)
         number = answer.headers.get("Atomic-ID", "").rpartition("/")[2]
         if method != "DELETE" and number != self.uri.rpartition("/")[2]:
-            why = "does not name the transaction; a proxy has to pass on the header Atomic-ID"
+            why = "does not name the transaction; a proxy has to forward the header Atomic-ID"
             raise NotFedora(answer.status_code, url, why)
         return answer
 
     def commit(self) -> None:
-        """Make it visible: one version of each object in it."""
+        """Commit it, which makes one version of each object in it."""
         self._client.send("PUT", self.uri)
 
     def abandon(self) -> str:
-        """Take it back; one that is over already is no matter.
+        """Roll it back, unless it has ended already.
 
         Returns:
-            Why it could not be, in a sentence; ``""`` where it was.
+            Why that failed, as a sentence; ``""`` if it did not.
         """
         try:
             settle(self._client, self.uri)
@@ -87,7 +93,7 @@ class Transaction:
 
     @contextlib.contextmanager
     def kept_alive(self, size: int) -> Iterator[None]:
-        """While an upload of ``size`` bytes goes on, touch the transaction from time to time."""
+        """Keep the transaction from expiring during an upload of ``size`` bytes."""
         if size < _LARGE:
             yield
             return
@@ -107,12 +113,12 @@ class Transaction:
 
 
 def settle(client: FedoraClient, uri: str) -> None:
-    """Make sure that a transaction left by a killed process is over, one way or the other.
+    """Make sure that the transaction of a killed process has ended.
 
-    Where the user may not end it (6.0.0 lets only administrators), it expires.
+    If the user may not end it (6.0.0 allows only administrators), it expires.
 
     Raises:
-        FedoraError: It cannot be ended now; a commit may be at work in it.
+        FedoraError: It cannot be ended now; a commit may be under way.
     """
     over = contextlib.suppress(NotThere, Departed, TransactionLost)
     with over:
@@ -122,7 +128,7 @@ def settle(client: FedoraClient, uri: str) -> None:
             if error.status not in {403, 500}:
                 raise
             client.send("GET", uri)
-            why = "could not be ended, and holds the record until it expires, within minutes"
+            why = "could not be ended, and locks the record until it expires, within minutes"
             raise Busy(error.status, uri, why) from error
 
 

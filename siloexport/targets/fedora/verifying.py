@@ -1,4 +1,4 @@
-"""One version in Fedora compared with the Silo's: digests, description, number of versions."""
+"""Compare a version in Fedora with the Silo: digests, description, number of versions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from siloexport.values import Deposit, Difference, Held
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One comparison; ``memento`` is the version's second, ``""`` for the current state."""
+    """A comparison; ``memento`` is the stamp of the version, ``""`` for the current state."""
 
     client: FedoraClient
     deposit: Deposit
@@ -30,9 +30,17 @@ class _Check:
 def differences(
     client: FedoraClient, crosswalk: Crosswalk, deposit: Deposit, held: Held, *, is_head: bool
 ) -> Iterator[Difference]:
-    """What differs; see `Target.verify`.
+    """Yield the differences of a version; see `Target.verify`.
 
-    The head is compared as Fedora shows the object now, an earlier version by its memento.
+    The last version is compared with the current state of the object, an earlier one with its
+    memento.
+
+    Args:
+        client: To the server.
+        crosswalk: Maps the metadata.
+        deposit: The deposit of the version, as it would be made now.
+        held: What the ledger has of it.
+        is_head: Whether it is the last version.
     """
     there = read_object(client, held.uri)
     name, version = deposit.identifier, deposit.version.name
@@ -58,8 +66,8 @@ def _count(check: _Check, held: Held) -> Iterator[Difference]:
         detail = f"it has {len(there.versions)} versions, {held.deposits} were exported"
         yield check.differs("versions", f"{there.uri}/fcr:versions", detail)
     if there.is_withdrawn != held.withdrawn:
-        said = "says" if there.is_withdrawn else "does not say"
-        detail = f"its description {said} that the source deleted the record"
+        verb = "says" if there.is_withdrawn else "does not say"
+        detail = f"its description {verb} that the source deleted the record"
         yield check.differs("status", there.uri, detail)
 
 
@@ -70,7 +78,7 @@ def _description(check: _Check, held: Held, expected: bytes) -> Iterator[Differe
         found = None if answer is None else answer.content
     where = held.version_uri if check.memento else held.uri
     if found is None:
-        yield check.differs("missing", where, "there is no such version")
+        yield check.differs("missing", where, "the version does not exist")
         return
     try:
         detail = unlike(expected, found, withdrawal=not check.memento and held.withdrawn)
@@ -96,23 +104,23 @@ def _files(check: _Check, held: Held, sums: dict[str, str]) -> Iterator[Differen
 
 
 def _file(check: _Check, address: str, path: str, sha512: str) -> str:
-    """What is wrong with a file, as a sentence; ``""`` for nothing."""
+    """Return what is wrong with a file, as a sentence; ``""`` for nothing."""
     try:
         found = _digest(check, address)
     except Departed:
-        # A file's earlier versions cannot be asked for while it is removed from the object;
-        # the version's description has its digest, and the storage its bytes
+        # The earlier versions of a file that was removed from the object cannot be requested;
+        # the description has its digest, and the storage its bytes
         # (docs/fedora.md, "Tombstones").
         if check.memento and path not in checksums(check.there.graph):
             return ""
         return "it was deleted"
     if not found:
-        return "it is not there"
+        return "it is missing"
     return "" if found == sha512 else f"its SHA-512 is {found}, not {sha512}"
 
 
 def _digest(check: _Check, address: str) -> str:
-    """A file's SHA-512 as Fedora computes it from the bytes stored; ``""`` for no such file."""
+    """Return a file's SHA-512 as Fedora computes it from its content; ``""`` for no file."""
     for where in _addresses(check, address):
         try:
             answer = check.client.send("HEAD", where, {"Want-Digest": "sha-512"})
@@ -123,9 +131,9 @@ def _digest(check: _Check, address: str) -> str:
 
 
 def _addresses(check: _Check, address: str) -> Iterator[str]:
-    """Where a file's bytes as of the version may be: it has a memento where it changed.
+    """Yield the addresses where a file of the version may be: the mementos up to its time.
 
-    Not by its own time map or ``Accept-Datetime``: 6.0.0 answers 500 to the first once
+    Its own time map and ``Accept-Datetime`` are not used: 6.0.0 answers 500 to the first after
     the file was removed and put again, and to the second for any file.
     """
     if not check.memento:

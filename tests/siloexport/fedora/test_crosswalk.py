@@ -179,7 +179,7 @@ def test_the_id_changes_with_what_a_mapping_says_and_not_with_its_comments() -> 
         ('"mods:mods"', '"dc:mods"', "prefix of dc:mods"),
         ('to = "schema:name"', 'too = "x"', "without from or to"),
         ('as = "plain"', 'as = "datum"', 'as = "datum"'),
-        ("count(mods:name)", "mods:a[", "no XPath"),
+        ("count(mods:name)", "mods:a[", "invalid XPath"),
         ("[prefixes]", "[prefixes", "not TOML"),
         ("fields = [", "felder = [", "line 8, has the unknown key 'felder' in a [[format]]"),
         ("[[format]]", "[[formats]]\n[[format]]", "unknown key 'formats'"),

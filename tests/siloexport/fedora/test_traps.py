@@ -159,7 +159,7 @@ def test_a_transaction_that_cannot_be_ended_is_named_and_waited_out(
     assert "could not be ended" in report.problems[0].reason
     report = export.run()
     assert report.failed == 1
-    assert "holds the record until it expires" in report.problems[0].reason
+    assert "locks the record until it expires" in report.problems[0].reason
     for transaction in simulator._transactions.values():
         transaction.expires = 0
     assert export.run().whole

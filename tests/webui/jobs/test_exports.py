@@ -231,7 +231,7 @@ def test_a_login_that_others_may_read_is_refused(few: str, fedora: str, login: s
     name_places(few, f'[eprints]\nurl = "{fedora}/eprints"\ncredentials = "{login}"\n')
     job = done(few, form="fedora", place="eprints")
     assert job.state is State.FAILED
-    assert "others may read" in job.sentence
+    assert "other users may read" in job.sentence
 
 
 def test_without_credentials_the_environment_is_asked(
@@ -254,11 +254,11 @@ def test_a_crosswalk_may_lie_in_curation(few: str) -> None:
     ("text", "sentence"),
     [
         ("[a", "curation/fedora.toml cannot be read"),
-        ("a = 1", "no table of texts under 'a'"),
-        ("[a]\nport = 'x'", "says 'port' of a"),
-        ("[a]\nurl = 'ftp://h'", "begins with http:// or https://"),
-        ("[a]\nurl = 'http://h'\ncredentials = 'login'", "are an absolute path"),
-        ("[a]\nurl = 'http://h'\ncredentials = '{silo}/curation/login'", "lie in the Silo"),
+        ("a = 1", "no table of strings under 'a'"),
+        ("[a]\nport = 'x'", "the unknown key 'port' under a"),
+        ("[a]\nurl = 'ftp://h'", "has to begin with http:// or https://"),
+        ("[a]\nurl = 'http://h'\ncredentials = 'login'", "have to be an absolute path"),
+        ("[a]\nurl = 'http://h'\ncredentials = '{silo}/curation/login'", "are inside the Silo"),
         ("[a]\nurl = 'http://h'", "names no place 'b'; it has a"),
     ],
 )
