@@ -13,7 +13,7 @@ where to. The result is a report. docs/export.md shows the commands.
 """
 
 from recordsilo.selection import Selection
-from siloexport.engine import Export, Watch
+from siloexport.engine.export import Export, Watch
 from siloexport.errors import (
     Conflict,
     CredentialsRefused,

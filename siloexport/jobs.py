@@ -8,7 +8,7 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.selection import Selection, filters_from, query_from
-from siloexport.engine import Export, Watch
+from siloexport.engine.export import Export, Watch
 from siloexport.errors import ExportError
 from siloexport.plan import Policy, Versions
 from siloexport.report import DepositOutcome, Progress, RunReport

@@ -25,7 +25,7 @@ from siloexport import (
     Target,
     Versions,
 )
-from siloexport.deposits import Retries
+from siloexport.engine.deposits import Retries
 from siloexport.ledger import EntryPen, Ledger, ledger_path
 
 Change = Callable[..., None]

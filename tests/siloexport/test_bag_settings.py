@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from recordsilo import Silo
 from recordsilo.cli import Failure
 from siloexport import BagTarget, Export, ExportError, Policy, Versions
-from siloexport.cli import export
+from siloexport.commands.export import export
 from siloexport.ledger import Ledger, ledger_path
 from siloexport.targets.bag_settings import BagSettings, met, parse_info, read_settings
 from siloexport.targets.directory import DAY

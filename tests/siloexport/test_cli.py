@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from recordsilo import Silo
-from siloexport.cli import export
+from siloexport.commands.export import export
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

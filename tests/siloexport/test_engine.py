@@ -26,9 +26,9 @@ from siloexport import (
     Versions,
     Watch,
 )
-from siloexport.deposits import Retries
+from siloexport.commands.exit_codes import exit_of_run
+from siloexport.engine.deposits import Retries
 from siloexport.errors import LedgerInUse, LedgerUnreadable, RunNotFound
-from siloexport.exits import exit_of_run
 from siloexport.ledger import Ledger, ledger_path
 from siloexport.report import RunReport
 from siloexport.targets import DepositJournal

@@ -8,8 +8,8 @@ import pytest
 
 from recordsilo import Silo
 from siloexport import Export, FilesTarget, Selection, TargetUnusable
+from siloexport.engine.parallel import Workers
 from siloexport.errors import DepositFailed
-from siloexport.parallel import Workers
 from siloexport.values import Deposit, Difference, Found, Held
 
 IDS = [f"oai:example.org:{number}" for number in (1, 2, 3)]

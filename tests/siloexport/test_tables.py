@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from recordsilo import Silo
 from recordsilo.cli import Failure
 from siloexport import Selection, Versions
-from siloexport.cli import export
+from siloexport.commands.exit_codes import ExportExit
+from siloexport.commands.export import export
 from siloexport.errors import FileChanged
-from siloexport.exits import ExportExit
 from siloexport.targets.tables import (
     FIELDS,
     TableReport,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from siloexport.cli import export
+from siloexport.commands.export import export
 from siloexport.errors import ExportError
 from siloexport.jobs import EXPORT, place_of
 from siloexport.target_kinds import (

@@ -12,7 +12,7 @@ from fedora_simulator import Simulator, serving
 from fedora_support import ADMIN, QUICK, USER, Fedora, Harvest, metadata
 
 from recordsilo import Origin, Silo
-from siloexport.engine import Export
+from siloexport.engine.export import Export
 from siloexport.plan import Policy, Versions
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
 

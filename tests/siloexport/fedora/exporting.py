@@ -5,7 +5,7 @@ import sys
 from fedora_support import ADMIN, QUICK
 
 from recordsilo import Silo
-from siloexport.engine import Export
+from siloexport.engine.export import Export
 from siloexport.plan import Policy, Versions
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
 from siloexport.values import Deletions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import real_fedora
 from fedora_simulator import Simulator
 
-from siloexport.deposits import Retries
+from siloexport.engine.deposits import Retries
 from siloexport.targets.fedora import FedoraClient
 
 USER = real_fedora.USER

@@ -13,7 +13,7 @@ from rdflib.namespace import DCTERMS, PROV
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
-from siloexport.engine import Export
+from siloexport.engine.export import Export
 from siloexport.errors import CredentialsRefused, TargetUnusable
 from siloexport.ledger import Ledger, ledger_path
 from siloexport.plan import Policy, Versions

@@ -211,5 +211,7 @@ def test_a_mapping_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_rdflib_is_loaded_only_for_fedora() -> None:
-    code = "import sys, siloexport.cli, recordsilo.cli; sys.exit('rdflib' in sys.modules)"
+    code = (
+        "import sys, siloexport.commands.export, recordsilo.cli; sys.exit('rdflib' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

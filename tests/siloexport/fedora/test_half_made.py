@@ -7,7 +7,7 @@ import pytest
 from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Resource, Simulator
 from fedora_support import Fedora, Harvest
 
-from siloexport.engine import Export
+from siloexport.engine.export import Export
 from siloexport.ledger import ledger_path
 from siloexport.targets.fedora import FedoraTarget
 from siloexport.values import OnConflict

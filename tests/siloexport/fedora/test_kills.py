@@ -19,8 +19,8 @@ from fedora_simulator import DROP, DROP_AFTER, Answer, Request, Simulator, servi
 from fedora_support import ADMIN, QUICK, Fedora, Harvest
 
 from recordsilo import Silo
-from siloexport.engine import Export
-from siloexport.exits import exit_of_run
+from siloexport.commands.exit_codes import exit_of_run
+from siloexport.engine.export import Export
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
 from siloexport.targets.fedora.client import LINK_FORMAT, Body
 from siloexport.targets.fedora.sending import file_uri

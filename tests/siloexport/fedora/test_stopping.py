@@ -11,7 +11,7 @@ import real_fedora
 from fedora_support import ADMIN, QUICK, Harvest
 
 from recordsilo import Silo
-from siloexport.engine import Export, Watch
+from siloexport.engine.export import Export, Watch
 from siloexport.plan import Policy, Versions
 from siloexport.report import Progress
 from siloexport.targets.fedora import FedoraClient, FedoraTarget

@@ -14,10 +14,10 @@ from fedora_simulator import Answer, Request
 from fedora_support import Fedora, Harvest
 
 from recordsilo import Silo
+from siloexport.commands.exit_codes import exit_of_run
 from siloexport.crosswalk import Crosswalk
-from siloexport.engine import Export
+from siloexport.engine.export import Export
 from siloexport.errors import TargetUnusable
-from siloexport.exits import exit_of_run
 from siloexport.plan import Policy, Versions
 from siloexport.targets.fedora import FedoraClient, FedoraTarget
 from siloexport.targets.fedora.answers import Elsewhere

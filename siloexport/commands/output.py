@@ -11,13 +11,13 @@ from typing import IO, Any
 import click
 
 from recordsilo.selection import Selection
-from siloexport.engine import Export, Watch
-from siloexport.exits import (
+from siloexport.commands.exit_codes import (
     exit_of_reconciliation,
     exit_of_rollback,
     exit_of_run,
     exit_of_verification,
 )
+from siloexport.engine.export import Export, Watch
 from siloexport.report import DepositOutcome, Progress, RunReport, VerifyReport
 from siloexport.values import ActionKind, Difference
 from silowork.stop import Stop

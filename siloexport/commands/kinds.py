@@ -16,17 +16,17 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import as_json, directory, selecting
 from recordsilo.progress import counting
-from siloexport import options
-from siloexport.engine import Export
-from siloexport.plan import Versions
-from siloexport.running import run_to, share, shown_of
-from siloexport.showing import (
+from siloexport.commands import options
+from siloexport.commands.output import (
     show_reconciliation,
     show_rollback,
     show_run,
     show_status,
     show_verification,
 )
+from siloexport.commands.runs import run_to, share, shown_of
+from siloexport.engine.export import Export
+from siloexport.plan import Versions
 from siloexport.target_kinds import Asked, FormField, Input, Opening, TargetKind, checked
 from siloexport.targets import Target, tables
 from siloexport.values import OnConflict

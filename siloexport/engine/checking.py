@@ -11,9 +11,9 @@ from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
 from siloexport.content import Packer, with_digests
+from siloexport.engine.parallel import Workers
 from siloexport.errors import CannotTakeBack, DepositFailed
 from siloexport.ledger import Ledger
-from siloexport.parallel import Workers
 from siloexport.plan import (
     Action,
     Known,
@@ -371,7 +371,7 @@ def _is_known(known: Known, there: Found) -> bool:
 
 
 def rollback(target: Target, ledger: Ledger, run_id: str, *, purge: bool) -> RollbackReport:
-    """See `siloexport.engine.Export.rollback`."""
+    """See `siloexport.engine.export.Export.rollback`."""
     ledger.run(run_id)
     taken_back, kept = 0, {}
     for created in ledger.created(run_id):

@@ -10,19 +10,19 @@ from recordsilo import Silo
 from recordsilo.cli import broken_command, example, open_silo
 from recordsilo.commands.options import as_json, directory, selecting
 from recordsilo.contributions import ContributionBroken
-from siloexport import options
-from siloexport.engine import Export
-from siloexport.errors import TargetUnusable
-from siloexport.kind_commands import command_of
-from siloexport.plan import Versions
-from siloexport.running import share, shown_of
-from siloexport.showing import (
+from siloexport.commands import options
+from siloexport.commands.kinds import command_of
+from siloexport.commands.output import (
     show_reconciliation,
     show_rollback,
     show_run,
     show_status,
     show_verification,
 )
+from siloexport.commands.runs import share, shown_of
+from siloexport.engine.export import Export
+from siloexport.errors import TargetUnusable
+from siloexport.plan import Versions
 from siloexport.target_kinds import Opening, kind_named, kind_names, kinds
 from siloexport.targets import Target
 from siloexport.targets.directory import marked, read_marker

@@ -10,6 +10,7 @@ from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands.options import as_json
 from recordsilo.selection import Selection
+from siloexport.commands.exit_codes import ExportExit
 from siloexport.errors import (
     ExportError,
     FileChanged,
@@ -17,7 +18,6 @@ from siloexport.errors import (
     LedgerUnreadable,
     TargetUnusable,
 )
-from siloexport.exits import ExportExit
 from siloexport.plan import Versions
 from siloexport.values import REPLACE, Deletions, OnConflict
 

@@ -9,8 +9,8 @@ from politeweb.attempts import backoff
 from recordsilo import HarvestedRecord
 from recordsilo.errors import RecordSiloError
 from recordsilo.records.manifest import Manifest
-from siloexport.checking import deposited_as
 from siloexport.content import Packer
+from siloexport.engine.checking import deposited_as
 from siloexport.errors import Conflict, DepositFailed, RetryLater
 from siloexport.ledger import EntryPen, Ledger
 from siloexport.ledger_tables import Entry

@@ -10,12 +10,12 @@ from recordsilo.disk.digest import Digest
 from recordsilo.errors import RecordNotFound, RecordSiloError
 from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, selection_table
-from siloexport import checking
 from siloexport.content import Packer, Sha512Cache, with_digests
-from siloexport.deposits import Depositor, Retries, RunStopped
+from siloexport.engine import checking
+from siloexport.engine.deposits import Depositor, Retries, RunStopped
+from siloexport.engine.parallel import Workers
 from siloexport.errors import RunNotFound, TargetUnusable
 from siloexport.ledger import Ledger
-from siloexport.parallel import Workers
 from siloexport.plan import WRITING, Action, Policy, Versions, plan_record
 from siloexport.report import (
     DepositOutcome,

@@ -5,10 +5,10 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import fail
-from siloexport import options
-from siloexport.engine import Export
+from siloexport.commands import options
+from siloexport.commands.output import Shown, show_run
+from siloexport.engine.export import Export
 from siloexport.plan import Policy, Versions
-from siloexport.showing import Shown, show_run
 from siloexport.values import Deletions, OnConflict
 
 
