@@ -148,6 +148,7 @@ class Counting:
         promised: How many records the repository promised for it, or None.
         distinct: How many came.
         longest: How long the longest list was that they came in.
+        last: How long the one was that came to the end.
         granularity: In which its windows are cut.
         dates: Some of the datestamps of its records, if known.
         lost: Identifiers that it listed, of which no record could be stored.
@@ -160,6 +161,7 @@ class Counting:
     distinct: int
     longest: Length
     granularity: Granularity
+    last: Length | None = None
     dates: DateSample = field(default_factory=DateSample)
     lost: Container[str] = frozenset()
     begun: datetime | None = None
@@ -325,7 +327,7 @@ class _Count:
             self._is_elsewhere = False
         lacking = self._lacking()
         remarks = (f"the count of identifiers lacks {', '.join(lacking)}",) if lacking else ()
-        steps = (Counted.LACKING.value, *self._findings()) if lacking else self._findings()
+        steps = (*self._told_of(lacking), *self._findings())
         yield self._batch.page(ended=True, steps=steps, remarks=remarks)
 
     def _listed(self, window: Window, most: int = 0) -> Generator[WalkPage, None, "_Part"]:
@@ -472,7 +474,12 @@ class _Count:
     def _ended_alike(self, listed: ListedPage[Header]) -> bool:
         position = listed.position
         length = Length(position.listed, position.pages)
-        return position.ended and ended_alike(length, self._what.longest)
+        is_alike = ended_alike(length, self._what.longest)
+        return position.ended and (is_alike or self._is_last(length))
+
+    def _is_last(self, length: Length) -> bool:
+        last = self._what.last
+        return last is not None and 0 < length.records == last.records
 
     def _cut(self, window: Window, dates: DateSample) -> tuple[Window, ...]:
         length = self._largest_page if self._has_early_end else self._what.longest.records
@@ -501,8 +508,9 @@ class _Count:
         """Hand over what came, and say that the identifiers cannot be counted."""
         yield from self._flushed()
         self._quirks.identifiers_work = self._quirks.identifiers_work and self._batch.listed > 0
+        steps = self._told_of([name for name in self._lacking() if self._is_unlisted(name)])
         raise WindowBroken(
-            broken.cause, self._batch.position(ended=False), GiveUp(), broken.request
+            broken.cause, self._batch.position(ended=False), GiveUp(), broken.request, steps
         ) from broken
 
     def _records_of(self, window: Window) -> Iterator[WalkPage]:
@@ -552,6 +560,7 @@ class _Count:
             for part in self._believed:
                 shown.add_set(part.identifiers)
         held = list(self._what.held(shown))
+        held = [name for name in held if self._is_unlisted(name)] or held
         found: list[str] = []
         for name in held[:: 1 + len(held) // MOST_SINGLY]:
             if len(found) < _NAMED and self._is_had(name):
@@ -559,6 +568,14 @@ class _Count:
         if found:
             self._quirks.ends_early = max(self._quirks.ends_early, self._largest_page)
         return found
+
+    def _told_of(self, lacking: Sequence[str]) -> tuple[str, ...]:
+        is_unlisted = any(map(self._is_unlisted, lacking))
+        told = (Counted.UNLISTED.value,) if is_unlisted else ()
+        return (Counted.LACKING.value, *told) if lacking else ()
+
+    def _is_unlisted(self, name: str) -> bool:
+        return name not in self._known and name not in self._what.lost
 
     def _is_had(self, name: str) -> bool:
         """Whether a record is still in the list, or nobody can tell."""

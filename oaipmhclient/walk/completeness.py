@@ -41,6 +41,7 @@ class Counted(StrEnum):
     WIDER = "completeListSize is that of a wider list"
     DOUBTED = "identifiers counted in lists that ended on weak grounds"
     LACKING = "identifiers counted without records that the repository still has"
+    UNLISTED = "records that the repository still has are in no list"
 
 
 _BY_NUMBER = {rung.value for rung in (Rung.UNBELIEVED, Rung.SHORT_PAGE, Rung.SHORT)}
@@ -118,6 +119,8 @@ def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int
         findings: See `Counted`.
         listed: The list, with what the count added to it.
     """
+    if Counted.UNLISTED in findings:
+        return None
     are_most = counted >= listed.distinct - listed.distinct // _VANISHED
     if not are_most or Counted.LACKING in findings:
         return None
@@ -152,6 +155,8 @@ def unproved(listed: ListedSoFar, quirks: EndpointMemory) -> str:
     One page without a token is whole, unless a count found what it lacks.
     """
     is_met = listed.promised == listed.distinct and quirks.promises_kept
+    if Counted.UNLISTED.value in listed.steps:
+        return Counted.UNLISTED.value
     for doubt in (Counted.LACKING.value, Counted.DOUBTED.value):
         if doubt in listed.steps and not is_met:
             return doubt

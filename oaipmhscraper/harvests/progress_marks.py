@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from oaipmhclient.walk.completeness import Counted
 from oaipmhclient.walk.values import ListJob
 from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
@@ -73,12 +74,15 @@ def with_receipt(
 ) -> dict[str, Any] | None:
     """The value of `HARVESTED` after a list, or None where the mark stays.
 
+    It is dropped after a full list that lacked records which the repository still has.
     It moves only after a complete list without ``until``, and with ``from`` absent
     or not after the mark; not when the repository told no time. A full list that
     is empty makes no mark: it may be a set that was not there yet.
     """
     mark = mark_of(state, job)
     moment = receipt.response_date
+    if job.is_all and mark is not None and receipt.doubt == Counted.UNLISTED.value:
+        return _with_mark(state, job, None, drops=True)
     if not receipt.complete or job.until is not None or moment is None:
         return None
     if job.from_ is not None and (mark is None or read_datestamp(job.from_) > mark):
@@ -88,11 +92,13 @@ def with_receipt(
     return _with_mark(state, job, format_datestamp(moment, Granularity.SECOND))
 
 
-def _with_mark(state: Mapping[str, Any], job: ListJob, text: str | None) -> dict[str, Any]:
+def _with_mark(
+    state: Mapping[str, Any], job: ListJob, text: str | None, *, drops: bool = False
+) -> dict[str, Any]:
     harvested: dict[str, dict[str, str | None]] = {
         prefix: dict(sets) for prefix, sets in state.get(HARVESTED, {}).items()
     }
     sets = harvested.setdefault(job.metadata_prefix, {})
     key = job.set_spec or ""
-    sets[key] = text if text is not None else sets.get(key)
+    sets[key] = text if text is not None or drops else sets.get(key)
     return harvested

@@ -193,10 +193,20 @@ class ListHarvest:
         state = self._state
         if not self._count or not state.ended or state.counted or state.job.owed:
             return False
-        reason = reason_to_count(self._state.listed_so_far, self._endpoint.quirks)
+        reason = reason_to_count(state.listed_so_far, self._endpoint.quirks)
+        if not reason and self._lacks_what_is_held():
+            reason = "the Silo holds records that were not listed"
         if reason:
             self._state.count_identifiers(reason)
         return bool(reason)
+
+    def _lacks_what_is_held(self) -> bool:
+        """Whether records of the Silo are missing in a list that little speaks for."""
+        listed, quirks, job = self._state.listed_so_far, self._endpoint.quirks, self._state.job
+        is_believed = listed.distinct > 0 and quirks.identifiers_work and not quirks.ends_early
+        if is_believed or job.from_ is not None or job.until is not None:
+            return False
+        return any(True for _ in self._held(self._state.listed.known))
 
     @property
     def _where(self) -> Place:
@@ -242,6 +252,7 @@ class ListHarvest:
             counts.distinct,
             longest,
             granularity,
+            self._state.last,
             self._dates,
             lost=self._state.listed.lost,
             begun=self._state.facts.response_date,
@@ -370,7 +381,7 @@ class ListHarvest:
 
     def _remedy(self, row: WindowRow, failure: WindowBroken) -> None:
         if row.mode == COUNT:
-            self._state.give_up_counting(row, str(failure))
+            self._state.give_up_counting(row, str(failure), failure.steps)
             return
         self._vain += 1
         if self._vain > MOST_IN_VAIN + VAIN_EACH * self._fruitful:

@@ -97,6 +97,15 @@ class ListState:
         listed += [row.counts.distinct for row in rows]
         return Length(max(listed, default=0), max((row.pages for row in rows), default=0))
 
+    @property
+    def last(self) -> Length:
+        """How long the list was that came to the end."""
+        rows = [row for row in self._windows.values() if row.mode == LIST and row.position]
+        ends = [row for row in rows if row.window.until == self.job.until]
+        latest = max(ends, key=lambda row: row.window.from_ or "", default=None)
+        at = latest.position if latest is not None else None
+        return Length(at.listed, at.pages) if at is not None else Length(0, 0)
+
     def _doubt_left(self) -> str:
         """Why nobody can say that the list is whole; empty where somebody can."""
         if self.facts.settled is not None or self.job.owed:
@@ -235,10 +244,11 @@ class ListState:
             self._add([WindowRow(0, window=self._whole, mode=AGAIN, relists=True)])
         return True
 
-    def give_up_counting(self, row: WindowRow, note: str) -> None:
+    def give_up_counting(self, row: WindowRow, note: str, steps: Iterable[str] = ()) -> None:
         """Leave it at what the lists brought: the identifiers cannot be listed either."""
-        remark = f"the identifiers could not be counted: {note}"
-        self.facts = replace(self.facts, remarks=(*self.facts.remarks, remark))
+        remarks = (*self.facts.remarks, f"the identifiers could not be counted: {note}")
+        repairs = _plus(self.facts.repairs, steps)
+        self.facts = replace(self.facts, remarks=remarks, repairs=repairs)
         with self._journal.changing():
             self._put_facts()
             self._put_quirks()

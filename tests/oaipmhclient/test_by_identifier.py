@@ -189,7 +189,7 @@ def test_many_missing_records_are_listed_before_they_are_got_one_by_one(reposito
 
 UNPROMISED = "end of a list that promised nothing"
 SHORT = "end of a list short of what it promised"
-ELSEWHERE, WIDER, DOUBTED, LACKING = Counted
+ELSEWHERE, WIDER, DOUBTED, LACKING, UNLISTED = Counted
 
 
 @pytest.mark.parametrize(

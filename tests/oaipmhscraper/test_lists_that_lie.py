@@ -1,11 +1,12 @@
 """A list that ends early, or misses records, is never called whole, nor is an update of it."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 from misbehaving import FunctionTransport
 from misbehaving.lists_that_lie import MODES, RANDOM, repository_that_lies
-from misbehaving.repository import Place, Repository
+from misbehaving.repository import Condition, Place, Repository, changed
 
 from oaipmhclient.walk.identifier_set import IdentifierSet
 from oaipmhscraper.harvests.job import HarvestOptions, Hooks
@@ -119,6 +120,42 @@ def test_records_that_are_gone_from_the_repository_are_no_doubt(tmp_path):
         assert scraper.harvest(["oai_dc"]).whole
         del repository.items[10:40]
         assert scraper.harvest(["oai_dc"]).whole
+
+
+@pytest.mark.parametrize("identifiers", ["empty", "refused"])
+@pytest.mark.parametrize("kept", [True, False], ids=["there", "gone"])
+def test_a_list_without_what_the_silo_holds_is_whole_only_if_that_is_gone(
+    identifiers, kept, tmp_path
+):
+    repository = repository_that_lies("lost_300_500", 0, apart=timedelta(hours=8), size=250)
+    transport = FunctionTransport(repository)
+    directory = str(tmp_path / "silo")
+    with OAIPMHScraper(directory, transport.base_url, transport=transport, quiet=True) as scraper:
+        assert scraper.harvest(["oai_dc"]).whole
+
+        @changed(repository, "listing")
+        def listing(_step, place):
+            is_refused = identifiers == "refused" and place.verb == "ListIdentifiers"
+            raise Condition("badArgument" if is_refused else "noRecordsMatch")
+
+        if not kept:
+
+            @changed(repository, "get_record")
+            def get_record(_step, _asked):
+                raise Condition("idDoesNotExist")
+
+        try:
+            receipt = scraper.harvest(["oai_dc"])
+        except HarvestStopped as stop:
+            receipt = stop.receipt
+        assert receipt.whole != kept
+        if kept:
+            assert "records that the repository still has are in no list" in receipt.losses[0]
+            begun = len(repository.asked)
+            with suppress(HarvestStopped):
+                assert not scraper.update().whole
+            lists = [one.params for one in repository.asked[begun:] if one.lists]
+            assert not any("from" in one for one in lists)
 
 
 def test_sets_of_identifiers_are_joined_and_compared():

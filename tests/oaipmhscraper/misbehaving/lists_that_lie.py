@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from misbehaving.faults import no_list_size
-from misbehaving.repository import Repository, changed, many_items
+from misbehaving.repository import Condition, Repository, changed, many_items
 
 Mode = Callable[[Repository, random.Random], None]
 
@@ -138,12 +138,28 @@ def size_first_right_then_page(repository: Repository, chance: random.Random) ->
         return {**step(page), "completeListSize": size}
 
 
+def restarts_end_alike(repository: Repository, chance: random.Random) -> None:
+    """Tokens are refused after 200 records, and lost after a page that ends with record 350."""
+    del chance
+    no_list_size(repository)
+    repository.page_size = 50
+    _tokens_lost(repository, lambda page: page.items[-1].number == 350)
+
+    @changed(repository, "listing")
+    def listing(step, place):
+        if place.begin >= 200:
+            raise Condition("badResumptionToken")
+        return step(place)
+
+
 MODES: dict[str, Mode] = {
     mode.__name__: mode
     for mode in (
         lost_random, lost_random2, lost_300_500, win_miss, win_miss_lost, win_gaps, gaps_both,
         lost_bytes, lost_bytes2, nowin_lost_li_more, nowin_lost_random,
-        size_first_right_then_page,
+        size_first_right_then_page, restarts_end_alike,
     )
 }  # fmt: skip
-RANDOM = frozenset(MODES) - {"lost_300_500", "lost_bytes", "lost_bytes2", "nowin_lost_li_more"}
+RANDOM = frozenset(MODES) - {
+    "lost_300_500", "lost_bytes", "lost_bytes2", "nowin_lost_li_more", "restarts_end_alike",
+}  # fmt: skip
