@@ -1,4 +1,4 @@
-"""A kind of jobs: exports, to files beside the Silo or to wherever a kind of target leads."""
+"""Exports as a kind of jobs."""
 
 import os
 import re
@@ -25,25 +25,33 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def place_of(silo_path: str, name: str, form: str = "") -> str:
-    """Where an export lies: ``myrepo.exports/<name>`` beside the Silo ``myrepo``.
+    """Return the path of an export: ``myrepo.exports/<name>`` next to the Silo ``myrepo``.
 
-    A table is a file there, with its form as ending.
+    Args:
+        silo_path: Directory of the Silo.
+        name: Of the export.
+        form: Name of the kind of target; the path of a file has its ending.
 
     Raises:
-        JobRefused: The name could lead elsewhere.
+        JobRefused: The name has characters that are not allowed.
     """
     if not _NAME.fullmatch(name):
-        raise JobRefused("the name of an export is of letters, digits, dots, hyphens and _")
+        raise JobRefused(
+            "the name of an export may have letters, digits, dots, hyphens and underscores"
+        )
     ending = kind_named(form).ending if form else ""
     name = f"{name}.{ending}" if ending else name
     return os.path.join(os.path.abspath(silo_path) + ".exports", name)
 
 
 def export(work: Work) -> Ending:
-    """Export in a ``form``, the name of a kind of target, to ``name`` or where its fields say.
+    """Export in a ``form``, the name of a kind of target, to ``name`` or the place in its fields.
 
-    ``set``, ``state`` and ``query`` select; ``versions``, ``deletions`` and ``conflicts``
-    say what of it goes; the kind's own fields have their names.
+    ``set``, ``state`` and ``query`` select records; ``versions``, ``deletions`` and ``conflicts``
+    are the policy; the other arguments are the fields of the kind.
+
+    Raises:
+        Interrupted: The job was asked to stop.
     """
     given = work.arguments
     filters = filters_from(set_spec=given.get("set"), state=given.get("state"))
@@ -61,17 +69,17 @@ def export(work: Work) -> Ending:
     with Silo(work.silo_path, create=False) as silo, kind.open(opening) as target:
         report = _run(work, Export(silo, target, policy), selection, kind.at_once)
     if report.stopped and work.stop():
-        raise Interrupted("the export was asked to end")
+        raise Interrupted("the export was asked to stop")
     return _ending(report)
 
 
 def is_beside(kind: TargetKind) -> bool:
-    """Whether what is exported lies beside the Silo, under a name."""
+    """Whether the export is a named file or directory next to the Silo."""
     return kind.is_directory or kind.write is not None
 
 
 def _beside(work: Work) -> str:
-    """Where the export goes; the directory above it is made."""
+    """Return the path of the export, and make the directory above it."""
     given = work.arguments
     place = place_of(work.silo_path, str(given["name"]), str(given.get("form", "")))
     os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -117,7 +125,7 @@ def _counts(report: RunReport) -> Mapping[str, int]:
 def _problems(report: RunReport) -> Iterator[Problem]:
     yield from map(_problem, report.problems)
     for identifier in report.still_there:
-        yield Problem(identifier, "was deleted at the source, and stays in the export")
+        yield Problem(identifier, "was deleted at the source and is still in the export")
 
 
 def _problem(outcome: DepositOutcome) -> Problem:
@@ -154,7 +162,7 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
 
 
 def _common(kind: TargetKind, fields: Fields) -> dict[str, Any]:
-    """What the forms of all kinds of one shape have."""
+    """Return the arguments that all kinds of this shape share."""
     if kind.write is None:
         return _policy(fields)
     known = tuple(map(str, REPLACE))

@@ -1,4 +1,4 @@
-"""Our own kinds of targets: files, bags and Fedora; tables, a zip, a list of links."""
+"""The kinds of targets of this package: files, bags, Fedora, tables, a zip, a list of links."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -47,9 +47,9 @@ FILES = TargetKind(
     _EXPORT_FILES,
     """Write records as plain files: a directory for each in OUT, named by its identifier.
 
-    Metadata is written as it was harvested (oai_dc) and as a document of its own
-    (oai_dc.xml). With --versions curated or all, each version has a directory. Run
-    again, it writes what changed; what others changed in OUT is left alone, and named.
+    Metadata is written as it was harvested (oai_dc) and as a separate document
+    (oai_dc.xml). With --versions curated or all, each version has a directory. A second
+    export writes what changed. Records that others changed in OUT are kept and reported.
     """,
     examples=(
         "silo export files myrepo out",
@@ -68,8 +68,8 @@ BAG = TargetKind(
     _EXPORT_FILES,
     """Write records as BagIt bags: a tar file for each in OUT, with all chosen versions.
 
-    The same versions make the same bytes on the same day. Fields and a profile hold for
-    all later exports to OUT, until others are given.
+    The same versions on the same day give the same bytes. Fields and a profile apply to
+    all later exports to OUT, until you give others.
     """,
     (
         FormField(
@@ -239,7 +239,7 @@ ZIP = TargetKind(
 
 @contextmanager
 def _fedora(opening: Opening) -> Iterator[Target]:
-    """A Fedora by its address, or by the name of a place; rdflib is loaded here, not before."""
+    """Open a Fedora by its address or by the name of a place; loads rdflib."""
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - slow, and only for Fedora
     from siloexport.targets.fedora import FedoraClient, FedoraTarget  # noqa: PLC0415
     from siloexport.targets.fedora.credentials import credentials  # noqa: PLC0415
@@ -296,7 +296,7 @@ FEDORA = TargetKind(
         FormField(
             "crosswalk",
             "Crosswalk",
-            help="How metadata becomes RDF; by default Dublin Core terms.",
+            help="How metadata is mapped to RDF; by default to Dublin Core terms.",
             metavar="FILE.toml",
             asked=Asked.COMMAND,
         ),
@@ -304,7 +304,7 @@ FEDORA = TargetKind(
     ),
     open=_fedora,
     check=_check_place,
-    at_once=4,  # it is waited for more than it is worked for
+    at_once=4,  # most of the time is spent waiting for the server
     hint="Each record becomes an object, each version a version; what is there already stays.",
     missing=f"No Fedora is named for this Silo. Whoever keeps it names one in {PLACES}; user and "
     "password lie elsewhere, never in this form.",

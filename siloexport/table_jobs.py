@@ -1,4 +1,4 @@
-"""Files as jobs: one for all that is selected, whole or not there at all."""
+"""Jobs that write one file for the whole selection."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,11 +18,18 @@ NOTHING = "no record is selected; nothing was exported"
 def write_file(
     work: Work, kind: TargetKind, selection: Selection, values: Values, path: str
 ) -> Ending:
-    """Write the file of a kind to `path`, in the place of one before; asked to end, that one stays.
+    """Write the file of a kind to `path`; it replaces an earlier one when it is complete.
+
+    Args:
+        work: The job.
+        kind: With `TargetKind.write`.
+        selection: Which records.
+        values: Of the kind's fields.
+        path: Of the file.
 
     Raises:
-        Interrupted: The job is to end; the next run begins the file anew.
-        FileChanged: The file is not as exported last, and ``conflicts`` does not say
+        Interrupted: The job was asked to stop; the earlier file is kept.
+        FileChanged: The file was changed since the last export, and ``conflicts`` is not
             ``overwrite``.
     """
     assert kind.write is not None
@@ -58,5 +65,5 @@ def _ending(report: TableReport, path: str) -> Ending:
 
 
 def shown(counts: Mapping[str, int]) -> dict[str, int]:
-    """The numbers that say something: that of the records in any case."""
+    """Return the counts that are not 0, and always that of the records."""
     return {name: number for name, number in counts.items() if number or name == "records"}

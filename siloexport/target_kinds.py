@@ -1,4 +1,4 @@
-"""Where an export may go, each kind of target contributed by a package through an entry point.
+"""Kinds of targets, which packages contribute through entry points.
 
 An entry point of the group ``siloexport.targets`` names a `TargetKind`. The command
 `silo export NAME`, the forms of the page and the export job are made from it.
@@ -20,29 +20,29 @@ from siloexport.targets.tables import TableReport
 
 GROUP = "siloexport.targets"
 Values: TypeAlias = Mapping[str, Any]
-"""Name of a field → a text; of a field of `Input.TEXTS`, a list of texts."""
+"""Name of a field → its text; for `Input.TEXTS`, a list of texts."""
 Choices: TypeAlias = tuple[tuple[str, str], ...]
-"""Values, each with what it says, in English."""
+"""Values, each with its label in English."""
 
 
 class Input(StrEnum):
-    """What is given in a field."""
+    """The type of a field."""
 
     TEXT = "text"
     NUMBER = "number"
     CHOICE = "choice"
     TEXTS = "texts"
-    """Several: an option that is repeatable; in a form, separated by blanks."""
+    """Several texts: a repeatable option; in a form, separated by spaces."""
 
 
 class Asked(StrEnum):
-    """Where a field is asked for."""
+    """Where a field is available."""
 
     ANYWHERE = "anywhere"
     COMMAND = "command"
-    """On the command line only, as for the path of a file on this machine."""
+    """Only on the command line, for instance the path of a file on this machine."""
     PAGE = "page"
-    """In the page's form only."""
+    """Only in the form of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,17 @@ class FormField:
         name: Not ``form``, ``name``, ``query``, ``set``, ``state``, ``conflicts`` or
             ``deletions``, which every export has; nor ``versions`` where there is `open`.
         label: In English.
-        default: What an empty field means.
-        choices: Of `Input.CHOICE`.
-        choices_of: Those that depend on the Silo, whose directory is given; raises
-            `JobRefused` with why there are none.
-        help: Ends with a full stop.
-        metavar: What stands for a value in the help of the command; ``--NAME METAVAR``.
+        input: Type of the value.
+        required: Whether it must have a value.
+        default: The value if the field is empty.
+        choices: The choices, for `Input.CHOICE`.
+        choices_of: Returns choices that depend on the Silo, from its directory; raises
+            `JobRefused` with the reason if there are none.
+        help: For the command; ends with a full stop.
+        metavar: Placeholder in the help of the command: ``--NAME METAVAR``.
         option: Of the command; by default ``--`` and the name.
-        example: A value, for the examples of a command that needs the field.
+        example: A value for the examples of a command that needs the field.
+        asked: Where the field is available.
     """
 
     name: str
@@ -84,13 +87,13 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a target is opened with.
+    """The arguments of `TargetKind.open`.
 
     Attributes:
         silo_path: The Silo's directory.
-        values: Of the fields, as `checked` gives them.
-        out: Of a kind that is a directory: its path.
-        versions: Which versions of records go there.
+        values: Of the fields, from `checked`.
+        out: Path of the directory, for a kind that is one.
+        versions: Which versions of records are exported.
     """
 
     silo_path: str
@@ -104,24 +107,27 @@ Write: TypeAlias = Callable[[Silo, Selection, BinaryIO, Values, Callable[[int], 
 
 @dataclass(frozen=True, slots=True)
 class TargetKind:
-    """A kind of target: a directory, one file, or a place that its fields name.
+    """A kind of target: a directory, a file, or a place that its fields specify.
 
     Attributes:
-        name: Of the command and in forms; the entry point's name.
-        title: What it is called, in English; a choice where several share a form.
-        heading: Of its form; kinds with the same heading and fields share one.
-        help: Of the command: one line; more after an empty one.
-        examples: How the command is called; made up for a place.
-        open: Makes the target; raises `ExportError`. None where `write` is given.
-        write: Writes one file for all that is selected. None where `open` is given.
-        is_directory: The target is a directory: OUT on the command line, beside the Silo
-            for a job.
-        check: Refuses values with an `ExportError` whose sentence names the field.
-        ending: Of the file; media_type: of it; unit: what it has one of for each `rows`.
+        name: Name of the entry point, of the command, and in forms.
+        title: Its title in English; the label of a choice if several kinds share a form.
+        heading: Of its form; kinds with the same heading and fields share a form.
+        help: Of the command: one line, and more after an empty one.
+        fields: Its fields.
+        examples: Calls of the command; generated for a place.
+        open: Opens the target; raises `ExportError`. None if there is `write`.
+        write: Writes one file for the whole selection. None if there is `open`.
+        is_directory: Whether the target is a directory: OUT on the command line, next to the
+            Silo for a job.
+        check: Checks values; raises an `ExportError` that names the field.
+        ending: Of the file name.
+        media_type: Of the file.
+        unit: What `TableReport.rows` counts, in the plural.
         at_once: How many records a job sends at once.
-        hint: Said above the form, in English.
-        missing: Said in place of the form where `FormField.choices_of` gives none.
-        order: Of the forms on the page; equal ones by name.
+        hint: Text above the form, in English.
+        missing: Text instead of the form if `FormField.choices_of` returns none.
+        order: Of the forms on the page; then by name.
     """
 
     name: str
@@ -143,20 +149,20 @@ class TargetKind:
     order: int = 50
 
     def asked(self, where: Asked) -> tuple[FormField, ...]:
-        """Its fields on the command line, or in the form."""
+        """Return its fields on the command line or in the form."""
         return tuple(one for one in self.fields if one.asked in (where, Asked.ANYWHERE))
 
 
 def kind_names() -> list[str]:
-    """The names of all kinds, sorted; none is loaded."""
+    """Return the names of all kinds, sorted, without loading them."""
     return list(points(GROUP))
 
 
 def kind_named(name: str) -> TargetKind:
-    """A kind by its name.
+    """Return a kind by its name.
 
     Raises:
-        ExportError: There is none.
+        ExportError: There is no such kind.
         ContributionBroken: It cannot be loaded.
     """
     if name not in points(GROUP):
@@ -165,19 +171,21 @@ def kind_named(name: str) -> TargetKind:
 
 
 def kinds() -> Iterator[TargetKind]:
-    """All kinds that can be loaded, by name; a broken one is logged once."""
+    """Return all kinds that can be loaded, by name; a broken one is logged once."""
     return contributions(GROUP, TargetKind)
 
 
 def checked(kind: TargetKind, given: Values, silo_path: str, where: Asked) -> dict[str, Any]:
-    """The values of a kind's fields, as `TargetKind.open` and `write` take them.
+    """Check the values of a kind's fields for `TargetKind.open` and `write`.
 
     Args:
-        given: Texts by name, of `Input.TEXTS` lists or texts with blanks or commas; all
-            fields are looked up.
+        kind: The kind.
+        given: Name of a field → text; for `Input.TEXTS` a list, or a text with spaces or commas.
+        silo_path: Directory of the Silo.
+        where: On the command line or in the form.
 
     Raises:
-        ExportError: The sentence names the field.
+        ExportError: A value is invalid or missing; the message names the field.
     """
     values = {one.name: _checked(one, given.get(one.name)) for one in kind.asked(where)}
     kind.check(silo_path, values)

@@ -1,4 +1,4 @@
-"""`silo export …`: one command for each target, and what can be asked of an export."""
+"""`silo export …`: a command for each kind of target, and commands on an export."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -31,16 +31,16 @@ _HELP = """Export records out of a Silo: to Fedora, files, bags, tables, a zip, 
 
 \b
 Exit codes beyond those of every command:
-      4  what is in the target is not what was exported
-      5  all is done but for what others changed in the target
+      4  the target differs from what was exported
+      5  records that others changed in the target were not written
 """
 
 
 class _Targets(click.Group):
-    """The group: a command for each kind of target, and those that ask of an export."""
+    """The group of a command for each kind of target, and of commands on an export."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands, sorted."""
+        """Return the names of all commands, sorted."""
         return sorted({*super().list_commands(ctx), *kind_names()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -61,22 +61,22 @@ def export() -> None:
 to_directory = click.argument("out", metavar="OUT")
 
 
-# -- what can be asked of an export ------------------------------------------------------
+# -- commands on an export --------------------------------------------------------------
 
 
 def directory_target(out: str) -> AbstractContextManager[Target]:
-    """The target that a directory of exported records is, as its marker says.
+    """Open the target in a directory of exported records, by its marker.
 
     Raises:
-        TargetUnusable: It is none.
+        TargetUnusable: The directory does not hold an export, or no package has its form.
     """
     marker = read_marker(out)
     if not marker:
-        raise TargetUnusable(f"{out} is no directory that something was exported to")
+        raise TargetUnusable(f"{out} does not hold an earlier export; name a directory that does")
     form = marked(marker, "form")
     kind = next((one for one in kinds() if one.is_directory and form.startswith(one.name)), None)
     if kind is None or kind.open is None:
-        raise TargetUnusable(f"no package knows the form of {out}: {form}")
+        raise TargetUnusable(f"no installed package supports the form of {out}: {form}")
     versions = Versions.ALL if form.endswith(" by version") else Versions.CURRENT
     return kind.open(Opening("", {}, out, versions))
 

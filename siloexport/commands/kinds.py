@@ -1,7 +1,7 @@
-"""The commands `silo export NAME`, each made from the value of its kind of target.
+"""The commands `silo export NAME`, each made from a kind of target.
 
-A directory has one command, as has a file; a place that the kind's fields name has a group
-of them, since whatever is asked of it needs these fields again.
+A kind that is a file or a directory has one command. Any other has a group of commands, because
+each of them needs the fields that say where the target is.
 """
 
 import os
@@ -35,7 +35,7 @@ _RUN = "20260301T101500Z-0a1b2c"
 
 
 def command_of(kind: TargetKind) -> click.Command:
-    """The command of a kind, or its group of commands."""
+    """Return the command of a kind, or its group of commands."""
     if kind.write is not None:
         return _file_command(kind)
     return _directory_command(kind) if kind.is_directory else _place_group(kind)
@@ -70,7 +70,7 @@ def _fields(kind: TargetKind) -> Callable[[Any], Any]:
 
 
 def _taken(kind: TargetKind, given: dict[str, Any], silo_path: str) -> dict[str, Any]:
-    """Take the values of the kind's fields out of what a command is given."""
+    """Remove the values of the kind's fields from the options of a command, and return them."""
     own = {one.name: given.pop(one.name) for one in kind.asked(Asked.COMMAND)}
     return checked(kind, own, silo_path, Asked.COMMAND)
 
@@ -159,7 +159,7 @@ def _directory_command(kind: TargetKind) -> click.Command:
 
 def _check_outside(silo: Silo, out: str) -> None:
     if f"{os.path.abspath(out)}/".startswith(f"{silo.path}/"):
-        fail(f"{out} is within the Silo {silo.storage_dir}; name a directory outside of it")
+        fail(f"{out} is inside the Silo {silo.storage_dir}; choose a directory outside it")
 
 
 # -- a place -----------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _place_group(kind: TargetKind) -> click.Group:
     group = click.Group(kind.name, help=kind.help)
 
     @group.command(
-        help=f"Send what is not in {title} as it is in the Silo now; what is there already stays.",
+        help=f"Export new and changed records to {title}; earlier exports are kept.",
         epilog=lines("run", "", "--versions all --jobs 4", "--state ready --report actions.jsonl"),
     )
     @directory
@@ -200,9 +200,8 @@ def _place_group(kind: TargetKind) -> click.Group:
             return run_to(silo, target, given)
 
     @group.command(
-        help="Say what a run would do; nothing is written, neither in "
-        f"{title} nor in the Silo.\n\n{title} is asked about each record of which something "
-        "would be done.",
+        help=f"Print what a run would do, and write nothing to {title} or the Silo.\n\n"
+        f"{title} is asked about each record that would be written.",
         epilog=lines("plan", "--versions all"),
     )
     @directory
@@ -218,7 +217,7 @@ def _place_group(kind: TargetKind) -> click.Group:
             return run_to(silo, target, {**given, "dry_run": True})
 
     @group.command(
-        help=f"Go on with the last run to this {title}, as it was asked for.",
+        help=f"Resume the last run to this {title} with its options.",
         epilog=lines("resume"),
     )
     @directory
@@ -234,7 +233,7 @@ def _place_group(kind: TargetKind) -> click.Group:
             )
 
     @group.command(
-        help=f"Say what the ledger has of this {title}: records, unfinished deposits, runs.",
+        help=f"Show the records, unfinished deposits and runs in the ledger of this {title}.",
         epilog=lines("status"),
     )
     @directory
@@ -274,7 +273,7 @@ def _place_group(kind: TargetKind) -> click.Group:
             return show_reconciliation(Export(silo, target), selection, shown, jobs=given["jobs"])
 
     @group.command(
-        help="Take back the objects that a run created; --purge their traces too.",
+        help="Roll back a run: delete what it created; with --purge, the tombstones too.",
         epilog=lines("rollback", before=f" {_RUN}"),
     )
     @directory

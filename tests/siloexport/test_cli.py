@@ -152,9 +152,9 @@ def test_target_of_another_form_ends_with_3(silo: Silo, tmp_path: Path) -> None:
     code, _, sentence = invoke("bag", silo.path, out)
     assert (code, "holds an export as files" in sentence) == (3, True)
     code, _, sentence = invoke("status", silo.path, str(tmp_path / "nothing"))
-    assert (code, "no directory that something was exported to" in sentence) == (3, True)
+    assert (code, "does not hold an earlier export" in sentence) == (3, True)
 
 
 def test_directory_within_the_silo_is_refused(silo: Silo) -> None:
     code, _, sentence = invoke("files", silo.path, f"{silo.path}/out")
-    assert (code, "is within the Silo" in sentence) == (2, True)
+    assert (code, "is inside the Silo" in sentence) == (2, True)
