@@ -1,7 +1,15 @@
-"""Audit: disk against manifest, as coded findings; and mending what needs no guess.
+"""Audit: compare disk and manifests, report coded findings, and repair what needs no guess.
 
-`check` reads only, and looks with its own eyes: of the store's code it uses the names,
-the paths, and the locks. `repair` changes the disk, through the store's own functions.
+`check` only reads. It uses its own code to read manifests and files; of the store it uses
+names, paths and locks. `repair` changes the disk through the store's own functions.
+
+    findings         the table of all codes
+    check            the whole Silo, in order: silo_files, tree_check, record_check, index_check
+    record_check     one record: manifest_check and agreement, then versions_check
+    manifest_check   the keys of a manifest, one by one; agreement: the keys with each other
+    versions_check   the files of its versions on disk
+    search_check     the full text and the counts of the index
+    passes           where an interrupted check goes on; sampling: a share of the records
 """
 
 from recordsilo.audit.check import Audit

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recordsilo.audit.findings import Code, shown
-from recordsilo.audit.statement import PER_VERSION, Fault, StatedVersion, Statement
+from recordsilo.audit.manifest_check import PER_VERSION, Fault, StatedVersion, Statement
 
 _KINDS = ("harvest", "clone", "local")
 _STATES = ("in work", "ready", "withheld")

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from recordsilo.audit.agreement import disagreements
-from recordsilo.audit.files_check import FilesCheck, Undone
 from recordsilo.audit.findings import Code, Finding, shown
+from recordsilo.audit.manifest_check import Statement, read_statement
 from recordsilo.audit.reading import UnreadableError, entries, look, read_whole
-from recordsilo.audit.statement import Statement, read_statement
+from recordsilo.audit.versions_check import FilesCheck, Undone
 from recordsilo.disk.identifier import check_identifier, ppath, unclean
 from recordsilo.disk.names import (
     DELETED_MANIFEST,

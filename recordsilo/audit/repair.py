@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from recordsilo.audit.check import Audit
 from recordsilo.audit.findings import Code, Finding, Rule
 from recordsilo.audit.index_check import PATH as INDEX
+from recordsilo.audit.manifest_check import read_statement
 from recordsilo.audit.reading import entries
 from recordsilo.audit.record_check import RecordCheck, identifier_of
 from recordsilo.audit.silo_files import ROOT, VERSION_TEXT, uri_base_of
-from recordsilo.audit.statement import read_statement
 from recordsilo.disk import atomic_file
 from recordsilo.disk.atomic_file import Staging, StrictBarrier
 from recordsilo.disk.identifier import ppath

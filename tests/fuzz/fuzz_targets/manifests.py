@@ -8,7 +8,7 @@ from fuzzing.mutators import changed_json
 from fuzzing.target import Target
 
 from recordsilo.audit.agreement import disagreements
-from recordsilo.audit.statement import read_statement
+from recordsilo.audit.manifest_check import read_statement
 from recordsilo.disk.digest import Digest
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.records.manifest import Manifest, Origin, Pending, Version

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from recordsilo.audit.agreement import disagreements
 from recordsilo.audit.findings import Severity
+from recordsilo.audit.manifest_check import read_statement
 from recordsilo.audit.record_check import RecordCheck
-from recordsilo.audit.statement import read_statement
 from recordsilo.disk.identifier import ppath
 from recordsilo.errors import ManifestUnreadable
 from recordsilo.records.manifest_json import from_json

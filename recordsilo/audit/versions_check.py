@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from recordsilo.audit.findings import Code, shown
+from recordsilo.audit.manifest_check import StatedVersion, Statement
 from recordsilo.audit.reading import UnreadableError, kind_of, look, sha256_of, tree
-from recordsilo.audit.statement import StatedVersion, Statement
 from recordsilo.disk.names import is_staged, is_tag, version_dirname
 
 
