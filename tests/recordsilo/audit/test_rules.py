@@ -1316,7 +1316,8 @@ def test_a_record_whose_files_were_edited_is_not_told_of_twice(box: Box) -> None
 
 def test_every_code_has_a_case() -> None:
     cases = Counter(name[:4] for name in (*CASES, *OF_2010, *OF_INDEX))
-    assert {code.number for code in Code} == set(cases)
+    contributed = {"S120"}  # a check of another package that fails: test_contributed.py
+    assert {code.number for code in Code} == set(cases) | contributed
 
 
 def test_there_are_more_than_sixty_cases_of_damage() -> None:
