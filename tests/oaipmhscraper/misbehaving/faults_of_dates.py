@@ -210,7 +210,7 @@ def no_records_match_in_mid_list(repository: Repository) -> None:
         return step(page)
 
 
-@fault(67, arguments={"set_spec": "gone"}, listed=frozenset())
+@fault(67, arguments={"set_spec": "gone"}, doubted=True, listed=frozenset())
 def a_set_that_is_gone(repository: Repository) -> None:
     """67: a set that there is no more: noRecordsMatch, as for an empty one."""
 
