@@ -25,8 +25,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _NEEDED = ("ada_url", "duckdb")
 
 inputs = click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-out = click.option("-o", "--output", required=True, metavar="PATH", help="What is written.")
-name = click.option("--name", metavar="NAME", help="Which crawl; by default the one matched last.")
+out = click.option("-o", "--output", required=True, metavar="PATH", help="Output path.")
+name = click.option(
+    "--name", metavar="NAME", help="Name of the crawl (default: the one matched last)."
+)
 
 
 def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
@@ -46,13 +48,13 @@ def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 judging = _all(
-    click.option("--html-hit", is_flag=True, help="Look for web pages in place of documents."),
+    click.option("--html-hit", is_flag=True, help="Look for web pages instead of documents."),
     click.option(
         "--rules", "rules_file", metavar="FILE.toml", type=click.File("r", encoding="utf-8"),
         help="More patterns of walls, or other media types of full texts.",
     ),
     click.option("--memory", default="600MB", callback=_memory, show_default=True, metavar="SIZE",
-                 help="How much the engine keeps in memory before it spills to the disk."),
+                 help="Maximum memory of the engine before it uses the disk."),
 )  # fmt: skip
 also = _all(
     click.option("--cdx", "indexes", metavar="FILE", multiple=True,
@@ -61,7 +63,7 @@ also = _all(
                  help="A shard, log, index or crawl_result.parquet of an earlier crawl, or the"
                  " name of one in the Silo: where redirects end that this one did not follow."),
     click.option("--jobs", "processes", type=click.IntRange(1, 64), default=1, show_default=True,
-                 help="Read so many inputs at once."),
+                 help="Number of inputs to read in parallel."),
 )  # fmt: skip
 
 
@@ -98,7 +100,7 @@ def _request(given: dict[str, Any], **more: Any) -> "Request":
 
 @click.group()
 def crawl() -> None:
-    """What became of the records' links, by the logs of the crawl that went for them.
+    """Find out from crawl logs what became of the links in records.
 
     An INPUT is a crawl log of Heritrix, plain or compressed, the same as JSON, an index
     (CDX, CDXJ), a WARC, a shard (silo crawl map), or - for standard input.
@@ -120,7 +122,7 @@ def seeds(
     select: Selection,
     kinds: tuple[str, ...],
 ) -> None:
-    """Print the links of records: address, identifier, kind, with tabs between them."""
+    """Print the links of records (address, identifier, kind), separated by tabs."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.record_links import links_of_records
 
@@ -135,7 +137,7 @@ def seeds(
 @judging
 @as_json
 def map_command(output: str, *, as_json: bool, **given: Any) -> int:
-    """Make a shard of inputs: what they say of each page. Shards merge in any order."""
+    """Make a shard of inputs. Shards merge in any order."""
     with _told():
         from crawlmatch.shards import write_shard
 
@@ -215,14 +217,16 @@ def everything(seed_file: str, output: str, *, as_json: bool, **given: Any) -> i
     multiple=True,
     help="A list of seeds; repeatable. By default the links of all records.",
 )
-@click.option("--name", default="crawl", show_default=True, metavar="NAME", help="What to call it.")
+@click.option(
+    "--name", default="crawl", show_default=True, metavar="NAME", help="Name of the crawl."
+)
 @also
 @judging
 @as_json
 def match(
     silo_dir: str, seed_files: tuple[str, ...], *, name: str, as_json: bool, **given: Any
 ) -> int:
-    """Match a crawl and keep it in the Silo, in crawls/NAME; again changes nothing."""
+    """Match a crawl with the records, and store it in the Silo, in crawls/NAME."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.crawls import match_into_silo, named_earlier
         from crawlmatch.record_links import links_of_records
@@ -268,10 +272,10 @@ def _input_line(one: Any) -> str:
 @directory
 @click.argument("asked", metavar="ID|URL")
 @name
-@click.option("--no-lines", is_flag=True, help="Do not look up the lines in the logs.")
+@click.option("--no-lines", is_flag=True, help="Do not look up lines in the logs.")
 @as_json
 def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_json: bool) -> None:
-    """Say why a link has its outcome: the chain, hop by hop, with the lines of the log."""
+    """Explain the outcome of a link: its chain, hop by hop, with the lines of the log."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.crawls import latest_crawl
         from crawlmatch.explain import explain as explained
@@ -298,7 +302,7 @@ def explain(silo_dir: str, asked: str, *, name: str | None, no_lines: bool, as_j
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @as_json
 def report(silo_dir: str, *, name: str | None, as_csv: bool, as_json: bool) -> None:
-    """Count what came of a crawl: outcomes, domains, statuses, media types, breadcrumbs."""
+    """Report a crawl: outcomes, domains, statuses, media types, breadcrumbs."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.crawls import latest_crawl
         from crawlmatch.report import report_on
@@ -324,7 +328,7 @@ def attach(
     name: str | None,
     as_json: bool,
 ) -> int:
-    """Put the full texts of a crawl into curated versions of their records, each once."""
+    """Add the full texts of a crawl to curated versions of their records."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.attach import attach as attached
         from crawlmatch.crawls import latest_crawl
@@ -377,7 +381,7 @@ def list_command(silo_dir: str, *, as_json: bool) -> None:
 @click.argument("statuses", metavar="SHA1_STATUS")
 @click.argument("database", metavar="DB", type=click.Path(exists=True, dir_okay=False))
 def postprocess(statuses: str, database: str) -> None:
-    """Write what is known of full texts, by lines SHA1 TAB STATUS, into crawl_result."""
+    """Write the statuses of full texts (lines SHA1 TAB STATUS) into crawl_result."""
     with _told():
         from crawlmatch.postprocess import postprocess as done
 
@@ -387,8 +391,12 @@ def postprocess(statuses: str, database: str) -> None:
 @crawl.command(epilog=example("silo crawl dump all.sqlite --only-identifier-hits > hits.jsonl"))
 @click.argument("database", metavar="DB", type=click.Path(exists=True, dir_okay=False))
 @click.option("--only-identifier-hits", is_flag=True, help="Only full texts with an identifier.")
-@click.option("--only-direct-breadcrumbs", is_flag=True, help="Only what no link was followed to.")
-@click.option("--max-per-identifier", type=click.IntRange(1), help="So many of each identifier.")
+@click.option(
+    "--only-direct-breadcrumbs", is_flag=True, help="Only full texts found without following links."
+)
+@click.option(
+    "--max-per-identifier", type=click.IntRange(1), metavar="N", help="At most N per identifier."
+)
 def dump(database: str, **given: Any) -> None:
     """Print crawl_result as lines of JSON, ordered by identifier."""
     with _told():

@@ -90,10 +90,8 @@ def _line(row: tuple[Any, ...]) -> tuple[Cell, ...]:
 
 
 _LABELS = {str(one): one.meaning for one in Outcome}
-LINK_OUTCOME = Facet(
-    "link_outcome", "What became of links", outcomes_of, stamp, _LABELS, is_column=True
-)
+LINK_OUTCOME = Facet("link_outcome", "Link outcomes", outcomes_of, stamp, _LABELS, is_column=True)
 DEAD_LINKS = Facet(
-    "finding.links", "Dead links", _dead, stamp, {DEAD_LINK: "a link that a crawl found dead"}
+    "finding.links", "Dead links", _dead, stamp, {DEAD_LINK: "dead link (found by a crawl)"}
 )
 LINKS = Panel("links", "Links", 10, panel)

@@ -36,49 +36,49 @@ class Outcome(StrEnum):
 
 _TOLD = {
     Outcome.FULLTEXT: (
-        "a full text was fetched",
+        "full text fetched",
         "nothing; silo crawl attach puts it into the record",
     ),
     Outcome.DUPLICATE: (
-        "the full text was fetched again and is the one held before",
+        "full text unchanged since the last crawl",
         "nothing; the bytes are in the earlier crawl",
     ),
     Outcome.LANDING: (
-        "a web page came, and no full text was found from it",
+        "web page without a full text",
         "look whether the page has a document, and let the crawl follow such links",
     ),
     Outcome.WRONG_TYPE: (
-        "something came that is neither a full text nor a web page",
+        "neither a full text nor a web page",
         "look at its media type; if it is what you want, name it in full_texts",
     ),
     Outcome.EMPTY: (
-        "what came has no content, or too little to be a document",
+        "empty response",
         "try again; if it stays so, tell the repository",
     ),
     Outcome.COOKIE_WALL: (
-        "the way ends at a page that wants cookies or a password",
+        "cookies or sign-in required",
         "crawl with cookies or from a network that is let in, or look for a free copy",
     ),
     Outcome.LOOP: (
-        "the redirects lead back to where they were, or do not end",
+        "endless redirects",
         "try with cookies; if it stays so, correct the link",
     ),
     Outcome.UNCAPTURED: (
-        "it redirects to an address that no input has",
+        "redirected to an unknown address",
         "give the index or the WARCs of this crawl or of an earlier one, or crawl the target",
     ),
-    Outcome.CLIENT_ERROR: ("the server says that there is no such page", "correct the link"),
-    Outcome.SERVER_ERROR: ("the server failed", "try again"),
-    Outcome.RATE_LIMITED: ("the server asks for fewer requests", "try again, more slowly"),
+    Outcome.CLIENT_ERROR: ("page not found", "correct the link"),
+    Outcome.SERVER_ERROR: ("server error", "try again"),
+    Outcome.RATE_LIMITED: ("too many requests", "try again, more slowly"),
     Outcome.UNREACHABLE: (
-        "the server could not be reached",
+        "server unreachable",
         "try again; if it stays so, correct the link",
     ),
-    Outcome.ROBOTS: ("robots.txt closes it to crawlers", "ask the repository"),
-    Outcome.NOT_ATTEMPTED: ("nobody tried", "add it to the seeds of the next crawl"),
-    Outcome.BAD_URL: ("it is no address that can be fetched", "correct the link"),
+    Outcome.ROBOTS: ("excluded by robots.txt", "ask the repository"),
+    Outcome.NOT_ATTEMPTED: ("not fetched", "add it to the seeds of the next crawl"),
+    Outcome.BAD_URL: ("invalid address", "correct the link"),
     Outcome.OUT_OF_SCOPE: (
-        "the crawl's own settings left it out",
+        "excluded by the settings of the crawl",
         "widen the scope of the crawl",
     ),
 }

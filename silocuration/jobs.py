@@ -1,4 +1,4 @@
-"""Kinds of jobs: bulk changes, their preview and their undoing, over `silocuration.batch.job`."""
+"""Kinds of jobs: batch edits, their preview and undo, over `silocuration.batch.job`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ SAMPLES = 20
 
 
 def change(work: Work) -> Ending:
-    """Do what is left of the bulk change ``job``."""
+    """Do the rest of the batch edit ``job``."""
     job_id = str(work.arguments["job"])
     total = _total(work.silo_path, job_id, *Doing)
     with Silo(work.silo_path, create=False) as silo:
@@ -26,12 +26,12 @@ def change(work: Work) -> Ending:
             silo, job_id, progress=lambda done: work.advanced(done, total), stop=work.stop
         )
     if not report.is_finished and work.stop():
-        raise Interrupted("the change was asked to end")
+        raise Interrupted("the batch edit was asked to stop")
     return _ending(work.silo_path, report, Doing.SKIPPED)
 
 
 def undo(work: Work) -> Ending:
-    """Take back what the bulk change ``job`` changed; with what was not done, it stays so."""
+    """Undo the batch edit ``job``; its unfinished records stay unchanged."""
     job_id = str(work.arguments["job"])
     total = _total(work.silo_path, job_id, Doing.DONE, Doing.KEPT, Doing.UNDOING)
     with Silo(work.silo_path, create=False) as silo:
@@ -43,12 +43,12 @@ def undo(work: Work) -> Ending:
             stop=work.stop,
         )
     if report.counts.get(Doing.DONE) and work.stop():
-        raise Interrupted("the undoing was asked to end")
+        raise Interrupted("the undo was asked to stop")
     return _ending(work.silo_path, report, Doing.KEPT)
 
 
 def preview(work: Work) -> Ending:
-    """Say what the planned change ``job`` would do, all of it; its journal keeps that."""
+    """Preview all records of the planned batch edit ``job``; its journal keeps the result."""
     job_id = str(work.arguments["job"])
     total = _total(work.silo_path, job_id, Doing.PLANNED)
 
@@ -59,20 +59,20 @@ def preview(work: Work) -> Ending:
     with Silo(work.silo_path, create=False) as silo:
         found = preview_planned(silo, job_id, samples=SAMPLES, progress=show)
     if found is None:
-        return Ending(False, sentence="the change was begun meanwhile")
+        return Ending(False, sentence="the batch edit has already started")
     counts = {
-        "records looked at": found.records,
+        "records checked": found.records,
         "records would change": found.changed,
         "values would change": found.values,
         "working copies would be made": found.copies,
-        "would be passed over": sum(found.skipped.values()),
+        "would be skipped": sum(found.skipped.values()),
     }
     known = {name: number for name, number in counts.items() if number}
     return Ending(True, _text(known, {}, what=""), known, known)
 
 
 def plan_skipped_again(silo_path: str, arguments: Mapping[str, Any]) -> None:
-    """Let a bulk change look again at the records it passed over."""
+    """Plan the skipped records of a batch edit again."""
     with JobJournal.open(silo_path, str(arguments["job"])) as journal:
         skipped = [entry.identifier for entry in journal.entries(Doing.SKIPPED)]
         journal.move(skipped, Doing.PLANNED)
@@ -84,17 +84,17 @@ def _total(silo_path: str, job_id: str, *states: Doing) -> int:
     return sum(counts.get(state, 0) for state in states)
 
 
-def _ending(silo_path: str, report: JobReport, passed_over: Doing) -> Ending:
+def _ending(silo_path: str, report: JobReport, skipped: Doing) -> Ending:
     counts = {state.value: number for state, number in report.counts.items() if number}
-    failed = report.counts.get(passed_over, 0)
-    values = {"values changed": report.values} if passed_over is Doing.SKIPPED else {}
+    failed = report.counts.get(skipped, 0)
+    values = {"values changed": report.values} if skipped is Doing.SKIPPED else {}
     known = report.to_json()
     return Ending(
         whole=not failed,
         text=_text(counts, values),
         report={name: known[name] for name in ("job", "counts", "values", "finished")},
         counts=counts | values,
-        problems=_problems(silo_path, report.job_id, passed_over),
+        problems=_problems(silo_path, report.job_id, skipped),
     )
 
 
@@ -116,7 +116,7 @@ def _problem(entry: Entry) -> Problem:
 
 CHANGE = Kind(
     "change",
-    "Bulk change",
+    "Batch edit",
     change,
     lane="change",
     renew=plan_skipped_again,
@@ -130,7 +130,7 @@ PREVIEW = Kind(
 
 
 def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
-    """Begin a bulk change that `silocuration.batch.job.create_job` planned, or go on with it.
+    """Start or resume a batch edit that `silocuration.batch.job.create_job` planned.
 
     The job has the change's id.
 
@@ -141,7 +141,7 @@ def begin_change(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
 
 
 def begin_undo(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
-    """Begin to undo a bulk change; where that was begun and is not over, the job that does it.
+    """Start to undo a batch edit, or return the job that is doing so already.
 
     Raises:
         LedgerUnreadable: See `Jobs.begin`.

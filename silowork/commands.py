@@ -56,7 +56,7 @@ broker_option = click.option(
     type=click.Choice([action.value for action in Action]),
     help="Pause, resume or stop the job, or retry what it did not do.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @broker_option
 def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broker: str) -> int:
     """List the jobs of the Silo DIR, newest first, or show one with its receipt.

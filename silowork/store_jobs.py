@@ -98,5 +98,9 @@ def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
 
 AUDIT = Kind("audit", "Audit", audit, lane="audit", read=_asked_audit)
 REINDEX = Kind(
-    "reindex", "Index anew", reindex, lane="index", read=lambda *_: Asked("Index anew", {})
+    "reindex",
+    "Rebuild the index",
+    reindex,
+    lane="index",
+    read=lambda *_: Asked("Rebuild the index", {}),
 )

@@ -84,7 +84,7 @@ def _request_class(site: Site) -> type:
 
     def page(status: str, **_unused: object) -> bytes:
         environ = cherrypy.serving.request.wsgi_environ
-        error = BadRequest("This request cannot be understood.")
+        error = BadRequest("Malformed request.")
         error.status = HTTPStatus(int(status.split(" ", 1)[0]))
         return b"".join(_to_cherrypy(error_answer(site.name, error, as_json=_asks_json(environ))))
 

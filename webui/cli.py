@@ -38,19 +38,19 @@ DEFAULT_PORT = 8080
 _port_option = click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help=f"Port to listen at; 0 takes a free one. Default: {DEFAULT_PORT}, or a free one if that"
-    " is taken.",
+    help=f"Port to listen on; 0 selects a free one. Default: {DEFAULT_PORT}, or a free one if it"
+    " is in use.",
 )
 
 
 @click.command(epilog=example("silo serve myrepo", "silo serve myrepo --port 8090"))
 @click.argument("silo_dir", metavar="DIR")
 @_port_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--allow-remote",
     is_flag=True,
-    help="Listen beyond this machine; people sign in (silo user add).",
+    help="Allow other machines to connect; requires sign-in (silo user add).",
 )
 @click.option(
     "--name",
@@ -59,7 +59,7 @@ _port_option = click.option(
     metavar="NAME",
     help="A further host name the page answers to; may be repeated. People sign in then.",
 )
-@click.option("--sign-in", is_flag=True, help="People sign in on this machine as well.")
+@click.option("--sign-in", is_flag=True, help="Require sign-in on this machine, too.")
 @click.option(
     "--proxy",
     "proxies",
@@ -87,7 +87,7 @@ def serve(
     user_header: str,
     broker: str,
 ) -> None:
-    """Show the Silo DIR in the browser: look at its records and curate them.
+    """Serve the Silo DIR as a web page, to search and curate its records.
 
     DIR may also be a directory of Silos; each is then under /silos/NAME/.
 
@@ -196,10 +196,9 @@ def _user() -> str:
 @click.option("--no-serve", is_flag=True, help="Stop after the receipt.")
 @_port_option
 def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
-    """Harvest a sample repository into DIR (default: ./myrepo), and show it in the browser.
+    """Harvest a sample repository into DIR (default: ./myrepo) and open it in the browser.
 
-    The sample repository runs on this machine for as long as the harvest takes. A second
-    run says what changed, which is nothing.
+    The sample repository runs on this machine during the harvest. A second run reports no changes.
     """
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
     _harvest(directory)

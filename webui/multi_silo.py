@@ -77,7 +77,7 @@ class Shelf:
         with self._lock:
             if name not in self._open:
                 if not self._granary.issilo(name):
-                    raise NotFound("There is no Silo of that name in this directory.")
+                    raise NotFound("There is no Silo with this name in this directory.")
                 try:
                     silo = self._granary.get_silo(name, create=False)
                 except RecordSiloError as error:

@@ -92,7 +92,7 @@ def buttons(**handlers: Handler) -> Handler:
     def press(call: Call) -> View | Response:
         name = (call.field("do") or default).partition("-")[0]
         if name not in handlers:
-            raise BadRequest("The button (field do) is one of {known}.", known=known)
+            raise BadRequest("Unknown action; choose one of {known} (field do).", known=known)
         return handlers[name](call)
 
     press.__doc__ = f"Do what a button of the form says (field do): {known}."

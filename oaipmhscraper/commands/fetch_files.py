@@ -55,28 +55,26 @@ USUAL_DELAY = 1.0
     help="Put files into the version whose metadata has the link, beside what was harvested;"
     " or into a new version, a clone, which then is a curated one.",
 )
-@click.option("--set", "set_spec", metavar="SPEC", help="Only records of this set.")
+@click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set.")
 @click.option("--item", "items", multiple=True, metavar="ID", help="Only this record; repeatable.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="End after so many files.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Download at most N files.")
 @click.option(
     "--max-size",
     callback=read_size,
     default="2G",
     show_default=True,
     metavar="SIZE",
-    help="Largest file taken.",
+    help="Maximum size of a file.",
 )
-@click.option("--retry-failed", is_flag=True, help="Try again what failed for good.")
-@click.option("--ignore-robots", is_flag=True, help="Fetch what robots.txt closes to robots.")
+@click.option("--retry-failed", is_flag=True, help="Retry files that failed permanently.")
+@click.option("--ignore-robots", is_flag=True, help="Ignore robots.txt.")
 @click.option(
     "--private-links",
     is_flag=True,
-    help="Follow links to addresses that are not public, beside the repository's own.",
+    help="Also follow links to private addresses.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
-@click.option(
-    "--quiet", is_flag=True, help="Say nothing when all is well, one line when it is not."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing on success, one line otherwise.")
 @http_options
 @click.pass_context
 def fetch_files_command(

@@ -31,9 +31,9 @@ from recordsilo.cli import example
 ALL = "all"
 """As a prefix: every format of the repository."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 quiet_option = click.option(
-    "--quiet", is_flag=True, help="Say nothing when all is well, one line when it is not."
+    "--quiet", is_flag=True, help="Print nothing on success, one line otherwise."
 )
 
 
@@ -42,7 +42,7 @@ quiet_option = click.option(
 @http_options
 @json_option
 def identify(url: str, settings: HttpSettings, as_json: bool) -> None:
-    """What the OAI-PMH repository at URL says of itself."""
+    """Show how the OAI-PMH repository at URL identifies itself."""
     with sentences(), Client(url, settings) as client:
         found = state_of(client.identify())
     if as_json:
@@ -58,7 +58,7 @@ def identify(url: str, settings: HttpSettings, as_json: bool) -> None:
 @http_options
 @json_option
 def formats(url: str, settings: HttpSettings, as_json: bool) -> None:
-    """The metadata formats of the repository at URL: prefix, namespace, schema."""
+    """List the metadata formats of the repository at URL: prefix, namespace, schema."""
     with sentences(), Client(url, settings) as client:
         found = client.list_metadata_formats()
     if as_json:
@@ -76,7 +76,7 @@ def formats(url: str, settings: HttpSettings, as_json: bool) -> None:
 @http_options
 @json_option
 def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
-    """The sets of the repository at URL: setSpec and setName."""
+    """List the sets of the repository at URL: setSpec and setName."""
     with sentences(), Client(url, settings) as client:
         found = {}
         with suppress(NoSetHierarchy):
@@ -102,7 +102,7 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     show_default=True,
     help="Metadata format; may be given several times, or be `all`.",
 )
-@click.option("--set", "set_spec", metavar="SPEC", help="Only members of this set.")
+@click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set.")
 @click.option("--from", "from_", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD or …Z.")
 @click.option("--until", metavar="DATE", help="Latest datestamp, inclusive.")
 @click.option("--update", is_flag=True, help="Only what changed since the last complete harvest.")
@@ -153,7 +153,7 @@ def harvest(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Harvest the OAI-PMH repository at URL into the Silo DIRECTORY, new or not.
+    """Harvest the OAI-PMH repository at URL into the Silo DIRECTORY.
 
     Stopped or killed, the same command goes on where it was. Run again, it stores only
     what changed. A receipt says what was listed and stored.
@@ -238,7 +238,7 @@ def _replay(
 def update(
     directory: str, options: HarvestOptions, settings: HttpSettings, quiet: bool, as_json: bool
 ) -> None:
-    """Bring the Silo DIRECTORY up to date: every format and set harvested before.
+    """Harvest what has changed since the last harvests of the Silo DIRECTORY.
 
     Every harvest that was stopped goes on too; `silo harvests` lists them. The line for
     cron: needs no URL, and with --quiet says nothing when all is well.

@@ -54,7 +54,7 @@ _OPTIONS = [
         "--again",
         "anew",
         is_flag=True,
-        help="Begin anew, rather than go on with a harvest that was stopped.",
+        help="Start again instead of resuming a stopped harvest.",
     ),
     click.option(
         "--sweep",
@@ -68,7 +68,7 @@ _OPTIONS = [
         default=SHARE * 100,
         show_default=True,
         metavar="PERCENT",
-        help="Do not believe a sweep that misses more of the Silo's records.",
+        help="Ignore a sweep that misses more of the Silo's records than this.",
     ),
     click.option(
         "--count/--no-count",
@@ -93,10 +93,10 @@ _OPTIONS = [
     click.option(
         "--pages-only",
         is_flag=True,
-        help="Keep the responses only, in WARC files, and make no records of them yet.",
+        help="Only store the responses as WARC files; store no records yet.",
     ),
     click.option(
-        "--restore-removed", is_flag=True, help="Bring back records that were removed by `silo rm`."
+        "--restore-removed", is_flag=True, help="Restore records that were deleted with `silo rm`."
     ),
 ]
 

@@ -27,9 +27,9 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
     help="Ask no longer for this record, which an earlier harvest named and could not bring;"
     " may be given several times, or be `all`.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_json: bool) -> None:
-    """The harvests of the Silo DIRECTORY: when, what, and how they ended."""
+    """List the harvests of the Silo DIRECTORY with their time, scope and outcome."""
     with sentences(), open_silo(directory) as silo:
         if forget is not None:
             _forget(silo.path, forget)

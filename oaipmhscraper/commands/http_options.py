@@ -44,33 +44,33 @@ _OPTIONS = [
         "--contact",
         envvar="SILO_CONTACT",
         metavar="MAIL",
-        help="Your mail address, sent with every request, so that the repository can reach you"
+        help="Your email address, sent with every request so that the repository can contact you"
         " [also: the environment's SILO_CONTACT].",
     ),
-    click.option("--user-agent", metavar="TEXT", help="What requests say they are sent by."),
+    click.option("--user-agent", metavar="TEXT", help="Value of the User-Agent header."),
     click.option(
         "--delay",
         type=_SECONDS,
         metavar="SECONDS",
-        help="Least time between the starts of two requests.",
+        help="Minimum time between two requests.",
     ),
     click.option(
         "--timeout",
         type=Number(min=0.0, min_open=True, max=86400.0),
         metavar="SECONDS",
-        help="Longest silence of the server  [default: 180].",
+        help="Maximum time to wait for the server  [default: 180].",
     ),
     click.option(
         "--attempts",
         type=click.IntRange(1, 100),
         metavar="N",
-        help="How often a request that fails is sent  [default: 5].",
+        help="Maximum number of attempts per request  [default: 5].",
     ),
     click.option(
         "--max-response",
         callback=read_size,
         metavar="SIZE",
-        help="Largest answer taken, packed or unpacked, as 500K or 1G  [default: 64M].",
+        help="Maximum size of a response, compressed or not, such as 500K or 1G  [default: 64M].",
     ),
     click.option(
         "--private-redirects",
@@ -99,7 +99,7 @@ _OPTIONS = [
         metavar="FILE",
         help="Trust the certificates in FILE (PEM) instead of the system's.",
     ),
-    click.option("--insecure", is_flag=True, help="Take any certificate: anybody may answer."),
+    click.option("--insecure", is_flag=True, help="Accept any certificate (unsafe)."),
 ]
 _NAMES = (
     "contact", "user_agent", "delay", "timeout", "attempts", "max_response",

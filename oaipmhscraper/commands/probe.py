@@ -40,12 +40,12 @@ _DELAY = 1.0
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="Ask nothing more after this time.",
+    help="Send no more requests after this time.",
 )
 @http_options
-@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> None:
-    """Look for faults in the OAI-PMH repository at URL; a report that can be sent to it.
+    """Test the OAI-PMH repository at URL, and report its faults.
 
     Some 30 small requests, one after the other, at least a second apart; nothing
     is stored. Every finding names the section of the specification, the request

@@ -78,24 +78,28 @@ def _known(
 ))  # fmt: skip
 @click.argument("silo_dir", metavar="DIR")
 @click.option("--sample", metavar="P", callback=_share,
-              help="Read the bytes of a random share of the records: 10% or 0.1 "
-                   "(of the others, names and sizes are compared).")  # fmt: skip
-@click.option("--seed", metavar="TEXT", help="Draws that share: the same text, the same records.")
+              help="Checksum only a random share of the records, such as 10% or 0.1; compare"
+                   " names and sizes of the others.")  # fmt: skip
+@click.option(
+    "--seed",
+    metavar="TEXT",
+    help="Seed of the random share; the same seed selects the same records.",
+)
 @click.option("--budget", type=Number(min=0), metavar="SECONDS",
-              help="Stop after about that long, between two records.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on where the last check stopped.")
+              help="Stop after about this time.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue where the last check stopped.")
 @click.option("--without", metavar="NAME", multiple=True, callback=_known,
-              help="Leave out this check of another package; repeatable.")  # fmt: skip
+              help="Skip this check of another package; repeatable.")  # fmt: skip
 @click.option("--codes", is_flag=True, is_eager=True, expose_value=False, callback=_print_codes,
-              help="Print what can be found, as a table, and exit.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+              help="List the codes of all findings, and exit.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 def check(*,
     silo_dir: str, sample: float | None, seed: str | None, budget: float | None, resume: bool,
     without: tuple[str, ...], as_json: bool,
 ) -> int:  # fmt: skip
-    """Check a Silo: every file against the manifests, the manifests themselves, the index.
+    """Check the files of a Silo, its manifests and its index.
 
-    Last come the checks that other packages contribute.
+    Checks of other packages follow.
 
     Nothing is changed. Each finding has a code (docs/audit.md), the path, what was
     expected and found, and what to do.
@@ -225,10 +229,10 @@ def _counts(warnings: int, damage: int) -> str:
 
 @click.command(epilog=example("silo repair myrepo --dry-run", "silo repair myrepo"))
 @click.argument("silo_dir", metavar="DIR")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
-    """Mend what can be mended without guessing; tell what is left.
+    """Repair what can be repaired without guessing, and report the rest.
 
     Unfinished writes are finished or swept, a torn manifest is restored from its
     previous copy, the index is made anew. What no manifest lists is moved to
@@ -284,13 +288,13 @@ def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
 @click.argument("item", metavar="ID")
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @click.option("-v", "--version", help="Only this curated version (default: all of them).")
-@click.option("--agent", default="", help="Who accepts it (default: the user).")
-@click.option("-m", "--message", default="", help="Why, for the record's log.")
+@click.option("--agent", default="", help="Name for the log (default: the user).")
+@click.option("-m", "--message", default="", help="Reason, for the log.")
 def accept(
     *, silo_dir: str, item: str, files: tuple[str, ...], version: str | None, agent: str,
     message: str,
 ) -> None:  # fmt: skip
-    """Keep what was edited outside the store in a curated version: record its new digest.
+    """Accept files that were edited outside the store, and record their new digests.
 
     Without FILE, every file of a curated version that differs from its digest. A FILE
     that was added outside becomes part of the version. Harvested versions stay as they

@@ -23,20 +23,20 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
                  help="Only records with this value; repeatable (one field twice: either value)."),
-    click.option("--set", "set_spec", metavar="SPEC", help="Only records of a set, or below it."),
+    click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set or below it."),
     click.option("--state", type=click.Choice(STATES),
-                 help="Only records whose current version is in this state."),
+                 help="Only records whose current version has this status."),
     click.option("--since", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD."),
     click.option("--until", metavar="DATE", help="Latest datestamp, inclusive."),
 )  # fmt: skip
 _NAMES = (
     click.option("--search", "query", metavar="QUERY",
-                 help="Only records that this finds (docs/search.md)."),
+                 help="Only records that match this query (docs/search.md)."),
     *_FILTERS,
     click.option("--item", "items", multiple=True, metavar="ID",
                  help="Only this record; repeatable."),
     click.option("--ids", "ids_file", metavar="FILE",
-                 help="Only the records of this file, one identifier a line; - is standard input."),
+                 help="Only the records in this file, one per line; - is standard input."),
 )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ class Number(click.FloatRange):
 
 def why(command: F) -> F:
     """The options that say who changes something, and why."""
-    command = click.option("--agent", default="", help="Who changes it (default: the user).")(
+    command = click.option("--agent", default="", help="Name for the log (default: the user).")(
         command
     )
-    return click.option("-m", "--message", default="", help="Why, for the record's log.")(command)
+    return click.option("-m", "--message", default="", help="Reason, for the log.")(command)

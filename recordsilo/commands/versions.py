@@ -25,12 +25,12 @@ NO_STATE = "none"
 @identifier
 @click.argument("version", required=False)
 @click.option("--set", "new", type=click.Choice((*STATES, NO_STATE)),
-              help="Say this of the version.")  # fmt: skip
+              help="Set this status.")  # fmt: skip
 @why
 def state(
     *, silo_dir: str, item: str, version: str | None, new: str | None, agent: str, message: str
 ) -> None:
-    """Print, or set, the state of a version (default: the current one).
+    """Print or set the status of a version (default: the current version).
 
     A clone begins as `in work`; `ready` and `withheld` are for a curator to say, and
     lists, searches and exports go by them. A harvested version may have a state too:
@@ -59,7 +59,7 @@ def _said(state: str | None) -> str:
 @identifier
 @as_json
 def log(*, silo_dir: str, item: str, as_json: bool) -> None:
-    """Print a record's history, oldest version first: where each came from, what was done."""
+    """Print the history of a record, oldest version first."""
     with open_silo(silo_dir) as silo:
         versions = silo[silo.resolve(item)].state.versions
     if as_json:
@@ -135,7 +135,7 @@ class DiffExit(IntEnum):
 @click.argument("after", metavar="V2")
 @as_json
 def diff(*, silo_dir: str, item: str, before: str, after: str, as_json: bool) -> int:
-    """Print what differs between two versions of a record, as they lie on disk.
+    """Compare two versions of a record on disk.
 
     Files are compared by digest. Of those that changed, text and XML show the lines
     that differ; XML is compared in canonical form, so that the order of attributes and

@@ -14,20 +14,20 @@ from recordsilo.formats.values import Description, Values
 
 CODES: Mapping[str, str] = {
     "Q101": "no title",
-    "Q102": "a title without a letter",
-    "Q103": "a title in capitals only",
+    "Q102": "title without letters",
+    "Q103": "title in capitals only",
     "Q201": "no date",
-    "Q202": "an invalid date",
+    "Q202": "invalid date",
     "Q301": "no creator",
-    "Q401": "an unrecognised language",
+    "Q401": "unrecognised language",
     "Q501": "no type",
-    "Q502": "an unrecognised type",
-    "Q601": "an address that leads nowhere",
-    "Q602": "a malformed identifier",
+    "Q502": "unrecognised type",
+    "Q601": "address not public",
+    "Q602": "malformed identifier",
     "Q701": "damaged characters",
-    "Q702": "markup or entities left in a text",
-    "Q801": "bytes that had to be repaired before they could be read",
-    "Q901": "marked as a duplicate of another record",
+    "Q702": "markup or entities in text",
+    "Q801": "repaired bytes",
+    "Q901": "marked as a duplicate",
 }
 """Code → the finding, in words."""
 

@@ -78,7 +78,7 @@ OWN = (
     Facet("language", "Language", kept=Kept.SMALL),
     Facet("publisher", "Publisher", kept=Kept.SMALL),
     Facet("format", "Metadata format", kept=Kept.SMALL),
-    Facet("state", "State", labels={state: state for state in STATES}, kept=Kept.SMALL),
+    Facet("state", "Status", labels={state: state for state in STATES}, kept=Kept.SMALL),
     Facet("finding", "Quality", labels=CODES, kept=Kept.SMALL),
     Facet("deleted", "Deleted at the source", kept=Kept.FLAG),
     Facet("curated", "Curated", kept=Kept.FLAG),

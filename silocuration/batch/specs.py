@@ -7,6 +7,7 @@ with it, in whatever process, makes the same plan.
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 from recordsilo import Silo
@@ -17,6 +18,8 @@ from silocuration.batch.spreadsheet import SheetRow, plan_row
 from silocuration.editing.changes import ReadFile, RecordChange, plan_record
 from silocuration.editing.rule_files import RuleSet, absent_fields, from_table, to_table
 
+MAX_SHOWN = 3
+"""Changes of a job, or values of a change, that its summary names."""
 Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
 """(manifest, read, what the job was given for the record) → what to do."""
 
@@ -41,21 +44,69 @@ class JobSpec:
 def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
     """Do what rules say, to the records they select; `name` is the rule file's."""
     about: dict[str, Any] = {"rules": to_table(rule_set), "rule": name}
-    title = rule_set.title or name or "; ".join(map(_said, about["rules"]["change"]))
-    if not title and rule_set.state:
-        title = f"state: {rule_set.state}"
+    title = rule_set.title or name or summary(about)
     return JobSpec("rules", title, about, _selected(rule_set.select))
 
 
-def _said(change: Mapping[str, Any]) -> str:
-    """A change in a few words, such as ``replace pattern: title``."""
-    return f"{change['do']}: {change['field']}"
+def summary(about: Mapping[str, Any]) -> str:
+    """What a job changes, in a line such as ``type: Article → article``.
+
+    Args:
+        about: The description in the job's journal.
+
+    Returns:
+        Empty for a spreadsheet, where each record has a change of its own.
+    """
+    if "attachment" in about:
+        return f"attach {about['attachment']['path']}"
+    rules = about.get("rules", {})
+    changes = [f"{one['field']}: {_change(one)}" for one in rules.get("change", ())]
+    if rules.get("state"):
+        changes.append(f"status: {rules['state']}")
+    return "; ".join(_few(changes))
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    """A change without its field, such as ``Article → article``."""
+    told = {name: _short(one) for name, one in change.items() if isinstance(one, str)}
+    told["values"] = " || ".join(_few(change.get("values", ())))
+    pairs = change.get("table", {}).items()
+    told["table"] = ", ".join(_few(f"{old} → {new}" for old, new in pairs))
+    form = _FORMS.get(change["do"], "{do}")
+    if change["do"] == "remove" and "value" in change:
+        form = "remove {value}"
+    elif change["do"] == "remove" and "pattern" in change:
+        form = "remove /{pattern}/"
+    return form.format_map({"lang": "", **told})
+
+
+_FORMS: Mapping[str, str] = {
+    "set": "set to {values}",
+    "add": "add {value}",
+    "replace": "{value} → {by}",
+    "replace pattern": "/{pattern}/ → {by}",
+    "split": "split at {separator}",
+    "case": "{case} case",
+    "map": "{table}",
+    "language": "language {lang}",
+    "move": "move to {to}",
+}
+
+
+def _few(texts: Iterable[str]) -> list[str]:
+    shown = [_short(text) for text in texts]
+    more = len(shown) - MAX_SHOWN
+    return [*shown[:MAX_SHOWN], f"and {more:,} more"] if more > 0 else shown
+
+
+def _short(text: str) -> str:
+    return shorten(text, 120, placeholder="…") if len(text) > 120 else text
 
 
 def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> JobSpec:
     """Do what an edited spreadsheet says."""
     given = [(row.identifier, json.dumps([row.mark, row.cells])) for row in rows]
-    title = title or "Edited in a spreadsheet"
+    title = title or "Spreadsheet"
     return JobSpec("spreadsheet", title, {"file": file}, lambda _silo: given)
 
 

@@ -34,14 +34,14 @@ from silocuration.batch.job import (
 from silocuration.batch.journal import Doing
 from silocuration.batch.planned import discard, is_discardable
 from silocuration.batch.premis import PATH as PREMIS_PATH
-from silocuration.batch.specs import JobSpec, attach_job, rules_job, sheet_job
+from silocuration.batch.specs import JobSpec, attach_job, rules_job, sheet_job, summary
 from silocuration.batch.spreadsheet import Column, read_csv, write_csv
 from silocuration.commands.errors import sentences
 from silocuration.editing.rule_files import load_rules, rule_names
 from silocuration.errors import CurationError, PatternTooSlow, RecordTooSlow, RuleRefused
 
-quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; say only what failed.")
-dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
+dry_run = click.option("--dry-run", is_flag=True, help="Preview only; change nothing.")
 
 
 everything = click.option("--all", "everything", is_flag=True, help="All records of the Silo.")
@@ -279,7 +279,7 @@ def resume(*, silo_dir: str, job: str, as_json: bool, quiet: bool) -> int:
 @bulk.command("undo", epilog=example("silo bulk undo myrepo 20261121T213000Z-0a1b2c"))
 @directory
 @click.argument("job")
-@click.option("--agent", default="", help="Who undoes it (default: the user).")
+@click.option("--agent", default="", help="Name for the log (default: the user).")
 @as_json
 @quiet
 def undo(*, silo_dir: str, job: str, agent: str, as_json: bool, quiet: bool) -> int:
@@ -313,7 +313,7 @@ def _check_selected(silo: Silo, select: Selection, *, everything: bool) -> None:
     if select.is_everything != everything:
         fail(
             "--all takes no other selection" if everything
-            else "say which records: --search, --filter, --set, --state, --since, --until, --item,"
+            else "select records with --search, --filter, --set, --state, --since, --until, --item,"
             " --ids, or --all"
         )  # fmt: skip
     select.check(silo)
@@ -358,6 +358,8 @@ def _show(report: JobReport, *, as_json: bool) -> None:
         _print_json(report.to_json())
         return
     click.echo(f"job {report.job_id}: {_how_far(report)}")
+    if what := summary(report.about):
+        click.echo(what)
     if report.values:
         click.echo(f"{report.values:,} values changed")
     for identifier, reason in (*report.skipped, *report.kept):

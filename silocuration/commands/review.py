@@ -33,7 +33,7 @@ from silocuration.upstream import (
     reviews,
 )
 
-agent_option = click.option("--agent", default="", help="Who decides (default: the user).")
+agent_option = click.option("--agent", default="", help="Name for the log (default: the user).")
 
 
 # -- quality ----------------------------------------------------------------------------
@@ -45,18 +45,27 @@ agent_option = click.option("--agent", default="", help="Who decides (default: t
     "silo search myrepo --filter finding=Q202",
 ))  # fmt: skip
 @directory
-@click.option("--by-set", is_flag=True, help="A table for each set.")
-@click.option("--duplicates", "list_duplicates", is_flag=True, help="Records that are likely one.")
-@click.option("--mark", metavar="ID", help="With --duplicate-of: mark this record.")
-@click.option("--duplicate-of", metavar="ID", help="… as a duplicate of this one; none: of none.")
-@click.option("--distinct", multiple=True, metavar="ID", help="These are not one; twice or more.")
+@click.option("--by-set", is_flag=True, help="Print one table per set.")
+@click.option("--duplicates", "list_duplicates", is_flag=True, help="List probable duplicates.")
+@click.option("--mark", metavar="ID", help="Mark this record as a duplicate (with --duplicate-of).")
+@click.option(
+    "--duplicate-of",
+    metavar="ID",
+    help="The record that --mark is a duplicate of; none removes the mark.",
+)
+@click.option(
+    "--distinct",
+    multiple=True,
+    metavar="ID",
+    help="Mark records as distinct; use it at least twice.",
+)
 @agent_option
 @as_json
 def quality(
     *, silo_dir: str, by_set: bool, list_duplicates: bool, mark: str | None,
     duplicate_of: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
 ) -> None:  # fmt: skip
-    """Count what is to be looked at in the descriptions; docs/quality.md has the codes."""
+    """Count the findings in the metadata; docs/quality.md explains the codes."""
     if (mark is None) != (duplicate_of is None):
         fail("--mark and --duplicate-of go together")
     if len(distinct) == 1:
@@ -119,28 +128,30 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
     type=click.Choice([one.value for one in Method]),
     default=Method.FINGERPRINT.value,
     show_default=True,
-    help="How to compare.",
+    help="Comparison method.",
 )
 @click.option(
     "--distance",
     type=click.IntRange(1, 3),
     default=1,
     show_default=True,
-    help="For nearest: letters apart at most.",
+    help="Maximum difference in letters (nearest only).",
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many clusters.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N clusters."
+)
 @click.option(
     "--rule",
     "rule_file",
     type=click.Path(dir_okay=False, writable=True),
-    help="Write a rule that maps each value to the first of its cluster.",
+    help="Write a rule that merges each cluster into its first value.",
 )
 @as_json
 def show_clusters(
     *, silo_dir: str, field: str, method: str, distance: int, limit: int | None,
     rule_file: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print values of FIELD that are likely one, written differently."""
+    """List probable variants among the values of FIELD."""
     with sentences(), open_silo(silo_dir) as silo:
         found = clusters(value_counts(silo, field), Method(method), distance=distance)[:limit]
         if rule_file is not None:
@@ -167,17 +178,19 @@ def show_clusters(
     "silo upstream myrepo --resolve 6102 --take title=ours --take 'date=2001-05'",
 ))  # fmt: skip
 @directory
-@click.option("--propose", is_flag=True, help="Make a proposal of all that merges cleanly.")
-@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Take the proposal.")
-@click.option("--keep", "kept", multiple=True, metavar="ID", help="Stay with what is curated.")
-@click.option("--follow", "followed", multiple=True, metavar="ID", help="Go with the source.")
-@click.option("--resolve", "resolved", metavar="ID", help="Decide the fields in conflict.")
+@click.option("--propose", is_flag=True, help="Propose all clean merges.")
+@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Accept the proposal.")
+@click.option("--keep", "kept", multiple=True, metavar="ID", help="Keep the edited version.")
+@click.option("--follow", "followed", multiple=True, metavar="ID", help="Use the source version.")
+@click.option(
+    "--resolve", "resolved", metavar="ID", help="Resolve the conflicting fields (with --take)."
+)
 @click.option(
     "--take",
     "takes",
     multiple=True,
     metavar="FIELD=ours|theirs|base|VALUE",
-    help="With --resolve: what a field is to have; VALUEs stand apart by ||.",
+    help="Value of a conflicting field; separate several VALUEs by ||.",
 )
 @agent_option
 @as_json
@@ -186,7 +199,7 @@ def upstream(
     followed: tuple[str, ...], resolved: str | None, takes: tuple[str, ...], agent: str,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """List curated records of which the source has something newer, or decide about them."""
+    """List curated records that the source has changed, or decide about them."""
     who = agent or getpass.getuser()
     with sentences(), open_silo(silo_dir) as silo:
         for decide, chosen in ((accept, accepted), (keep, kept), (follow, followed)):

@@ -87,7 +87,7 @@ def test_a_dead_link_is_a_finding(crawled: Silo) -> None:
     assert ONE in found(crawled, finding=["Q611"])
     text = page(crawled, "/quality")
     assert "Q611" in text
-    assert "A link that a crawl found dead" in text
+    assert "Dead link (found by a crawl)" in text
 
 
 def test_the_newest_crawl_that_had_a_record_counts(crawled: Silo) -> None:
@@ -122,7 +122,7 @@ def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
     text = page(crawled, "/records/oai+example,org+1")
     assert '<h2 id="panel-links">Links</h2>' in text
     assert "Crawl spring, matched 2024-05-02." in text
-    assert "landing-only: a web page came, and no full text was found from it" in text
+    assert "landing-only: web page without a full text" in text
     assert "redirect: http://b.example.org/&lt;1&gt;" in text
     assert "2024-05-02</span>" in text
     assert "panel-links" not in page(crawled, "/records/oai+example,org+3")
@@ -130,8 +130,8 @@ def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:
 
 def test_the_page_offers_the_outcomes_as_a_facet(crawled: Silo) -> None:
     text = page(crawled, "/search", "link_outcome=fulltext")
-    assert "What became of links" in text
-    assert "fulltext: a full text was fetched" in text
+    assert "Link outcomes" in text
+    assert "fulltext: full text fetched" in text
     assert TWO in text
     assert ONE not in text
 

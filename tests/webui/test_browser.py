@@ -63,15 +63,15 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
     page.get_by_text("Copy version 1", exact=True).click()
     page.get_by_label("Why").fill("Add the licence")
-    page.get_by_role("button", name="Make the copy").click()
-    expect(page.get_by_role("status")).to_contain_text("The copy is made")
+    page.get_by_role("button", name="Create copy").click()
+    expect(page.get_by_role("status")).to_contain_text("Copy created")
     expect(page).to_have_url(f"{page.url.split('/records')[0]}{COPY}?done=cloned")
 
     page.get_by_role("link", name="Add a file").click()
     licence = tmp_path / "licence.txt"
     licence.write_bytes(b"CC BY 4.0")
     page.get_by_label("File", exact=True).set_input_files(str(licence))
-    page.get_by_role("button", name="Add the file").click()
+    page.get_by_role("button", name="Add file").click()
     expect(page.get_by_role("status")).to_contain_text("The file is in this version")
     page.get_by_role("link", name="licence.txt", exact=True).click()
     expect(page.get_by_text("CC BY 4.0")).to_be_visible()
@@ -95,8 +95,8 @@ def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], s
     page = open_page(URL)
     silo[PLAIN].clone_version("1", "somebody-elses")
     page.get_by_text("Copy version 1", exact=True).click()
-    page.get_by_role("button", name="Make the copy").click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody changed this record")
+    page.get_by_role("button", name="Create copy").click()
+    expect(page.get_by_role("alert")).to_contain_text("This record was changed")
     assert silo[PLAIN].versions == ["1", "somebody-elses"]
 
 

@@ -128,7 +128,7 @@ def test_a_curator_edits_a_description(
     page.get_by_role("button", name="Remove Date 1").click()
     page.get_by_label("Why").fill("Better words")
     page.get_by_role("button", name="Save", exact=True).last.click()
-    expect(page.get_by_role("status").first).to_contain_text("Your changes are saved")
+    expect(page.get_by_role("status").first).to_contain_text("Changes saved")
     stored = content(silo)
     assert "<dc:title>Keeping records</dc:title>" in stored
     assert '<dc:subject xml:lang="en">Archives</dc:subject>' in stored
@@ -143,14 +143,14 @@ def test_a_curator_changes_many_records_and_undoes_it(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
 ) -> None:
     page = open_page("/search?q=Record", java_script_enabled=with_scripts)
-    page.get_by_role("link", name="Change these records").click()
+    page.get_by_role("link", name="Batch edit").click()
     page.get_by_label("What", exact=True).select_option("replace pattern")
     page.get_by_label("of the field").select_option("title")
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_label("Pattern").fill("^Record")
-    page.get_by_label("Becomes").fill("Item")
+    page.get_by_label("New value").fill("Item")
     page.get_by_role("button", name="Preview", exact=True).last.click()
-    expect(page.get_by_text("Nothing is written yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing has been changed yet.")).to_be_visible()
     assert silo.count(curated=True) == 0
     page.get_by_role("button", name="Change 55 records").click()
     _wait_for_job(page, with_scripts=with_scripts)
@@ -178,10 +178,10 @@ def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
     file.write_bytes(b"x" * 300_000)
     page.get_by_label("File", exact=True).set_input_files(str(file))
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000'")
-    page.get_by_role("button", name="Add the file").click()
+    page.get_by_role("button", name="Add file").click()
     expect(page.locator(".sending")).to_contain_text("larger than is allowed")
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000000'")
-    page.get_by_role("button", name="Add the file").click()
+    page.get_by_role("button", name="Add file").click()
     expect(page.get_by_role("status").first).to_contain_text("The file is in this version")
     assert silo[working_copy].paths("workingcopy") == ["oai_dc", "data.bin"]
 
@@ -217,7 +217,7 @@ def test_pages_that_answer_a_form_are_as_accessible(
     silo[working_copy].put_stream("oai_dc", theirs.encode(), "workingcopy")
     page.get_by_label("Title 1", exact=True).fill("Keeping records")
     page.get_by_role("button", name="Save", exact=True).last.click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody changed this record meanwhile")
+    expect(page.get_by_role("alert")).to_contain_text("This record was changed in the meantime")
     assert _axe(page, str(tmp_path / "conflict.png")) == []
 
     page.goto(COPY + "/edit-xml")
@@ -231,7 +231,7 @@ def test_pages_that_answer_a_form_are_as_accessible(
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_label("Values").fill("Text\nBook")
     page.get_by_role("button", name="Preview", exact=True).last.click()
-    expect(page.get_by_text("Nothing is written yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing has been changed yet.")).to_be_visible()
     assert _axe(page, str(tmp_path / "preview.png")) == []
 
     page.goto("/bulk/attach?q=Record")
@@ -256,7 +256,7 @@ def test_a_description_is_edited_by_keyboard_alone(
     expect(page.get_by_label("Title 2", exact=True)).to_be_focused()
     page.keyboard.type("A subtitle")
     page.keyboard.press("Enter")  # saves, as in any form
-    expect(page.get_by_role("status").first).to_contain_text("Your changes are saved")
+    expect(page.get_by_role("status").first).to_contain_text("Changes saved")
     assert "<dc:title>On the keeping of records today</dc:title>" in content(silo)
     assert "<dc:title>A subtitle</dc:title>" in content(silo)
 
@@ -299,10 +299,10 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     monkeypatch.setattr(previews, "LOOKED_AT", 10)
     page = open_page("/rules/types", viewport={"width": 320, "height": 800})
     page.get_by_role("button", name="Preview").click()
-    page.get_by_role("button", name="Look at all of them").click()
+    page.get_by_role("button", name="Preview all records").click()
     _wait_for_job(page)
-    page.get_by_role("link", name="What was found, and doing it").click()
-    expect(page.get_by_role("status").first).to_have_text("planned; nothing is written yet")
+    page.get_by_role("link", name="Show the preview").click()
+    expect(page.get_by_role("status").first).to_have_text("Previewed, not applied")
     page.screenshot(path=str(tmp_path / "planned-320.png"), full_page=True)
     found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
     assert [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found] == []

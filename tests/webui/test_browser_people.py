@@ -90,7 +90,7 @@ def test_pages_about_people_and_what_they_did_are_for_everybody(
     page.get_by_label("Name", exact=True).fill("mona")
     page.get_by_label("Password", exact=True).fill("wrong")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong name or password.")
     check(page, "sign in refused", str(tmp_path / f"refused-{scheme}.png"))
     sign_in(page)
     for name, path in (("account", "/account"), ("activity", "/activity"), ("change", changed)):

@@ -46,13 +46,13 @@ def test_a_librarian_finds_narrows_and_keeps(
     expect(chosen).to_contain_text("Creator: Ortega, Núria")
     picture(page, "narrowed")
 
-    page.get_by_label("Keep this search as").fill("By Núria Ortega")
+    page.get_by_label("Name of the search").fill("By Núria Ortega")
     page.get_by_role("button", name="Keep").click()
     expect(page.get_by_label("Words")).to_have_value("keeping")
-    page.get_by_role("link", name="Saved").click()
+    page.get_by_role("link", name="Saved searches").first.click()
     page.get_by_role("link", name="By Núria Ortega").click()
     expect(chosen).to_contain_text("Creator: Ortega, Núria")
-    chosen.get_by_role("link", name="Take off: Creator").click()
+    chosen.get_by_role("link", name="Remove filter: Creator").click()
     expect(chosen).to_have_count(0)
 
 
@@ -78,7 +78,7 @@ def test_a_curated_record_shows_its_changes_and_any_two_versions_are_compared(
     with silo.editing(working_copy) as edit:
         edit.put("workingcopy", "oai_dc", content, metadata=True)
     page = open_page("/records/oai+example,org+1")
-    changes = page.get_by_role("region", name="Changed against version 1")
+    changes = page.get_by_role("region", name="Changed since version 1")
     expect(changes.locator("ins mark")).to_have_text("long ")
     picture(page, "curated")
     changes.get_by_role("link", name="All differences").click()

@@ -71,8 +71,8 @@ def test_a_preview_of_very_many_looks_at_some_and_says_so(
     found = client.post("/bulk", RULE | {"do": "preview"}).json["preview"]
     assert (found["complete"], found["records"]) == (False, 10)
     page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
-    assert "The first 10 records were looked at" in page
-    assert "Change all of them" in page
+    assert "This preview covers the first 10 records" in page
+    assert "Change all records" in page
 
 
 THESIS = (
@@ -139,7 +139,7 @@ def test_applying_changes_what_was_previewed_and_undoing_restores_it(
     assert silo["oai:example.org:100"].origin("workingcopy").agent == report.about["agent"]
     page = client.get(answer.json["url"])
     assert "Items they are" in page.text
-    assert "replace pattern: title" in page.text
+    assert "title: /^Record/ → " in page.text
     assert "pattern = &#34;^Record&#34;" in page.text
     assert "Undo" in page.text
     assert answer.json["job"] in client.get("/bulk/jobs").text
@@ -279,8 +279,8 @@ def test_a_spreadsheet_is_exported_edited_previewed_and_applied(client: Any, sil
     url = answer.headers["Location"]
     page = client.get(url)
     assert "Leaf 100" in page.text
-    assert '<h1 dir="auto">Edited in a spreadsheet</h1>' in page.text
-    assert "<title>Edited in a spreadsheet" in page.text
+    assert '<h1 dir="auto">Spreadsheet</h1>' in page.text
+    assert "<title>Spreadsheet" in page.text
     assert client.json(url)["preview"]["changed"] == 1
     assert silo.count(curated=True) == 0
     applied = client.post(url, {"message": "By hand"})
@@ -391,7 +391,7 @@ def test_the_list_of_changes_is_walked_page_by_page(
     page = client.get("/bulk/jobs?before=" + made[1]).text
     assert '<a class="step" href="/bulk/jobs">First page</a>' in page
     assert f'rel="next" href="/bulk/jobs?before={made[3]}"' in page
-    assert "The list ends before this place." in client.get("/bulk/jobs?before=0").text
+    assert "The list has no more entries." in client.get("/bulk/jobs?before=0").text
 
 
 # -- previews of very many ----------------------------------------------------------------
@@ -414,24 +414,24 @@ def test_all_of_very_many_are_previewed_as_a_job_and_then_changed(
 ) -> None:
     monkeypatch.setattr(previews, "LOOKED_AT", 10)
     page = client.post("/bulk", RULE | {"do": "preview"}, accept=HTML).text
-    assert 'name="do" value="look">Look at all of them</button>' in page
+    assert 'name="do" value="look">Preview all records</button>' in page
     begun = client.post("/bulk", RULE | {"do": "look"})
     url = looked_at(client, begun)
     counted = client.json(url)["preview"]
     assert (counted["records"], counted["changed"], counted["values"]) == (55, 55, 55)
     assert silo.count(curated=True) == 0
     page = client.get(url).text
-    assert "planned; nothing is written yet" in page
+    assert "Previewed, not applied" in page
     assert "Change 55 records" in page
     assert "<ins>Item 100</ins>" in page
     assert f'href="{url}"' in client.get(begun.headers["Location"]).text
-    assert "planned; nothing is written yet" in client.get("/bulk/jobs").text
+    assert "Previewed, not applied" in client.get("/bulk/jobs").text
     client.post(url + "/resume", {"message": "as counted"})
     report = finished(silo, begun.json["job"])
     assert (report.counts, report.values) == ({"done": counted["changed"]}, counted["values"])
     assert report.about["message"] == "as counted"
     assert silo.count(curated=True) == 55
-    assert "Look at all of them" not in client.get(url).text
+    assert "Preview all records" not in client.get(url).text
 
 
 def test_a_planned_change_is_put_away_but_not_one_that_was_begun(client: Any, silo: Silo) -> None:
@@ -471,12 +471,12 @@ def test_kept_rules_and_sent_files_are_previewed_as_a_whole_too(
     monkeypatch.setattr(previews, "LOOKED_AT", 10)
     assert client.post("/bulk", RULE | {"do": "keep", "name": "items"}).status == 201
     page = client.post("/rules/items", {"do": "test"}, accept=HTML).text
-    assert "Look at all of them" in page
+    assert "Preview all records" in page
     url = looked_at(client, client.post("/rules/items", {"do": "look"}))
     assert client.json(url)["preview"]["changed"] == 55
     parts = [("search", None, b"q=Record"), ("part", "licence.txt", b"CC0")]
     staged = client.upload("/bulk/attach", parts).json["url"]
-    assert "Look at all of them" in client.get(staged).text
+    assert "Preview all records" in client.get(staged).text
     url = looked_at(client, client.post(staged, {"do": "look"}))
     assert client.json(url)["preview"]["changed"] == 55
     assert silo.count(curated=True) == 0

@@ -39,7 +39,7 @@ def test_a_form_is_answered_with_the_way_to_the_page(client: Any) -> None:
     answer = client.post(URL + "/versions", {"name": "workingcopy", "clone_of": "1"}, accept=HTML)
     assert answer.status == 303
     page = client.get(answer.headers["Location"])
-    assert "The copy is made" in page.text
+    assert "Copy created" in page.text
     assert 'value="workingcopy-2"' in page.text
 
 
@@ -204,7 +204,7 @@ def test_a_harvested_version_is_read_only(
     before = silo[PLAIN].revision
     answer = client.ask(method, URL + path, fields=fields, accept="application/json")
     assert (answer.status, answer.error["code"]) == (403, "read_only")
-    assert "make a copy" in answer.error["message"]
+    assert "Create a copy" in answer.error["message"]
     assert silo[PLAIN].revision == before
 
 
@@ -226,7 +226,7 @@ def test_a_harvested_version_offers_no_changes_in_the_page(client: Any, working_
 
 def test_deleting_a_record_asks_first_and_is_remembered(client: Any, silo: Silo) -> None:
     question = client.get(URL + "/delete")
-    assert "A later harvest does not bring it back" in question.text
+    assert "Later harvests will not restore it" in question.text
     answer = client.post(URL + "/delete", {"if_match": "1"}, accept=HTML)
     assert (answer.status, answer.headers["Location"]) == (303, "/records?done=record-deleted")
     assert PLAIN not in silo
@@ -303,7 +303,7 @@ def test_every_form_carries_the_revision_it_was_made_for(
     revision = silo[working_copy].revision
     stale = client.ask(method, path, fields={**fields, "if_match": str(revision - 1)}, accept=HTML)
     assert stale.status == 412
-    assert "Somebody changed this record" in stale.text
+    assert "This record was changed" in stale.text
     query = f"?path={fields['path']}" if "path" in fields else ""
     form = client.get(path + query).text
     assert f'name="if_match" value="{revision}"' in form

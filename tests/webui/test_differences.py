@@ -153,7 +153,7 @@ def test_a_record_of_one_version_has_nothing_to_compare(client: Any) -> None:
 
 def test_a_curated_record_shows_first_what_was_changed(client: Any, edited: str) -> None:
     page = client.get(urls.record(edited)).text
-    assert page.index("Changed against version 1") < page.index("Description</h2>")
+    assert page.index("Changed since version 1") < page.index("Description</h2>")
     assert "Changed against" not in client.get(urls.version(edited, "1")).text
 
 

@@ -81,7 +81,7 @@ def test_a_changed_value_is_stored_and_the_harvested_version_stays(
     }
     answer = client.post(EDIT, form, accept=HTML)
     assert answer.status == 303
-    assert "Your changes are saved" in client.get(answer.headers["Location"]).text
+    assert "Changes saved" in client.get(answer.headers["Location"]).text
     assert '<dc:creator xml:lang="en">Smith, Jane</dc:creator>' in content(silo)
     assert "Smith, J.<" in content(silo, "1")
     record = silo[working_copy]

@@ -143,7 +143,7 @@ def test_something_newer_at_the_source_is_marked(
     assert "newer at the source" in client.get("/records?newer=yes").text
     record = client.json("/records/oai+example,org+1.json")
     assert record["upstream_newer"] is True
-    assert "The source has something newer" in client.get("/records/oai+example,org+1").text
+    assert "The source has changed since" in client.get("/records/oai+example,org+1").text
 
 
 def test_an_empty_silo_says_how_to_begin(
@@ -153,7 +153,7 @@ def test_an_empty_silo_says_how_to_begin(
         empty = type(client)(serve(silo).port)
         page = empty.get("/records")
         assert page.status == 200
-        assert "Nothing here yet" in page.text
+        assert "No records yet" in page.text
         assert "silo harvest" in page.text
         assert empty.json("/records.json") == {
             "records": [], "total": 0, "limit": 50, "filters": {},
@@ -165,7 +165,7 @@ def test_an_empty_silo_says_how_to_begin(
 def test_filters_that_nothing_fits_offer_the_way_back(client: Any) -> None:
     page = client.get("/records?newer=yes")
     assert page.status == 200
-    assert "No record fits these filters" in page.text
+    assert "No records match these filters" in page.text
 
 
 def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> None:

@@ -117,7 +117,7 @@ def test_the_queue_is_walked_page_by_page(
     last = client.get("/upstream?after=" + names[3]).text
     assert '<a class="step" href="/upstream">First page</a>' in last
     assert 'rel="next"' not in last
-    assert "The list ends before this place." in client.get("/upstream?after=" + names[4]).text
+    assert "The list has no more entries." in client.get("/upstream?after=" + names[4]).text
 
 
 def test_a_page_of_the_queue_looks_at_some_records_only(
@@ -128,7 +128,7 @@ def test_a_page_of_the_queue_looks_at_some_records_only(
     monkeypatch.setattr("webui.pages.upstream.LOOKED_AT", 2)
     url, found = "/upstream?kind=deleted", []
     page = client.get("/upstream?kind=clean&after=oai:example.org:1").text
-    assert "None of this kind among the records looked at so far" in page
+    assert "None of this kind on this page" in page
     while url:
         answer = client.json(url)
         found += [one["kind"] for one in answer["records"]]
@@ -149,7 +149,7 @@ def test_a_clean_merge_is_proposed_and_accepted(client: Any, silo: Silo, curated
     form = {"do": "accept", "if_match": str(silo[curated].revision)}
     answer = client.post(URL, form, accept=HTML)
     assert answer.status == 303
-    assert "former one is kept" in client.get(answer.headers["Location"]).text
+    assert "previous working copy is kept" in client.get(answer.headers["Location"]).text
     assert "Keeping records" in content(silo)
     assert "2004" in content(silo)
     assert "workingcopy-on-1" in silo[curated].versions
@@ -168,7 +168,7 @@ def test_a_conflict_shows_three_values_and_is_resolved(
     assert unchosen.error["message"].startswith(f"{PLAIN} needs a choice for title")
     page = client.post(URL, {"do": "resolve", "own-0": "Mine"}, accept=HTML)
     assert page.status == 409
-    assert "Choose a side for Title as well." in page.text
+    assert "Also choose a value for Title." in page.text
     assert "Mine</textarea>" in page.text
     own = {
         "do": "resolve",
@@ -264,7 +264,7 @@ def test_a_duplicate_is_marked_found_by_search_and_unmarked(
     assert page["groups"] == []
     assert page["marked"] == [{"identifier": alike[1], "duplicate_of": alike[0]}]
     assert client.json("/search?finding=Q901")["total"] == 1
-    assert "Take the mark back" in client.get("/quality/duplicates").text
+    assert "Remove mark" in client.get("/quality/duplicates").text
     client.post("/quality/duplicates", {"do": "unmark", "identifiers": alike[1]})
     assert "duplicate_of" not in silo[alike[1]].metadata
 

@@ -85,7 +85,7 @@ def test_without_signing_in_nothing_but_the_form_is_shown(shown: Any) -> None:
     form = client.get("/sign-in?next=/sets", accept=HTML)
     assert form.status == 200
     assert 'name="next" value="/sets"' in form.text
-    assert 'aria-label="Main"' not in form.text
+    assert 'aria-label="Main menu"' not in form.text
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_wrong_name_and_a_wrong_password_are_told_alike(
     answer = client.post("/sign-in", {"name": name, "password": password})
     assert answer.status == 403
     assert answer.error["code"] == "sign_in_failed"
-    assert answer.error["message"] == "The name or the password is wrong."
+    assert answer.error["message"] == "Wrong name or password."
     assert "Set-Cookie" not in answer.headers
     page = client.post("/sign-in", {"name": name, "password": password}, accept=HTML)
     assert page.status == 403

@@ -42,7 +42,7 @@ def test_the_page_shows_versions_sets_files_and_raw_xml(
 ) -> None:
     text = client.get(URL).text
     assert working_copy in text
-    assert "made from version 1 by a.curator" in text
+    assert "copied from version 1 by a.curator" in text
     assert "harvested as oai_dc by oaipmhscraper" in text
     made = silo[working_copy].origin("workingcopy").date
     timeline = re.findall(r'<p class="when">(.*?<time datetime="[^"]+)', text)
@@ -79,7 +79,7 @@ def test_a_version_has_its_own_page_and_twin(client: Any, working_copy: str) -> 
     version = client.json(URL + "/versions/1.json")
     assert (version["identifier"], version["name"]) == (working_copy, "1")
     page = client.get(URL + "/versions/1").text
-    assert "You are looking at version 1." in page
+    assert "This is version 1." in page
     missing = client.get(URL + "/versions/9.json")
     assert (missing.status, missing.error["code"]) == (404, "version_not_found")
 
@@ -184,14 +184,14 @@ def test_of_a_record_deleted_before_it_was_harvested_nothing_is_said_to_be_kept(
 ) -> None:
     page = client.get("/records/oai+example,org+2").text
     assert "The repository deleted this record on 24 Jun 2004." in page
-    assert "no earlier version is kept here" in page
+    assert "this Silo has no earlier version" in page
     assert "Its earlier versions are kept here" not in page
     with silo.editing(PLAIN) as edit:
         edit.add_version("2", date="2005-01-01T00:00:00", origin=Origin("harvest"))
         edit.set_metadata("deleted_at_version", "2")
     held = client.get(URL).text
     assert "The repository deleted this record." in held
-    assert "Its earlier versions are kept here." in held
+    assert "This Silo keeps its earlier versions." in held
     assert "no earlier version" not in held
 
 
@@ -255,7 +255,7 @@ def test_a_file_that_is_gone_from_the_disk_is_named_and_the_page_stays(
     os.unlink(silo[working_copy].to_dirpath("oai_dc", "workingcopy"))
     page = client.get(URL)
     assert page.status == 200
-    assert "Cannot be read: missing on the disk." in page.text
+    assert "Cannot be read: missing on disk." in page.text
     answer = client.get(URL + "/versions/workingcopy/files/oai_dc", accept="application/json")
     assert (answer.status, answer.error["code"]) == (404, "file_not_found")
     assert silo.path not in answer.text

@@ -65,6 +65,4 @@ def test_a_version_that_was_made_here_has_no_harvest(client: Any, working_copy: 
 def test_a_version_of_no_known_harvest_says_so(client: Any) -> None:
     found = client.json(urls.version("oai:example.org:1", "1", "source") + ".json")
     assert (found["harvest"], found["response"]) == (None, None)
-    assert (
-        "No harvest tells of it" in client.get("/records/oai+example,org+1/versions/1/source").text
-    )
+    assert "Unknown harvest" in client.get("/records/oai+example,org+1/versions/1/source").text

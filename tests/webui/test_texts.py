@@ -110,10 +110,10 @@ def test_no_text_is_put_together_before_it_is_looked_up() -> None:
 
 
 def test_refusals_are_said_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = {"There is a record {identifier} already.": "{identifier} ist schon da."}
+    pairs = {"Record {identifier} already exists.": "{identifier} ist schon da."}
     monkeypatch.setattr(texts, "_catalogue", lambda: gettext.GNUTranslations(_mo(pairs)))
     assert errors.Conflict(next(iter(pairs)), identifier="{a}").message == "{a} ist schon da."
-    assert ("There is a record {identifier} already.", "") in messages()
+    assert ("Record {identifier} already exists.", "") in messages()
 
 
 def test_a_translated_page_says_its_language_and_its_tables(

@@ -41,7 +41,7 @@ def start_bulk_undo(call: Call, job_id: str) -> Job:
 def _title(call: Call, job_id: str) -> str:
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         about = journal.about()
-    return str(about.get("title") or _("Changes of many records"))
+    return str(about.get("title") or _("Batch edit"))
 
 
 def apply(call: Call, spec: JobSpec) -> Response:

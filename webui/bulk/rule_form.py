@@ -33,31 +33,34 @@ class Kind:
     inputs: tuple[Input, ...]
 
 
-_LANG = Input("lang", "Language", hint="A tag such as en; empty: none.")
-_ONLY_VALUE = Input("value", "Only this value", hint="Empty: every value.")
-_ONLY_PATTERN = Input("pattern", "Only what this pattern finds something in")
+_LANG = Input("lang", "Language", hint="A language tag such as en. Leave empty for no language.")
+_ONLY_VALUE = Input("value", "Only this value", hint="Leave empty for all values.")
+_PAIRS = (
+    "One pair per line: old => new, or separated by a tab. Leave new empty to delete the value."
+)
+_ONLY_PATTERN = Input("pattern", "Only values that match this pattern")
 
 KINDS: tuple[Kind, ...] = (
-    Kind("set", "Set the values", (
-        Input("values", "Values", "lines", hint="One on each line."), _LANG)),
+    Kind("set", "Set values", (
+        Input("values", "Values", "lines", hint="One value per line."), _LANG)),
     Kind("add", "Add a value", (Input("value", "Value", required=True), _LANG)),
     Kind("replace", "Replace a value", (
-        Input("value", "Value", required=True), Input("by", "Becomes"))),
-    Kind("replace pattern", "Replace by pattern", (
+        Input("value", "Value", required=True), Input("by", "New value"))),
+    Kind("replace pattern", "Replace a pattern", (
         Input("pattern", "Pattern", required=True, hint="A regular expression."),
-        Input("by", "Becomes", hint="\\1 is the first group."),
-        Input("ignore_case", "Capitals do not count", "tick"))),
+        Input("by", "New value", hint="Use \\1 for the first group."),
+        Input("ignore_case", "Ignore case", "tick"))),
     Kind("remove", "Remove values", (_ONLY_VALUE, _ONLY_PATTERN)),
-    Kind("split", "Split values", (Input("separator", "At each", required=True),)),
+    Kind("split", "Split values", (Input("separator", "Separator", required=True),)),
     Kind("trim", "Trim values", (
-        Input("characters", "Take these off both ends too", hint="Such as .,;"),)),
-    Kind("case", "Change the case", (Input("case", "Letters", "case", required=True),)),
+        Input("characters", "Also remove these at both ends", hint="For example .,;"),)),
+    Kind("case", "Change case", (Input("case", "Case", "case", required=True),)),
     Kind("map", "Map values", (
-        Input("table", "Old and new", "table", required=True,
-              hint="A pair on each line, tab or => between; nothing behind: the value goes."),)),
-    Kind("language", "Set the language", (_LANG, Input("only", "Only values in this language"))),
+        Input("table", "Old and new values", "table", required=True,
+              hint=_PAIRS),)),
+    Kind("language", "Set language", (_LANG, Input("only", "Only values in this language"))),
     Kind("move", "Move to another field", (
-        Input("to", "To the field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
+        Input("to", "Target field", "field", required=True), _ONLY_VALUE, _ONLY_PATTERN)),
 )  # fmt: skip
 BY_NAME: Mapping[str, Kind] = {kind.do: kind for kind in KINDS}
 CASES = tuple(one.value for one in Case)
@@ -94,7 +97,9 @@ class RuleForm:
         """
         count = values.get("changes", "0")
         if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_CHANGES:
-            raise BadRequest("A rule has {most} changes at most (field changes).", most=MAX_CHANGES)
+            raise BadRequest(
+                "A rule can have at most {most} changes (field changes).", most=MAX_CHANGES
+            )
         return cls(
             title=values.get("title", "").strip(),
             search=values.get("search", "").strip().removeprefix("?"),
@@ -159,7 +164,9 @@ class RuleForm:
             BadRequest: There is no such kind.
         """
         if do not in BY_NAME:
-            raise BadRequest("A change is one of {known} (field add).", known=", ".join(BY_NAME))
+            raise BadRequest(
+                "Choose one of these changes: {known} (field add).", known=", ".join(BY_NAME)
+            )
         return replace(
             self, changes=(*self.changes, {"do": do, "field": name}), fresh=len(self.changes)
         )
@@ -177,7 +184,7 @@ def _change(values: Mapping[str, str], number: int) -> dict[str, str]:
     }
     if given.get("do") not in BY_NAME:
         raise BadRequest(
-            "Change {n} is one of {known} (field {field}).",
+            "Change {n} must be one of {known} (field {field}).",
             n=number + 1,
             known=", ".join(BY_NAME),
             field=f"{begin}do",
@@ -231,5 +238,5 @@ def rule_name(name: str) -> str:
         BadRequest: It is a path.
     """
     if "/" in name or name.endswith(".toml"):
-        raise BadRequest("A rule is named as it is in the list of rules.")
+        raise BadRequest("Name a rule as in the list of rules.")
     return name

@@ -49,7 +49,7 @@ def load(site: Site, token: str) -> tuple[dict[str, str], bytes]:
             return json.load(about), content.read()
     except FileNotFoundError:
         raise NotFound(
-            "This file is not here any more: it is kept for a day only; send it again."
+            "This file no longer exists, because uploads are kept for one day. Upload it again."
         ) from None
 
 

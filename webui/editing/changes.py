@@ -33,7 +33,7 @@ def uploaded(call: Call) -> UploadedFile:
     upload = call.form.files.get("part")
     # A form sent without a choice of file has an empty part without a name.
     if upload is None or (not upload.filename and not upload.content.read(1)):
-        raise BadRequest("Choose a file first (field part).")
+        raise BadRequest("Choose a file (field part).")
     return upload
 
 
@@ -41,7 +41,7 @@ def path_of(call: Call, upload: UploadedFile) -> str:
     """Where the file goes: the field ``path``, else the name it was sent under."""
     path = call.field("path") or re.split(r"[/\\]", upload.filename)[-1]
     if not path:
-        raise BadRequest("The file needs a name (field path).")
+        raise BadRequest("Enter a name for the file (field path).")
     return path
 
 
@@ -58,7 +58,7 @@ def put_upload(
 def make_version(call: Call, name: str, original: str = "") -> Response:
     """Make a version by name; the answer leads to it."""
     if not name:
-        raise BadRequest("A version needs a name (field name).")
+        raise BadRequest("Enter a name for the version (field name).")
     curator = Curator(call)
     if original:
         curator.clone(original, name)

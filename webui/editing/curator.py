@@ -39,8 +39,8 @@ def expected_revision(call: Call, found: int, file_tag: str = "") -> int | None:
         return None
     if found not in allowed and file_tag not in entity_tags(header, weak=False):
         raise PreconditionFailed(
-            "Somebody changed this record after you opened it, and nothing was written; "
-            "look at it again, then repeat the change."
+            "This record was changed after you opened it, so nothing was saved. Reload it and"
+            " repeat your change."
         )
     return found
 
@@ -54,8 +54,8 @@ def require_curated(record: HarvestedRecord, version: str) -> None:
     """
     if not record.is_curated(version):
         raise ReadOnly(
-            "Version {name} is as harvested and stays so; "
-            "make a copy of it to curate, and change the copy.",
+            "Version {name} is a harvested version and cannot be changed. Create a copy and "
+            "edit that.",
             name=version,
         )
 

@@ -51,7 +51,7 @@ class EditForm:
         count = values.get("values", "")
         if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_VALUES:
             raise BadRequest(
-                "A form says how many values it has (field values), {most} at most.",
+                "A form must give its number of values (field values), at most {most}.",
                 most=MAX_VALUES,
             )
         known = {field.place: field for field in base}
@@ -115,12 +115,12 @@ class EditForm:
             return self._added(action.removeprefix("add-"))
         match = _ACTION.fullmatch(action)
         if match is None:
-            raise BadRequest("This form has no such button (field do).")
+            raise BadRequest("Unknown action (field do).")
         if match["name"]:
             return self._taken(match["name"], match["side"])
         number = int(match["number"])
         if number >= len(self.fields):
-            raise BadRequest("This form has not so many values.")
+            raise BadRequest("This form has fewer values.")
         if match["what"] == "remove":
             return replace(self, fields=(*self.fields[:number], *self.fields[number + 1 :]))
         return self._moved(number, -1 if match["what"] == "up" else 1)
@@ -128,7 +128,7 @@ class EditForm:
     def _added(self, name: str) -> "EditForm":
         if name not in self.addable:
             raise BadRequest(
-                "A value is added to one of the fields {known}.", known=", ".join(self.addable)
+                "Values can be added only to these fields: {known}.", known=", ".join(self.addable)
             )
         places = [n for n, _ in self.rows(name)]
         end = places[-1] + 1 if places else len(self.fields)
@@ -220,7 +220,7 @@ def _from_json(text: str) -> Fields:
     try:
         return tuple(_checked(*row) for row in json.loads(text))
     except (ValueError, TypeError, RecursionError):
-        raise BadRequest("The form does not say what it was begun with (field base).") from None
+        raise BadRequest("The form does not say which version it edits (field base).") from None
 
 
 def _checked(name: object, text: object, lang: object, place: object) -> Field:

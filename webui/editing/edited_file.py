@@ -10,8 +10,8 @@ from webui.site import Call
 LARGEST = 1 << 20
 """Bytes of a metadata file that is edited here; larger ones are downloaded and put back."""
 STALE = (
-    "Somebody changed this file after you opened it, and nothing was written; "
-    "get it again, and make the change to what is there now."
+    "This file was changed after you opened it, so nothing was saved. Open it again and "
+    "repeat your change."
 )
 
 
@@ -34,7 +34,7 @@ def edited_path(call: Call, record: HarvestedRecord) -> str:
     path = wanted or next(filter(is_metadata, marked), "")
     if not path:
         raise Conflict(
-            "Version {name} has no metadata file to be edited; add one first.", name=call.version
+            "Version {name} has no metadata file to edit. Add one first.", name=call.version
         )
     if path not in record.paths(call.version):
         raise FileNotInVersion(record.item_id, call.version, path)
@@ -51,6 +51,6 @@ def read_small(record: HarvestedRecord, version: str, path: str) -> bytes:
         content = bytes(stream.read(LARGEST + 1))
     if len(content) > LARGEST:
         raise Conflict(
-            "{path} is too large to be edited here; download it, and put it back.", path=path
+            "{path} is too large to edit here. Download it, edit it and upload it again.", path=path
         )
     return content

@@ -83,7 +83,7 @@ def open_body(request: Request, limit: int) -> Body:
     length = content_length(request.headers)
     if length > limit:
         raise TooLarge(
-            "This address takes {size} at most; {came} came.",
+            "The request is too large: {came}; the limit is {size}.",
             size=human_size(limit),
             came=human_size(length),
         )
@@ -121,7 +121,7 @@ def read_form(
         "".join(form.texts()).encode()
     except UnicodeEncodeError:
         form.close()
-        raise BadRequest("A field of this form holds half of a surrogate pair.") from None
+        raise BadRequest("A field of this form has half of a surrogate pair.") from None
     return form
 
 
@@ -137,13 +137,13 @@ def _read(request: Request, body: Body, spool_dir: str | None, fields_limit: int
     if kind == JSON:
         return Form(_json_fields(_small(body, fields_limit)))
     known = ", ".join(FORMS)
-    raise UnsupportedMediaType("This address takes one of {known}.", known=known)
+    raise UnsupportedMediaType("This address accepts only {known}.", known=known)
 
 
 def _small(body: Body, limit: int) -> bytes:
     """The whole of a body of fields; an upload's limit does not count for it."""
     if body.left > limit:
-        raise TooLarge("The fields of a form take {size} at most.", size=human_size(limit))
+        raise TooLarge("The fields of this form are larger than {size}.", size=human_size(limit))
     return body.readall()
 
 

@@ -77,7 +77,7 @@ class MethodNotAllowed(WebError):
         names = ", ".join(allowed)
         super().__init__(
             _(
-                "This address does not answer {method}; it answers {allowed}.",
+                "This address does not allow {method}; it allows {allowed}.",
                 method=method[:20],
                 allowed=names,
             ),
@@ -144,10 +144,9 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
 )
 """Store error → status and code; the first line that fits. What is not here is the machine's."""
 
-UNFORESEEN = "Something went wrong here, and nothing was changed; the log of the server says what."
+UNFORESEEN = "An unexpected error occurred. Nothing was changed; see the log of the server."
 UNREADABLE = (
-    "This record cannot be read: its manifest is damaged, and nothing is written over it; "
-    "the log of the server names the file."
+    "This record cannot be read, because its manifest is damaged. See the log of the server."
 )
 
 
@@ -199,7 +198,7 @@ def _words(error: store.RecordSiloError, silo_path: str) -> str:
     """Operators' messages begin in lower case and without a stop; a page's do not."""
     if isinstance(error, store.RecordRemoved):
         return _(
-            "Record {identifier} was deleted from this Silo, and no version of it is kept.",
+            "Record {identifier} was deleted from this Silo with all its versions.",
             identifier=error.identifier,
         )
     if isinstance(error, store.RecordNotFound):

@@ -21,18 +21,14 @@ class _Refusal:
     message: str
 
 
-DISK_FULL = (
-    "The disk of this Silo is full. Nothing was changed; the person who runs this server has to "
-    "make room."
-)
+DISK_FULL = "The disk is full, so nothing was changed. Ask the administrator to free some space."
 NOT_WRITABLE = (
-    "This Silo can be read and not written now. Nothing was changed; the log of the server names "
-    "the file."
+    "This Silo is read-only at the moment. Nothing was changed; see the log of the server."
 )
 FILE_UNREADABLE = "A file of this Silo cannot be read; the log of the server names it."
 BUSY = (
-    "The server cannot get to its files now. Try again in a moment; if it goes on, the log of "
-    "the server says why."
+    "The server cannot access its files at the moment. Try again soon; if the problem "
+    "persists, see the log of the server."
 )
 _FULL = _Refusal(HTTPStatus.INSUFFICIENT_STORAGE, "disk_full", DISK_FULL)
 _READ_ONLY = _Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "not_writable", NOT_WRITABLE)

@@ -230,7 +230,7 @@ def conditional(request: Request, response: Response) -> Response:
     expected = request.headers.get("if-match", "*").strip()
     if expected != "*" and not _names(tag) & entity_tags(expected, weak=False):
         _close(response)
-        raise PreconditionFailed("This is no longer as If-Match expects it; read it again.")
+        raise PreconditionFailed("This has changed since the revision in If-Match. Read it again.")
     if not is_known(request, tag):
         return response
     _close(response)

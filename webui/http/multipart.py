@@ -97,7 +97,7 @@ def boundary_of(content_type: str) -> str | None:
     except ValueError:  # of parameters as RFC 2231 has them: their charset, their numbers
         boundary = ""
     if not _BOUNDARY.fullmatch(boundary):
-        raise UnsupportedMediaType("This multipart form does not say where its parts end.")
+        raise UnsupportedMediaType("This multipart form has no boundary.")
     return boundary
 
 
@@ -143,7 +143,7 @@ class _Reader:
         while self._another_part():
             parts += 1
             if parts > self.limits.parts:
-                raise TooLarge("A form has {most} parts at most.", most=self.limits.parts)
+                raise TooLarge("A form can have at most {most} parts.", most=self.limits.parts)
             self._read_part(form, spool_dir)
 
     def _another_part(self) -> bool:
@@ -159,7 +159,7 @@ class _Reader:
             form.fields[name] = self._field_value()
         elif spool_dir is None:
             raise BadRequest(
-                "This address takes no files; send {name} as a field of text.", name=name
+                "This address accepts no files; send {name} as a text field.", name=name
             )
         else:
             os.makedirs(spool_dir, exist_ok=True)
@@ -207,7 +207,7 @@ class _Reader:
     def _fill(self) -> None:
         block = self.stream.read(BLOCK)
         if not block:
-            raise BadRequest("This multipart form is cut off; nothing was stored.")
+            raise BadRequest("This multipart form is incomplete; nothing was saved.")
         self.window += block
 
 

@@ -108,8 +108,8 @@ def check_host(host: str, policy: Policy) -> None:
     if name in policy.names or (policy.remote and _is_address(name)):
         return
     raise ForeignHost(
-        "This page answers at http://127.0.0.1/ and http://localhost/ (with its port), and at "
-        "names it was told; the request was meant for another host."
+        "This server answers only to 127.0.0.1, localhost and its configured names; the "
+        "request was for another host."
     )
 
 
@@ -120,13 +120,12 @@ def check_site(request: Request) -> None:
     if site is None and origin is None:
         if not is_loopback(request.remote_addr):
             raise CrossSite(
-                "A program on another machine has to say that it means this page: "
-                "send its address in an Origin header."
+                "Programs on other machines must send the address of this page in an Origin header."
             )
     elif not _is_own(request, site, origin):
         raise CrossSite(
-            "This change was asked for from another site, and was refused; "
-            "open the record here and make the change on its own page."
+            "Refused, because this change was requested by another site. Make the change on "
+            "the page of the record."
         )
 
 

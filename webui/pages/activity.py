@@ -24,7 +24,7 @@ def show(call: Call) -> View:
     """The newest lines that are meant, and where those before them are."""
     wanted, before = _wanted(call), call.request.query.get("before", "")
     if before and not is_place(before):
-        raise BadRequest("The place in the log (before) is one that a page of it gave.")
+        raise BadRequest("Unknown position in the log (before).")
     lines = list(itertools.islice(activity(call.site.silo.path, wanted, before), LIMIT + 1))
     asked = _asked(wanted)
     next_url = ""

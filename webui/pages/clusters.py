@@ -21,9 +21,9 @@ PAGE = 40
 SHOWN = 60
 """Values of a cluster on the page; what is more is merged too, unless the cluster is left out."""
 METHODS = (
-    (Method.FINGERPRINT, "the same words, in any order, case and punctuation"),
-    (Method.NGRAM, "the same letters, near enough"),
-    (Method.NEAREST, "few letters apart"),
+    (Method.FINGERPRINT, "same words in any order"),
+    (Method.NGRAM, "same letters"),
+    (Method.NEAREST, "small differences in spelling"),
 )
 """English texts of the catalogue."""
 _FOUND: TimedCache[list[Cluster]] = TimedCache()
@@ -63,13 +63,13 @@ def merge(call: Call) -> View | Response:
     field = _field(call.field("field"))
     table = dict(_pairs(call))
     if not table:
-        raise BadRequest("Choose at least one cluster, with a value that is to become another.")
+        raise BadRequest("Choose at least one cluster and the value to merge it into.")
     change = {
         "do": "map",
         "field": CLUSTERED[field],
         "table": "\n".join(f"{old}\t{new}" for old, new in table.items()),
     }
-    title = _("{field}: written in one way", field=field_label(field))
+    title = _("{field}: merge variants", field=field_label(field))
     return rule_view(call, RuleForm(title=title, changes=(change,)))
 
 
@@ -97,7 +97,7 @@ def _clusters(call: Call, field: str, method: Method, distance: int) -> list[Clu
 def _field(name: str) -> str:
     if name not in CLUSTERED:
         raise BadRequest(
-            "Clusters are made of one of {known} (field).", known=", ".join(sorted(CLUSTERED))
+            "Choose one of these fields: {known} (field).", known=", ".join(sorted(CLUSTERED))
         )
     return name
 
@@ -106,12 +106,14 @@ def _method(name: str) -> Method:
     try:
         return Method(name or Method.FINGERPRINT)
     except ValueError:
-        raise BadRequest("The method is one of {known}.", known=", ".join(Method)) from None
+        raise BadRequest(
+            "Unknown method; choose one of {known}.", known=", ".join(Method)
+        ) from None
 
 
 def _number(text: str, least: int, most: int, name: str) -> int:
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:9]) <= most:
         raise BadRequest(
-            "{name} is a number from {least} to {most}.", name=name, least=least, most=most
+            "{name} must be a number from {least} to {most}.", name=name, least=least, most=most
         )
     return int(text)

@@ -17,7 +17,7 @@ def show(call: Call) -> View:
     record.version_date(after)  # raises VersionNotFound in the store's words
     before = call.request.query.get("before") or base_of(record, after)
     if not before:
-        raise NotFound(_("This record has one version only; there is nothing to compare."))
+        raise NotFound(_("This record has only one version, so there is nothing to compare."))
     found = compare_versions(record, before, after)
     view = record_view(call.site, record, after)
     identifier = record.item_id

@@ -83,8 +83,8 @@ def save(call: Call) -> View | Response:
     if form.loses_title and not call.field("anyway"):
         if call.wants_json:
             raise Conflict(
-                "The record would have no title, and nothing was stored; "
-                "give it one, or send anyway=yes."
+                "The record would have no title, so nothing was saved. Add a title, or send "
+                "anyway=yes."
             )
         return _view(call, record, path, form, status=409)
     curator = Curator(call)
@@ -102,7 +102,7 @@ def _now(record: HarvestedRecord, version: str, path: str) -> Fields:
         return _fields(record, version, path)
     except NoFields as error:
         raise Conflict(
-            "Somebody changed this file, which now {reason}; nothing was stored.",
+            "This file was changed and now {reason}; nothing was saved.",
             reason=error.reason,
         ) from None
 

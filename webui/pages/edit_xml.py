@@ -89,7 +89,8 @@ def _text(record: HarvestedRecord, version: str, path: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise Conflict(
-            "{path} is no text in UTF-8, and cannot be edited here; download it, and put it back.",
+            "{path} is not UTF-8 text and cannot be edited here."
+            " Download it, edit it and upload it again.",
             path=path,
         ) from None
 

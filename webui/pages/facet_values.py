@@ -25,7 +25,9 @@ def show(call: Call) -> View:
     fields = call.request.query
     name, match = fields.get("field", ""), fields.get("match", "").strip()
     if name not in facet_names():
-        raise BadRequest("The facet (field) is one of {known}.", known=", ".join(facet_names()))
+        raise BadRequest(
+            "Unknown facet; choose one of {known} (field).", known=", ".join(facet_names())
+        )
     request = SearchRequest.of(call.request.pairs, also=("field", "match"))
     page = replace(request.page, limit=1, after=None, facet_limit=EVERY if match else MOST + 1)
     result = call.site.silo.search(request.q, request.filters, [name], page)

@@ -65,27 +65,31 @@ def ask_add(call: Call) -> View:
     limit = human_size(most)
     url = urls.files(record.item_id, call.version)
     fields = (
-        Field("path", _("Name"), hint=_("Empty: the file’s own name. A / makes a directory.")),
+        Field(
+            "path",
+            _("Name"),
+            hint=_("Leave empty to keep the name of the file. Use / for directories."),
+        ),
         Field(
             "metadata",
-            _("It is metadata"),
+            _("This is a metadata file"),
             "checkbox",
             "yes",
             _("Metadata files describe the record."),
         ),
-        Field("replace", _("Replace a file of that name"), "checkbox", "yes"),
+        Field("replace", _("Replace an existing file of this name"), "checkbox", "yes"),
         message_field(),
         Field(
             "part",
             _("File"),
             "file",
-            hint=_("Up to {limit}.", limit=limit),
+            hint=_("At most {limit}.", limit=limit),
             required=True,
             limit=most,
         ),
     )
     question = _question(
-        call, record, title=_("Add a file"), action=url, submit=_("Add the file"), fields=fields
+        call, record, title=_("Add a file"), action=url, submit=_("Add file"), fields=fields
     )
     return question_view(question, url)
 
@@ -96,8 +100,7 @@ def add(call: Call) -> Response:
     path = path_of(call, upload)
     if not call.field("replace") and path in call.record.paths(call.version):
         raise Conflict(
-            "Version {name} has a file {path} already; take another name, "
-            "or say that it is to be replaced.",
+            "Version {name} already has a file {path}. Choose another name, or replace the file.",
             name=call.version,
             path=path,
         )
@@ -115,7 +118,7 @@ def put(call: Call) -> Response:
     path = call.params["path"]
     tag = _tag_of(call.record, call.version, path)
     if tag and is_known(call.request, tag):
-        raise PreconditionFailed("There is such a file already, and nothing was written.")
+        raise PreconditionFailed("This file already exists; nothing was saved.")
     curator = Curator(call, tag)
     is_new = path not in curator.record.paths(call.version)
     metadata = True if call.request.query.get("metadata") else None
@@ -149,7 +152,7 @@ def rename(call: Call) -> Response:
     """Rename a file of a curated version."""
     path, new_path = call.field("path"), call.field("new_path")
     if not path or not new_path:
-        raise BadRequest("Say which file, and its new name (fields path and new_path).")
+        raise BadRequest("Enter the file and its new name (fields path and new_path).")
     curator = Curator(call)
     curator.rename_file(call.version, path, new_path)
     return changed(call, curator.record, _done(call, curator.record, "file-renamed"))
@@ -166,7 +169,7 @@ def ask_delete(call: Call) -> View:
         record,
         title=_("Delete {path}", path=path),
         action=url,
-        submit=_("Delete the file"),
+        submit=_("Delete file"),
         fields=fields,
         is_danger=True,
     )
@@ -177,7 +180,7 @@ def delete(call: Call) -> Response:
     """Delete a file of a curated version: named by the address, or by the field ``path``."""
     path = call.params.get("path") or call.field("path")
     if not path:
-        raise BadRequest("Say which file (field path).")
+        raise BadRequest("Name the file (field path).")
     curator = Curator(call, _tag_of(call.record, call.version, path))
     curator.delete_file(call.version, path)
     return changed(call, curator.record, _done(call, curator.record, "file-deleted"))

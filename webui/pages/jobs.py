@@ -34,19 +34,19 @@ PROBLEMS = 200
 """Of one job, on one page."""
 
 STATES = {
-    State.QUEUED: "waiting",
-    State.RUNNING: "running",
-    State.PAUSED: "paused",
-    State.DONE: "done",
-    State.FAILED: "failed",
-    State.STOPPED: "stopped",
+    State.QUEUED: "Waiting",
+    State.RUNNING: "Running",
+    State.PAUSED: "Paused",
+    State.DONE: "Finished",
+    State.FAILED: "Failed",
+    State.STOPPED: "Stopped",
 }
 """English texts of the catalogue."""
 ACTIONS = {
     Action.PAUSE: "Pause",
-    Action.RESUME: "Go on",
+    Action.RESUME: "Resume",
     Action.STOP: "Stop",
-    Action.RETRY: "Try again what was not done",
+    Action.RETRY: "Retry failed records",
 }
 
 
@@ -139,7 +139,7 @@ def act(call: Call) -> Response:
     with _sentences():
         job = jobs.ledger.job(call.params["job"])
         if not _may(call, job):
-            sentence = _("This job is begun, paused and stopped by managers.")
+            sentence = _("Only managers may start, pause or stop this job.")
             raise _refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
         try:
             action = Action(call.params["action"])
@@ -156,7 +156,7 @@ def download(call: Call) -> Response:
         job = call.site.jobs.ledger.job(call.params["job"])
         path = _table_of(call, job)
     if not path:
-        raise NotFound("This job made no table, or it is not there any more.")
+        raise NotFound("This job has no table, or the table no longer exists.")
     file = open(path, "rb")  # noqa: SIM115  # closed by whoever sends it
     headers = {"Content-Disposition": f'attachment; filename="{os.path.basename(path)}"'}
     size = os.fstat(file.fileno()).st_size
@@ -191,18 +191,18 @@ def events(call: Call) -> Response:
         raise _refusal(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "busy",
-            _("Too many look on at this moment; ask for the page’s JSON instead."),
+            _("Too many people are watching this job. Request the JSON of this page instead."),
         ) from None
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return Response(200, body, "text/event-stream; charset=utf-8", headers)
 
 
 def state_of(job: Job) -> str:
-    """How a job stands, in words; never that it is well where something failed."""
+    """The state of a job in words, with the number of records that failed."""
     if job.wish:
-        return _("asked to pause") if job.wish == "pause" else _("asked to stop")
+        return _("Pausing") if job.wish == "pause" else _("Stopping")
     if job.state is State.FAILED and not job.sentence and job.problems:
-        return _("ended, and not all was done")
+        return _("Finished, {n} failed", n=f"{job.problems:,}")
     return _(STATES[job.state])
 
 
@@ -262,7 +262,7 @@ def _sentences() -> Iterator[None]:
         raise Conflict(as_sentence(str(error))) from None
     except JobsError as error:
         logger.exception("jobs")
-        sentence = _("The ledger of jobs cannot be used; the log of the server says why.")
+        sentence = _("The list of jobs cannot be read; see the log of the server.")
         raise _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "jobs_unreadable", sentence) from error
 
 

@@ -83,7 +83,7 @@ def change_password(call: Call) -> Response:
     gate.attempts.note(name, call.request.remote_addr)
     if signed_in(gate.silo_path, name, _raw(call, "password")) is None:
         _note_failure(call, name)
-        raise SignInFailed(_("That is not your password; nothing was changed."))
+        raise SignInFailed(_("Wrong password; nothing was changed."))
     gate.attempts.forget(name, call.request.remote_addr)
     try:
         set_password(gate.silo_path, name, _raw(call, "new"))

@@ -111,7 +111,7 @@ def mark(call: Call) -> Response:
     lines = (line.strip() for line in call.field("identifiers").split("\n"))
     named = tuple(silo.resolve(line) for line in lines if line)
     if not named:
-        raise BadRequest("Say which records (field identifiers, one on each line).")
+        raise BadRequest("Enter the records (field identifiers, one per line).")
     if action == "duplicates":
         if not call.field("of"):
             raise BadRequest("Choose the record to keep (field of).")
@@ -125,7 +125,7 @@ def mark(call: Call) -> Response:
         for one in named:
             mark_duplicate(silo, one, None, agent=agent)
     else:
-        raise BadRequest("The mark (field do) is duplicates, distinct or unmark.")
+        raise BadRequest("Unknown mark; choose duplicates, distinct or unmark (field do).")
     _GROUPS.forget(silo)
     if call.wants_json:
         return json_answer({"done": action, "identifiers": list(named)})
@@ -134,5 +134,5 @@ def mark(call: Call) -> Response:
 
 def _start(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise BadRequest("start is a number.")
+        raise BadRequest("The position in the list (start) must be a number.")
     return int(text)

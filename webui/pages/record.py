@@ -20,14 +20,14 @@ from webui.words.texts import counted
 from webui.words.texts import text as _
 
 DONE: Mapping[str, str] = {
-    "cloned": "The copy is made, and is now the record’s current version; change it as you like.",
-    "made": "The version is made; it is empty, and is now the record’s current version.",
-    "renamed": "The version has its new name.",
-    "version-deleted": "The version is deleted.",
-    "edited": "Your changes are saved in this version.",
-    "file-added": "The file is in this version.",
-    "file-renamed": "The file has its new name.",
-    "file-deleted": "The file is deleted from this version.",
+    "cloned": "Copy created. It is now the current version.",
+    "made": "Empty version created. It is now the current version.",
+    "renamed": "Version renamed.",
+    "version-deleted": "Version deleted.",
+    "edited": "Changes saved.",
+    "file-added": "File added to this version.",
+    "file-renamed": "File renamed.",
+    "file-deleted": "File deleted from this version.",
 }
 """What the page says after a change; the address carries the code, never the words."""
 
@@ -100,14 +100,14 @@ def ask_delete(call: Call) -> View:
     question = Question(
         title=_("Delete this record"),
         text=counted(
-            "The record is deleted from this Silo with its one version and all its files.",
-            "The record is deleted from this Silo with its {n} versions and all their files.",
+            "Deletes the record from this Silo with its version and all its files.",
+            "Deletes the record from this Silo with its {n} versions and all their files.",
             len(record.versions),
         )
         + " "
-        + _("A later harvest does not bring it back. This cannot be undone."),
+        + _("Later harvests will not restore it. This cannot be undone."),
         action=urls.delete_record(identifier),
-        submit=_("Delete the record"),
+        submit=_("Delete record"),
         fields=(message_field(),),
         identifier=identifier,
         revision=record.revision,

@@ -22,7 +22,7 @@ MAX_SIZE = 1000
 """For programs; the page offers `PAGE_SIZES`."""
 
 DONE: Mapping[str, str] = {
-    "record-deleted": "The record is deleted; a later harvest does not bring it back.",
+    "record-deleted": "Record deleted. Later harvests will not restore it.",
 }
 _YES_NO = {"": None, "yes": True, "no": False}
 
@@ -54,7 +54,7 @@ class Query:
         """
         for name in ("deleted", "curated", "newer"):
             if fields.get(name, "") not in _YES_NO:
-                raise BadRequest("The filter {name} is yes, no or empty.", name=name)
+                raise BadRequest("The filter {name} must be yes, no or empty.", name=name)
         return cls(
             set_spec=fields.get("set", ""),
             deleted=fields.get("deleted", ""),
@@ -92,7 +92,7 @@ def _limit(text: str) -> int:
     if not text:
         return DEFAULT_SIZE
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
-        raise BadRequest("The page size (limit) is a number from 1 to {most}.", most=MAX_SIZE)
+        raise BadRequest("The page size (limit) must be a number from 1 to {most}.", most=MAX_SIZE)
     return int(text)
 
 
@@ -179,10 +179,10 @@ def create(call: Call) -> Response:
     """Make a record by its identifier (field ``id``), with an empty version 1."""
     identifier = call.field("id")
     if not identifier:
-        raise BadRequest("A record needs an identifier (field id).")
+        raise BadRequest("Enter an identifier (field id).")
     silo = call.site.silo
     if identifier in silo:
-        raise Conflict("There is a record {identifier} already.", identifier=identifier)
+        raise Conflict("Record {identifier} already exists.", identifier=identifier)
     record = silo.get_item(identifier)
     record.sync(agent=call.user.name, message=call.field("message"))
     log_one(silo.path, "new record", record.item_id, "1", agent=call.user.name)

@@ -79,8 +79,8 @@ def show(call: Call) -> View:
 def _order_label(order: str, title: str) -> str:
     """An order by the numbers of a package, in words."""
     if order.startswith("-"):
-        return _("{number}, greatest first", number=_(title))
-    return _("{number}, least first", number=_(title))
+        return _("{number}, highest first", number=_(title))
+    return _("{number}, lowest first", number=_(title))
 
 
 def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchView:

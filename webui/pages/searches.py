@@ -100,7 +100,7 @@ def _selection(call: Call) -> Selection:
     request = SearchRequest.of(parse_pairs(call.field("search").removeprefix("?")))
     given = call.field("identifiers").split()
     if not given and request.is_everything:
-        raise BadRequest(_("Give words or filters to keep, or a list of identifiers."))
+        raise BadRequest(_("Enter search words, filters or a list of identifiers."))
     found = request.selection
     named = tuple(dict.fromkeys(_resolved(call.site, one) for one in given))
     return Selection(found.query, found.filters, named)
@@ -154,7 +154,7 @@ def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...],
 
 def _start(text: str, size: int) -> int:
     if text and not (text.isascii() and text.isdigit()):
-        raise BadRequest("The place in the list (start) is a number.")
+        raise BadRequest("The position in the list (start) must be a number.")
     return min(int(text[:9] or 0), size)
 
 

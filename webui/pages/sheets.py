@@ -91,7 +91,7 @@ def _content(call: Call, limit: int) -> bytes:
     content.seek(0)
     found = content.read(limit + 1)
     if len(found) > limit:
-        raise TooLarge("This file is larger than the {size} allowed here.", size=human_size(limit))
+        raise TooLarge("This file is larger than the limit of {size}.", size=human_size(limit))
     return found
 
 
@@ -138,11 +138,9 @@ def _begun(call: Call, begin: Callable[[Call, JobSpec], Response]) -> Response:
 def _spec(call: Call) -> tuple[JobSpec, str]:
     about, content = staged_uploads.load(call.site, call.params["token"])
     if about["kind"] == "sheet":
-        return sheet_job(
-            read_csv(content), about["title"] or _("Edited in a spreadsheet")
-        ), urls.sheet()
+        return sheet_job(read_csv(content), about["title"] or _("Spreadsheet")), urls.sheet()
     if about["kind"] not in {"premis", "file"}:
-        raise BadRequest("This file was not sent to be attached.")
+        raise BadRequest("This file was not uploaded as an attachment.")
     select = selected(call.site, about["search"]).select
     attachment = Attachment(about["path"], None if about["kind"] == "premis" else content)
     return attach_job(select, attachment), urls.with_search(urls.attach(), about["search"])

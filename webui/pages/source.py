@@ -14,7 +14,7 @@ def show(call: Call) -> View:
     record = call.record
     origin = record.origin(call.version)
     if origin.kind != "harvest":
-        raise NotFound(_("Version {name} was made here; no harvest brought it.", name=call.version))
+        raise NotFound(_("Version {name} was created here, not harvested.", name=call.version))
     prefix = next(iter(origin.prefixes), "")
     prefix_uri = str(call.site.silo.state.get("identifier_uri_prefix") or "")
     found = source_of(call.site.silo.path, record.item_id, origin, prefix, prefix_uri)

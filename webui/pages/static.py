@@ -16,7 +16,7 @@ def show(call: Call) -> Response:
     try:
         content = static_content(name)
     except FileNotFoundError:
-        raise NotFound("There is no such file of the page.") from None
+        raise NotFound("There is no such static file.") from None
     tag = f'"{hashlib.sha256(content).hexdigest()[:12]}"'
     is_versioned = tag[1:-1] in call.request.query
     headers = {"ETag": tag} | ({"Cache-Control": FOR_GOOD} if is_versioned else {})

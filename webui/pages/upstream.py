@@ -34,16 +34,16 @@ LOOKED_AT = 1000
 """Records that are reviewed for a page, where few are of the kind that is asked for."""
 KIND_LABELS: Mapping[Kind, str] = {
     Kind.CONFLICT: "both changed the same fields",
-    Kind.PROPOSED: "proposed, to be accepted",
+    Kind.PROPOSED: "proposal to accept",
     Kind.CLEAN: "merges cleanly",
     Kind.DELETED: "deleted at the source",
-    Kind.UNREADABLE: "cannot be merged by fields",
+    Kind.UNREADABLE: "cannot be merged",
 }
 DONE: Mapping[str, str] = {
-    "accepted": "The proposal is the working copy now; the former one is kept beside it.",
-    "kept": "The curated version stays as it is.",
-    "followed": "The record is again as its source has it; the curated version is kept.",
-    "resolved": "The proposal is made of what you chose; accept it to make it the working copy.",
+    "accepted": "Proposal accepted: it is now the working copy. The previous working copy is kept.",
+    "kept": "The edited version is kept.",
+    "followed": "The source version is now the current version. The edited version is kept.",
+    "resolved": "Merge prepared. Accept the proposal to make it the working copy.",
 }
 """English texts of the catalogue."""
 Choice = tuple[tuple[str, str], ...]
@@ -53,7 +53,7 @@ def show(call: Call) -> View:
     """The records that something is to be decided about."""
     wanted = call.request.query.get("kind", "")
     if wanted and wanted not in set(Kind):
-        raise BadRequest("The kind is one of {known}.", known=", ".join(Kind))
+        raise BadRequest("Unknown kind; choose one of {known}.", known=", ".join(Kind))
     kinds = frozenset([Kind(wanted)]) if wanted else frozenset(Kind)
     after = call.request.query.get("after", "")
     found, last = _queue(call.site.silo, kinds, after)
@@ -99,7 +99,7 @@ def _said(call: Call) -> str:
 
 def propose(call: Call) -> Response:
     """Begin to make a proposal of every record that merges without a question: a job."""
-    title = _("Propose all that merges cleanly")
+    title = _("Propose all clean merges")
     job = call.site.jobs.begin(PROPOSE.name, title, {}, call.user.name)
     note_job(call, job, job.kind)
     location = urls.job(job.job_id)
@@ -148,7 +148,9 @@ def decide(call: Call) -> View | Response:
     """Accept, keep, follow, or resolve (field ``do``); people see what is left to choose."""
     action = call.field("do")
     if action not in _DECISIONS:
-        raise BadRequest("The decision (field do) is one of {known}.", known=", ".join(_DECISIONS))
+        raise BadRequest(
+            "Unknown decision; choose one of {known} (field do).", known=", ".join(_DECISIONS)
+        )
     record = call.record
     revision = expected_revision(call, record.revision)
     if action == "resolve" and not call.wants_json:
@@ -156,7 +158,7 @@ def decide(call: Call) -> View | Response:
         choices = _choices(call, found)
         left = [field_label(one.name) for one in found.conflicts if one.name not in choices]
         if left:
-            fault = _("Choose a side for {fields} as well.", fields=", ".join(left))
+            fault = _("Also choose a value for {fields}.", fields=", ".join(left))
             return _view(call, record, found, fault, 409)
     done = _DECISIONS[action](call, record, revision)
     if call.wants_json:
@@ -199,7 +201,9 @@ def _choices(call: Call, found: Review) -> dict[str, Choice]:
 def _chosen(call: Call, number: str, conflict: Conflict) -> Choice | None:
     """What a form says of a field: a side, or values of one's own; None where nothing."""
     if call.field(f"name-{number}", conflict.name) != conflict.name:
-        raise BadRequest("This form was made for other conflicts; look at the record again.")
+        raise BadRequest(
+            "The conflicts have changed since this form was opened. Reload the record."
+        )
     sides = {"base": conflict.base, "ours": conflict.ours, "theirs": conflict.theirs}
     side = call.field(f"take-{number}")
     if side in sides:

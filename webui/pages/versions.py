@@ -20,11 +20,11 @@ def ask_create(call: Call) -> View:
     question = Question(
         title=_("New version"),
         text=_(
-            "An empty version is made here and becomes the record’s current version. "
-            "To begin with the files of another version, copy that version instead."
+            "Creates an empty version and makes it the current version. To start from the "
+            "files of another version, copy that version instead."
         ),
         action=url,
-        submit=_("Make the version"),
+        submit=_("Create version"),
         fields=(Field("name", _("Name"), required=True), message_field()),
         identifier=record.item_id,
         revision=record.revision,
@@ -48,7 +48,7 @@ def ask_rename(call: Call) -> View:
             call,
             record,
             title=_("Rename version {name}", name=call.version),
-            text=_("The version keeps its files, its date and its place among the versions."),
+            text=_("Files, date and order of the versions stay the same."),
             action=url,
             submit=_("Rename"),
             fields=(
@@ -64,7 +64,7 @@ def rename(call: Call) -> Response:
     """Rename a curated version."""
     name = call.field("name")
     if not name:
-        raise BadRequest("A version needs a name (field name).")
+        raise BadRequest("Enter a name for the version (field name).")
     curator = Curator(call)
     curator.rename_version(call.version, name)
     identifier = curator.record.item_id
@@ -89,7 +89,7 @@ def ask_delete(call: Call) -> View:
             title=_("Delete version {name}", name=call.version),
             text=f"{files} " + _("The record and its other versions stay. This cannot be undone."),
             action=url,
-            submit=_("Delete the version"),
+            submit=_("Delete version"),
             fields=(message_field(),),
             is_danger=True,
         ),

@@ -118,10 +118,12 @@ class Gate:
         try:
             account = signed_in(self.silo_path, name, password)
         except TooBusy:
-            raise Busy("Many people sign in right now; try again.", {"Retry-After": "5"}) from None
+            raise Busy(
+                "Too many people are signing in at the moment. Try again.", {"Retry-After": "5"}
+            ) from None
         if account is None:
             logger.warning("sign-in of %r from %s failed", counted, request.remote_addr)
-            raise SignInFailed("The name or the password is wrong.")
+            raise SignInFailed("Wrong name or password.")
         self.attempts.forget(counted, request.remote_addr)
         self.sessions.end(self.secret_of(request))
         secret = self.sessions.begin(account.name, account.stamp)
@@ -161,7 +163,7 @@ class Gate:
     def _named(self, text: str) -> User:
         account = self._account(text)
         if account is None:
-            raise NotAllowed("You are signed in at the proxy, and have no account in this Silo.")
+            raise NotAllowed("You are signed in at the proxy, but have no account in this Silo.")
         return User(account.name, account.role)
 
     def _account(self, name: str) -> Account | None:
@@ -186,7 +188,7 @@ def require(user: User, needed: Role) -> None:
     if not user.may(Role.VIEWER):
         raise SignInRequired
     raise NotAllowed(
-        "{name} is a {role} here; this needs a {needed}, and nothing was changed.",
+        "This needs the role {needed}; {name} has the role {role}. Nothing was changed.",
         name=user.name,
         role=_(user.role.label),
         needed=_(needed.label),

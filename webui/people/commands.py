@@ -24,31 +24,35 @@ from webui.people.roles import ROLES
 _name = click.argument("name", metavar="NAME")
 _roles = click.Choice(list(ROLES))
 _from_input = click.option(
-    "--password-stdin", is_flag=True, help="Read the password from standard input: its first line."
+    "--password-stdin",
+    is_flag=True,
+    help="Read the password from the first line of standard input.",
 )
 
 
 @click.group(epilog=example("silo user add myrepo ada --role curator", "silo user list myrepo"))
 def user() -> None:
-    """People who sign in to the page of a Silo, and what they may do.
+    """Manage the accounts of a Silo's web page.
 
-    A viewer looks at everything; a curator changes working copies, one or many; a manager
-    deletes records as well, harvests and publishes.
+    A viewer can see everything; a curator can also edit working copies; a manager
+    can also delete records, harvest and export.
     """
 
 
 @user.command(epilog=example("silo user add myrepo ada --role curator"))
 @directory
 @_name
-@click.option("--role", type=_roles, default="viewer", show_default=True, help="What they may do.")
+@click.option(
+    "--role", type=_roles, default="viewer", show_default=True, help="Role of the account."
+)
 @click.option(
     "--no-password",
     is_flag=True,
-    help="Only a trusted proxy signs them in (silo serve --user-header).",
+    help="Sign in only through a trusted proxy (silo serve --user-header).",
 )
 @_from_input
 def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdin: bool) -> None:
-    """Make an account; the password is asked for, and only its hash is kept."""
+    """Create an account; asks for the password and stores only its hash."""
     if no_password and password_stdin:
         fail("--no-password and --password-stdin exclude each other")
     with _sentences(), open_silo(silo_dir) as silo:
@@ -61,7 +65,7 @@ def add(*, silo_dir: str, name: str, role: str, no_password: bool, password_stdi
 @directory
 @as_json
 def list_users(*, silo_dir: str, as_json: bool) -> None:
-    """List the accounts: name, role, when made, and how they sign in."""
+    """List the accounts: name, role, creation date and sign-in method."""
     with _sentences(), open_silo(silo_dir) as silo:
         found = list(accounts(silo.path))
     lines = [
@@ -85,7 +89,7 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
 @_name
 @_from_input
 def passwd(*, silo_dir: str, name: str, password_stdin: bool) -> None:
-    """Give an account another password; its sessions end."""
+    """Change the password of an account and end its sessions."""
     with _sentences(), open_silo(silo_dir) as silo:
         account = load_account(silo.path, name)  # before a password is typed in vain
         set_password(silo.path, name, _password(from_input=password_stdin))
@@ -97,7 +101,7 @@ def passwd(*, silo_dir: str, name: str, password_stdin: bool) -> None:
 @_name
 @click.argument("role", type=_roles)
 def role(*, silo_dir: str, name: str, role: str) -> None:
-    """Give an account another role, from its next request on."""
+    """Change the role of an account."""
     with _sentences(), open_silo(silo_dir) as silo:
         account = set_role(silo.path, name, role_of(role))
     click.echo(f"{account.name} is a {account.role.label} here now.")
@@ -107,7 +111,7 @@ def role(*, silo_dir: str, name: str, role: str) -> None:
 @directory
 @_name
 def remove(*, silo_dir: str, name: str) -> None:
-    """Remove an account; what it changed stays under its name."""
+    """Delete an account; its changes keep its name."""
     with _sentences(), open_silo(silo_dir) as silo:
         removed = remove_account(silo.path, name)
     click.echo(f"{removed} has no account here any more, and is signed out.")

@@ -32,8 +32,8 @@ class TooManyAttempts(WebError):
         minutes = -(-whole // 60)
         super().__init__(
             counted(
-                "There were too many tries to sign in; try again in {n} minute.",
-                "There were too many tries to sign in; try again in {n} minutes.",
+                "Too many attempts to sign in. Try again in {n} minute.",
+                "Too many attempts to sign in. Try again in {n} minutes.",
                 minutes,
             ),
             {"Retry-After": str(whole)},

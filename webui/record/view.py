@@ -109,7 +109,7 @@ class VersionView:
         """Where it came from, in words."""
         if self.kind == "harvest":
             return _("harvested")
-        return _("made from version {name}", name=self.of) if self.of else _("made here")
+        return _("copied from version {name}", name=self.of) if self.of else _("created here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
         fault = _("a link that leads nowhere ({target})", target=error.target)
         return FileView(path, None, None, False, url, fault=fault)
     except FileNotInVersion:
-        return FileView(path, None, None, False, url, fault=_("missing on the disk"))
+        return FileView(path, None, None, False, url, fault=_("missing on disk"))
     except FileUnreadable as error:
         return FileView(path, None, None, False, url, fault=error.reason)
     kind = downloads.content_type(path, beginning, metadata=info.is_metadata)

@@ -35,9 +35,9 @@ class Chosen:
     def said(self) -> str:
         """What is selected, in words."""
         if self.select.is_everything:
-            return _("All records of this Silo: {n}", n=f"{self.count:,}")
+            return _("All {n} records of this Silo", n=f"{self.count:,}")
         if self.select.identifiers and not self.url:
-            return counted("{n} record of a list", "{n} records of a list", self.count)
+            return counted("{n} listed record", "{n} listed records", self.count)
         return counted("{n} record found", "{n} records found", self.count)
 
 

@@ -230,11 +230,11 @@ def _way_back(cursors: Iterable[str]) -> tuple[str, ...]:
 def _filter(pair: Pair) -> Pair:
     name, value = pair
     if name in FLAGS and value not in _TRUTH:
-        raise BadRequest("The filter {name} is true or false.", name=name)
+        raise BadRequest("The filter {name} must be true or false.", name=name)
     if name not in (*FLAGS, *_VALUED, *contributed_names()):
         known = ", ".join((*_VALUED, *FLAGS, *contributed_names()))
         raise BadRequest(
-            "A search has no field {name}; its filters are {known}.", name=name[:50], known=known
+            "There is no filter {name}; choose from {known}.", name=name[:50], known=known
         )
     return name, value
 
@@ -242,7 +242,7 @@ def _filter(pair: Pair) -> Pair:
 def _sort(text: str) -> str:
     if text and text not in SORTS and text not in contributed_orders():
         known = ", ".join((*SORTS, *contributed_orders()))
-        raise BadRequest("The order (sort) is one of {known}.", known=known)
+        raise BadRequest("Unknown order; choose one of {known} (sort).", known=known)
     return text
 
 
@@ -259,22 +259,20 @@ def page_size(text: str, default: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MAX_SIZE:
-        raise BadRequest("The page size (limit) is a number from 1 to {most}.", most=MAX_SIZE)
+        raise BadRequest("The page size (limit) must be a number from 1 to {most}.", most=MAX_SIZE)
     return int(text)
 
 
 def _large(name: str) -> str:
     if name not in LARGE_FIELDS:
-        raise BadRequest(
-            "Facets on demand (open) are among {known}.", known=", ".join(LARGE_FIELDS)
-        )
+        raise BadRequest("Choose facets from {known} (open).", known=", ".join(LARGE_FIELDS))
     return name
 
 
 FACET_LABELS: Mapping[str, str] = {one.name: one.title for one in OWN}
 """English texts of the catalogue."""
 SORT_LABELS: Mapping[str, str] = {
-    "": "Best first",
+    "": "Best quality first",
     "relevance": "Relevance",
     "newest": "Newest first",
     "oldest": "Oldest first",

@@ -41,5 +41,5 @@
 % endfor
 </ul>
 % else:
-<section class="empty"><h2>${_("Nothing was changed that fits")}</h2></section>
+<section class="empty"><h2>${_("No matching activity")}</h2></section>
 % endif

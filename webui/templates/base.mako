@@ -25,7 +25,7 @@ ${self.head()}\
 % endif
     <a class="brand" href="${urls.records()}" dir="auto">${site_name}</a>
 % if user.name:
-    <nav aria-label="${_('Main')}">
+    <nav aria-label="${_('Main menu')}">
       <ul>
 % for entry in navigation:
 % if user.may(entry.role):

@@ -1,13 +1,13 @@
 <%inherit file="base.mako"/>
 <%namespace name="previews" file="preview.mako"/>
-<%def name="title()">${_("Change many records")}</%def>
+<%def name="title()">${_("Batch edit")}</%def>
 <div class="heading">
-  <h1>${_("Change many records")}</h1>
-  <p class="count"><a href="${urls.rules()}">${_("Kept rules")}</a> · <a href="${urls.bulk_jobs()}">${_("Changes made")}</a></p>
+  <h1>${_("Batch edit")}</h1>
+  <p class="count"><a href="${urls.rules()}">${_("Rules")}</a> · <a href="${urls.bulk_jobs()}">${_("Batch edits")}</a></p>
 </div>
-<p class="hint">${_("Working copies are written only: what was harvested stays, and every change can be undone.")}
-<a href="${urls.with_search(urls.sheet(), form.search)}">${_("Edit in a spreadsheet instead")}</a> ·
-<a href="${urls.with_search(urls.attach(), form.search)}">${_("Attach a file to each")}</a></p>
+<p class="hint">${_("Only working copies are changed. Every batch edit can be undone.")}
+<a href="${urls.with_search(urls.sheet(), form.search)}">${_("Edit in a spreadsheet")}</a> ·
+<a href="${urls.with_search(urls.attach(), form.search)}">${_("Attach a file")}</a></p>
 % if fault:
 <p class="note fault" role="alert" dir="auto">${fault}</p>
 % endif
@@ -22,9 +22,9 @@ ${previews.preview(found)}
     <legend>${_("Records")}</legend>
 ${previews.chosen(chosen)}
     <details${" open" if form.identifiers else ""}>
-      <summary>${_("Only these identifiers")}</summary>
+      <summary>${_("List of identifiers")}</summary>
       <p>
-        <label for="identifiers">${_("Identifiers, one on each line")}</label>
+        <label for="identifiers">${_("One identifier per line")}</label>
         <textarea id="identifiers" name="identifiers" rows="5" dir="ltr" spellcheck="false">
 ${form.identifiers}</textarea>
       </p>
@@ -48,11 +48,11 @@ ${one_change(number, change)}
     </p>
   </fieldset>
   <fieldset class="card">
-    <legend>${_("State, file, and keeping")}</legend>
+    <legend>${_("Options")}</legend>
     <p>
-      <label for="state">${_("The working copies become")}</label>
+      <label for="state">${_("Set status")}</label>
       <select id="state" name="state">
-        <option value="">${_("what they are")}</option>
+        <option value="">${_("leave unchanged")}</option>
 % for one in states:
         <option value="${one}"${" selected" if one == form.state else ""}>${one}</option>
 % endfor
@@ -61,26 +61,26 @@ ${one_change(number, change)}
     <p>
       <label for="file">${_("Metadata file")}</label>
       <input id="file" name="file" type="text" value="${form.file}" autocomplete="off" spellcheck="false" aria-describedby="file-hint">
-      <small id="file-hint">${_("Empty: oai_dc, else the first with flat fields.")}</small>
+      <small id="file-hint">${_("Leave empty for oai_dc, or else the first file with flat fields.")}</small>
     </p>
     <p>
-      <label for="title">${_("What this is for")}</label>
+      <label for="title">${_("Title")}</label>
       <input id="title" name="title" type="text" value="${form.title}" autocomplete="off" dir="auto">
     </p>
     <p>
-      <label for="name">${_("Keep as rule, named")}</label>
+      <label for="name">${_("Name of the rule")}</label>
       <input id="name" name="name" type="text" value="${form.name}" autocomplete="off" spellcheck="false">
     </p>
     <p class="tick">
       <input id="keep" name="keep" type="checkbox" value="yes"${" checked" if form.keep else ""}>
-      <label for="keep">${_("Apply it to what later harvests bring, too")}</label>
+      <label for="keep">${_("Also apply after future harvests")}</label>
     </p>
-    <p class="act"><button class="quiet" name="do" value="keep">${_("Keep the rule")}</button></p>
+    <p class="act"><button class="quiet" name="do" value="keep">${_("Save as rule")}</button></p>
   </fieldset>
   <fieldset class="card save">
-    <legend>${_("Do it")}</legend>
+    <legend>${_("Apply")}</legend>
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
     <p class="act"><button name="do" value="preview">${_("Preview")}</button>
@@ -106,7 +106,7 @@ ${one_change(number, change)}
 % for one in kind.inputs:
 ${one_input(f"change-{number}-{one.name}", one, change.get(one.name, ""), number)}
 % endfor
-    <p class="act"><button class="quiet" name="do" value="remove-${number}" formnovalidate>${_("Take this change out")}<span class="unseen"> (${number + 1})</span></button></p>
+    <p class="act"><button class="quiet" name="do" value="remove-${number}" formnovalidate>${_("Remove this change")}<span class="unseen"> (${number + 1})</span></button></p>
   </fieldset>
 </%def>
 <%def name="one_input(id, one, value, number)">

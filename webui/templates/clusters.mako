@@ -4,7 +4,7 @@
   <h1>${_("Clusters")}</h1>
   <p class="count" role="status">${counted("{n} cluster", "{n} clusters", total)}</p>
 </div>
-<p class="hint">${_("Values of a field that are likely one, written differently. Merging them makes a rule, which you preview before anything is changed.")}</p>
+<p class="hint">${_("Probable variants of one value. Merge them into a rule, and preview it before you apply it.")}</p>
 <form class="search" action="${urls.clusters()}" method="get" aria-label="${_('Find clusters')}">
   <p>
     <label for="field">${_("Field")}</label>
@@ -15,7 +15,7 @@
     </select>
   </p>
   <p>
-    <label for="method">${_("Alike are")}</label>
+    <label for="method">${_("Method")}</label>
     <select id="method" name="method">
 % for name, label in methods:
       <option value="${name}"${" selected" if name == method else ""}>${label}</option>
@@ -23,7 +23,7 @@
     </select>
   </p>
   <p>
-    <label for="distance">${_("Letters apart, at most")}</label>
+    <label for="distance">${_("Maximum difference")}</label>
     <select id="distance" name="distance">
 % for number in (1, 2, 3):
       <option value="${number}"${" selected" if number == distance else ""}>${number}</option>
@@ -45,7 +45,7 @@
 % if may_change:
     <p class="tick">
       <input id="use-${number}" name="use-${number}" type="checkbox" value="yes">
-      <label for="use-${number}">${_("Merge these")}<span class="unseen"> ${one.values[0][0]}</span></label>
+      <label for="use-${number}">${_("Merge")}<span class="unseen"> ${one.values[0][0]}</span></label>
     </p>
 % endif
     <ul class="plain">
@@ -69,14 +69,14 @@
     </ul>
 % if may_change:
     <p>
-      <label for="to-${number}">${_("All become")}</label>
+      <label for="to-${number}">${_("Merge into")}</label>
       <input id="to-${number}" name="to-${number}" type="text" value="${one.values[0][0]}" dir="auto" autocomplete="off">
     </p>
 % endif
   </fieldset>
 % endfor
 % if may_change:
-  <p class="act"><button type="submit">${_("Make a rule of the merges")}</button></p>
+  <p class="act"><button type="submit">${_("Create rule")}</button></p>
 </form>
 % else:
 </div>
@@ -85,5 +85,5 @@
 <nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
 % endif
 % else:
-<section class="empty"><h2>${_("No cluster")}</h2><p>${_("No two values of this field are alike in this way.")}</p></section>
+<section class="empty"><h2>${_("No clusters")}</h2><p>${_("This method finds no variants in this field.")}</p></section>
 % endif

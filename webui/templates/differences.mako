@@ -13,7 +13,7 @@ ${choice("after", _("After"), found.after)}
   <p class="act"><button type="submit">${_("Compare")}</button></p>
 </form>
 % if not found:
-<section class="empty"><h2>${_("No difference")}</h2><p>${_("Both versions have the same files with the same content.")}</p></section>
+<section class="empty"><h2>${_("No differences")}</h2><p>${_("Both versions have the same files with the same content.")}</p></section>
 % endif
 % for file in found.files:
 <section class="compared-file" aria-labelledby="file-${loop.index}">
@@ -21,7 +21,7 @@ ${choice("after", _("After"), found.after)}
 % if file.fields:
 ${compared.fields(file)}
 % elif file.difference.form == "xml":
-  <p class="empty-line">${_("Its fields say the same.")}</p>
+  <p class="empty-line">${_("The fields are identical.")}</p>
 % endif
 % if file.lines:
   <details${lists.opened(not file.fields)}>
@@ -29,9 +29,9 @@ ${compared.fields(file)}
 ${compared.lines(file)}
   </details>
 % elif file.difference.form == "xml":
-  <p class="empty-line">${_("The XML says the same and is written otherwise.")}</p>
+  <p class="empty-line">${_("The content is identical; only the XML formatting differs.")}</p>
 % elif file.difference.form in ("binary", "large"):
-  <p class="empty-line">${_("Compared by size and digest only.")}</p>
+  <p class="empty-line">${_("Compared only by size and checksum.")}</p>
 % endif
 % if file.difference.change == "changed":
   <p class="hint">${human_size(file.difference.before.size)} → ${human_size(file.difference.after.size)}</p>

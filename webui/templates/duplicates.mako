@@ -1,12 +1,12 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%def name="title()">${_("Likely duplicates")}</%def>
+<%def name="title()">${_("Probable duplicates")}</%def>
 <p class="crumbs"><a href="${urls.quality()}">← ${_("Quality")}</a></p>
 <div class="heading">
-  <h1>${_("Likely duplicates")}</h1>
+  <h1>${_("Probable duplicates")}</h1>
   <p class="count" role="status">${counted("{n} group", "{n} groups", total)}</p>
 </div>
-<p class="hint">${_("Records with the same title, year and first creator. A mark says what a person found; nothing is rewritten or removed.")}</p>
+<p class="hint">${_("Records with the same title, year and first creator. Marking changes no metadata.")}</p>
 % for number, group in groups:
 % if may_change:
 ${mark(number, group)}
@@ -22,7 +22,7 @@ ${mark(number, group)}
 % endif
 % endfor
 % if not groups:
-<section class="empty"><h2>${_("None")}</h2><p>${_("No two records look alike, but for those that are marked.")}</p></section>
+<section class="empty"><h2>${_("None")}</h2><p>${_("No probable duplicates, apart from those that are marked.")}</p></section>
 % endif
 % if next_url:
 <nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
@@ -37,7 +37,7 @@ ${mark(number, group)}
 % if may_change:
       <form class="inline" action="${urls.duplicates()}" method="post">
         <input type="hidden" name="identifiers" value="${one['identifier']}">
-        <button class="quiet" name="do" value="unmark">${_("Take the mark back")}<span class="unseen"> (${one["identifier"]})</span></button>
+        <button class="quiet" name="do" value="unmark">${_("Remove mark")}<span class="unseen"> (${one["identifier"]})</span></button>
       </form>
 % endif
     </li>
@@ -51,18 +51,18 @@ ${mark(number, group)}
     <legend>${number + 1}. <span dir="auto">${group[0]["title"]}</span></legend>
     <textarea hidden name="identifiers" aria-hidden="true" tabindex="-1">
 ${"\n".join(one["identifier"] for one in group)}</textarea>
-    <p>${_("Which is to be kept?")}</p>
+    <p>${_("Which record do you want to keep?")}</p>
     <ul class="plain">
 % for place, one in enumerate(group):
       <li class="tick">
         <input id="of-${number}-${place}" type="radio" name="of" value="${one['identifier']}"${" checked" if place == 0 else ""}>
         <label for="of-${number}-${place}"><span class="id">${one["identifier"]}</span> ${parts.date(one["date"])}</label>
-        <a href="${urls.record(one['identifier'])}">${_("Look")}<span class="unseen"> ${one["identifier"]}</span></a>
+        <a href="${urls.record(one['identifier'])}">${_("Show")}<span class="unseen"> ${one["identifier"]}</span></a>
       </li>
 % endfor
     </ul>
-    <p class="act"><button name="do" value="duplicates">${_("The others are duplicates of it")}<span class="unseen"> (${number + 1})</span></button>
-      <button class="quiet" name="do" value="distinct">${_("They are not the same")}<span class="unseen"> (${number + 1})</span></button></p>
+    <p class="act"><button name="do" value="duplicates">${_("Mark the others as duplicates")}<span class="unseen"> (${number + 1})</span></button>
+      <button class="quiet" name="do" value="distinct">${_("Mark as distinct")}<span class="unseen"> (${number + 1})</span></button></p>
   </fieldset>
 </form>
 </%def>

@@ -3,7 +3,7 @@
 <%def name="title()">${_("Edit the description")}</%def>
 <p class="crumbs"><a href="${urls.version(identifier, version)}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
 % if done:
-${parts.done(_("The working copy is made; what was harvested stays as it is."))}
+${parts.done(_("Working copy created. The harvested version does not change."))}
 % endif
 <div class="heading">
   <h1>${_("Edit the description")}</h1>
@@ -12,18 +12,18 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
 
 % if is_conflict:
 <section class="card conflict" role="alert" aria-labelledby="conflict">
-  <h2 id="conflict">${_("Somebody changed this record meanwhile")}</h2>
-  <p>${_("Nothing of yours was stored yet. The form below holds both changes; where both changed a field, it holds yours. Look at it, then save.")}</p>
-  <div class="scroll" tabindex="0" role="region" aria-label="${_('Three sides of each field')}">
+  <h2 id="conflict">${_("This record was changed in the meantime")}</h2>
+  <p>${_("Your change is not saved yet. The form below has both changes; where both changed the same field, it has yours. Check it, then save.")}</p>
+  <div class="scroll" tabindex="0" role="region" aria-label="${_('Three versions of each field')}">
   <table class="three">
-    <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("In this form")}</th><th scope="col">${_("There now")}</th></tr></thead>
+    <thead><tr><th scope="col">${_("Field")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("In this form")}</th><th scope="col">${_("Now")}</th></tr></thead>
     <tbody>
 % for row in form.differing():
       <tr>
         <th scope="row">${field_label(row.name)}</th>
-        <td>${side(row.base)}<button form="description" class="quiet" name="do" value="base-${row.name}">${_("Take this")}<span class="unseen"> (${field_label(row.name)}, ${_("before")})</span></button></td>
+        <td>${side(row.base)}<button form="description" class="quiet" name="do" value="base-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("before")})</span></button></td>
         <td>${side(row.ours)}</td>
-        <td>${side(row.theirs)}<button form="description" class="quiet" name="do" value="theirs-${row.name}">${_("Take this")}<span class="unseen"> (${field_label(row.name)}, ${_("there now")})</span></button></td>
+        <td>${side(row.theirs)}<button form="description" class="quiet" name="do" value="theirs-${row.name}">${_("Use this")}<span class="unseen"> (${field_label(row.name)}, ${_("now")})</span></button></td>
       </tr>
 % endfor
     </tbody>
@@ -33,7 +33,7 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
 % endif
 
 % if asks_title:
-<p class="note fault" role="alert">${_("The record would have no title, and nothing was stored. Give it one, or save it without.")}</p>
+<p class="note fault" role="alert">${_("The record would have no title, so nothing was saved. Add a title, or save without one.")}</p>
 % endif
 <form id="description" class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}">
   <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
@@ -77,16 +77,16 @@ ${parts.done(_("The working copy is made; what was harvested stays as it is."))}
   <fieldset class="card save">
     <legend>${_("Save")}</legend>
     <p>
-      <label for="state">${_("State of this version")}</label>
+      <label for="state">${_("Status of this version")}</label>
       <select id="state" name="state">
-        <option value="">${_("nothing said")}</option>
+        <option value="">${_("not set")}</option>
 % for one in states:
         <option value="${one}"${" selected" if one == state else ""}>${one}</option>
 % endfor
       </select>
     </p>
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
 % if asks_title:

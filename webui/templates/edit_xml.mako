@@ -8,28 +8,28 @@
 
 % if is_conflict:
 <section class="card conflict" role="alert" aria-labelledby="conflict">
-  <h2 id="conflict">${_("Somebody changed this file meanwhile")}</h2>
-  <p>${_("Nothing of yours was stored yet. Below is your text; put into it what you want to keep of the other change. Saving then replaces what is there now.")}</p>
+  <h2 id="conflict">${_("This file was changed in the meantime")}</h2>
+  <p>${_("Your change is not saved yet. Add what you want to keep of the other change to your text below, then save it.")}</p>
   <h3>${_("The other change")}</h3>
 ${difference(theirs, _("The other change"))}
   <h3>${_("Your change")}</h3>
 ${difference(ours, _("Your change"))}
   <details>
-    <summary>${_("The file as it is now")}</summary>
-    <pre tabindex="0" dir="ltr" aria-label="${_('The file as it is now')}"><code>${edited.now}</code></pre>
+    <summary>${_("The current file")}</summary>
+    <pre tabindex="0" dir="ltr" aria-label="${_('The current file')}"><code>${edited.now}</code></pre>
   </details>
 </section>
 % endif
 
 % if edited.messages:
 <section class="card conflict" role="alert" aria-labelledby="wrong">
-  <h2 id="wrong">${_("This is no well-formed XML, and was not stored") if edited.is_refused else _("This is against its schema")}</h2>
+  <h2 id="wrong">${_("Not saved, because the XML is not well-formed") if edited.is_refused else _("Schema errors")}</h2>
   <ul class="plain">
 % for one in edited.messages:
     <li><a href="#line-${one.line}">${_("Line {n}", n=one.line)}</a>: ${one.text}</li>
 % endfor
   </ul>
-  <div class="lines" tabindex="0" role="region" aria-label="${_('The lines concerned')}">
+  <div class="lines" tabindex="0" role="region" aria-label="${_('The lines with errors')}">
   <ol>
 % for number, line in numbered:
 % if any(abs(number - one.line) <= 1 for one in edited.messages):
@@ -54,11 +54,11 @@ ${edited.text}</textarea>
 % if edited.messages and not edited.is_refused:
     <p class="tick">
       <input id="anyway" name="anyway" type="checkbox" value="yes">
-      <label for="anyway">${_("Save although it is against its schema")}</label>
+      <label for="anyway">${_("Save despite schema errors")}</label>
     </p>
 % endif
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
     <p class="act"><button name="do" value="save">${_("Save")}</button>

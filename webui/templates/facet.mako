@@ -5,16 +5,16 @@
 <div class="heading">
   <h1>${label}</h1>
 % if field in ("subject", "creator", "type", "publisher", "language"):
-  <p class="count"><a href="${urls.with_query(urls.clusters(), {'field': field})}">${_("Values that are likely one")}</a></p>
+  <p class="count"><a href="${urls.with_query(urls.clusters(), {'field': field})}">${_("Probable variants")}</a></p>
 % endif
 </div>
 <form class="search" action="${urls.search()}/values" method="get" aria-label="${_('Find a value')}">
   <input type="hidden" name="field" value="${field}">
 ${lists.hidden(request.pairs)}
   <p class="words">
-    <label for="match">${_("Value holds")}</label>
+    <label for="match">${_("Value contains")}</label>
     <input id="match" name="match" type="search" value="${match}" autocomplete="off" dir="auto">
-    <small>${_("Without case and accents; several words in any order.")}</small>
+    <small>${_("Ignores case and accents. Several words match in any order.")}</small>
   </p>
   <p class="act"><button type="submit">${_("Find")}</button></p>
 </form>
@@ -23,8 +23,8 @@ ${lists.hidden(request.pairs)}
 ${lists.choices(choices)}
 </div>
 % if has_more:
-<p class="hint">${_("These are the most frequent; type something to see others.")}</p>
+<p class="hint">${_("These are the most frequent values. Type to find others.")}</p>
 % endif
 % else:
-<section class="empty"><h2>${_("No such value")}</h2><p>${_("None of the records found has a value like this.")}</p></section>
+<section class="empty"><h2>${_("No matching values")}</h2><p>${_("None of these records has a matching value.")}</p></section>
 % endif

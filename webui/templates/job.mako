@@ -23,22 +23,22 @@
 % endif
 % if not job.is_over:
 <section class="job" data-job="${url}" data-state="${job.state.value}">
-  <p><progress id="job-progress" aria-label="${_('How far the job is')}"${bar()}></progress>
+  <p><progress id="job-progress" aria-label="${_('Progress of the job')}"${bar()}></progress>
   <span id="job-share">${share}</span></p>
-  <p><a href="${url}">${_("Look again")}</a>
+  <p><a href="${url}">${_("Refresh")}</a>
 % if refresh:
-  · <a href="${url}">${_("Stop looking again by itself")}</a>
+  · <a href="${url}">${_("Stop refreshing")}</a>
 % else:
-  <noscript>· <a href="${url}?every=5">${_("Look again every 5 seconds")}</a></noscript>
+  <noscript>· <a href="${url}?every=5">${_("Refresh every 5 seconds")}</a></noscript>
 % endif
   </p>
 </section>
 % endif
 % if change_url:
-<p><a href="${change_url}">${_("What was found, and doing it") if is_preview else _("The records that this changed")}</a></p>
+<p><a href="${change_url}">${_("Show the preview") if is_preview else _("Changed records")}</a></p>
 % endif
 % if download:
-<p><a class="button filled" href="${download}" download>${_("Get the table")}</a></p>
+<p><a class="button filled" href="${download}" download>${_("Download table")}</a></p>
 % endif
 % for action, label in actions:
 <form class="inline" action="${url}/${action}" method="post">
@@ -53,7 +53,7 @@
 % endif
 % if problems:
 <section>
-  <h2>${_("Not done")} <span class="badge">${f"{job.problems:,}"}</span></h2>
+  <h2>${_("Failed")} <span class="badge">${f"{job.problems:,}"}</span></h2>
   <ul class="plain">
 % for number, one in problems:
     <li>\
@@ -64,7 +64,7 @@
 % endfor
   </ul>
 % if following:
-  <p><a href="${following}">${_("More of them")}</a></p>
+  <p><a href="${following}">${_("More")}</a></p>
 % endif
 </section>
 % endif

@@ -1,12 +1,12 @@
 <%inherit file="base.mako"/>
-<%def name="title()">${_("Begin a job")}</%def>
+<%def name="title()">${_("New job")}</%def>
 <p class="crumbs"><a href="${urls.jobs()}">← ${_("Jobs")}</a></p>
-<h1>${_("Begin a job")}</h1>
-<p>${_("A job goes on when this page is closed, and after a restart.")} ${_("To change many records, search for them first.")}</p>
+<h1>${_("New job")}</h1>
+<p>${_("A job continues when you close this page, and after a restart of the server.")} ${_("To edit many records, search for them first.")}</p>
 % if base_url:
 <article class="question">
   <h2>${_("Update")}</h2>
-  <p>${_("Get what changed in {url} since the last harvest.", url=base_url)}</p>
+  <p>${_("Harvests what has changed in {url} since the last complete harvest.", url=base_url)}</p>
   <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="update">
     <p class="act"><button type="submit">${_("Update")}</button></p>
@@ -17,15 +17,15 @@
   <h2>${_("Harvest")}</h2>
   <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="harvest">
-    <p><label for="url">${_("Address of the repository")}</label>
+    <p><label for="url">${_("Base URL of the repository")}</label>
     <input id="url" name="url" type="url" value="${base_url}" required aria-describedby="url-hint" spellcheck="false">
-    <small id="url-hint">${_("Its OAI-PMH base URL, such as https://eprints.example.org/cgi/oai2")}</small></p>
+    <small id="url-hint">${_("For example https://eprints.example.org/cgi/oai2")}</small></p>
     <p><label for="prefixes">${_("Formats")}</label>
     <input id="prefixes" name="prefixes" value="oai_dc" required aria-describedby="prefixes-hint" spellcheck="false">
-    <small id="prefixes-hint">${_("Metadata prefixes, separated by blanks.")}</small></p>
+    <small id="prefixes-hint">${_("Metadata prefixes, separated by spaces.")}</small></p>
     <p><label for="set">${_("Set")}</label>
     <input id="set" name="set" aria-describedby="set-hint" spellcheck="false">
-    <small id="set-hint">${_("Its setSpec; empty: all records.")}</small></p>
+    <small id="set-hint">${_("A setSpec. Leave empty for all records.")}</small></p>
     <p><label for="from">${_("From")}</label>
     <input id="from" name="from" type="date"></p>
     <p><label for="until">${_("Until")}</label>
@@ -85,20 +85,20 @@ ${query_field(id + "-query")}
 % endfor
 <article class="question">
   <h2>${_("Audit")}</h2>
-  <p>${_("Compare the disk with what the records say of themselves; nothing is changed.")}</p>
+  <p>${_("Compares the files on disk with the manifests of the records. Changes nothing.")}</p>
   <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="audit">
-    <p><label for="share">${_("Read byte for byte, in percent of the records")}</label>
+    <p><label for="share">${_("Records to checksum (%)")}</label>
     <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="100" required></p>
     <p class="act"><button type="submit">${_("Audit")}</button></p>
   </form>
 </article>
 <article class="question">
-  <h2>${_("Index anew")}</h2>
-  <p>${_("Needed only after files were changed by other means.")}</p>
+  <h2>${_("Rebuild the index")}</h2>
+  <p>${_("Needed only if files were changed by other software.")}</p>
   <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="reindex">
-    <p class="act"><button type="submit">${_("Index anew")}</button></p>
+    <p class="act"><button type="submit">${_("Rebuild the index")}</button></p>
   </form>
 </article>
 <%def name="name_field(id, hint)">
@@ -115,7 +115,7 @@ ${query_field(id + "-query")}
     </select></p>
 </%def>
 <%def name="query_field(id)">
-    <p><label for="${id}">${_("Only what this search finds")}</label>
+    <p><label for="${id}">${_("Only records that match this search")}</label>
     <input id="${id}" name="query" type="search" dir="auto"></p>
 </%def>
 <%def name="own_field(id, field, choices)">
@@ -136,7 +136,7 @@ ${query_field(id + "-query")}
 % if field.default:
     <small id="${own}-hint">${_("Separated by blanks; empty: {fields}.", fields=field.default)}</small></p>
 % else:
-    <small id="${own}-hint">${_("Separated by blanks.")}</small></p>
+    <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
 % endif
 % else:
     <input id="${own}" name="${field.name}" type="${"number" if field.input == "number" else "text"}" value="${field.default}"${" step=any" if field.input == "number" else ""}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false">

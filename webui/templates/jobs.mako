@@ -4,7 +4,7 @@
 <div class="heading">
   <h1>${_("Jobs")}</h1>
 % if may_begin:
-  <p><a class="button filled" href="${urls.new_job()}">${_("Begin a job")}</a></p>
+  <p><a class="button filled" href="${urls.new_job()}">${_("New job")}</a></p>
 % endif
 </div>
 % if problem:
@@ -13,7 +13,7 @@
 % if jobs:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Jobs')}">
 <table>
-  <thead><tr><th scope="col">${_("Job")}</th><th scope="col">${_("State")}</th><th scope="col" class="number">${_("Records")}</th><th scope="col" class="number">${_("Not done")}</th><th scope="col">${_("Begun")}</th><th scope="col">${_("By")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Job")}</th><th scope="col">${_("State")}</th><th scope="col" class="number">${_("Records")}</th><th scope="col" class="number">${_("Failed")}</th><th scope="col">${_("Started")}</th><th scope="col">${_("By")}</th></tr></thead>
   <tbody>
 % for job in jobs:
     <tr>
@@ -34,6 +34,6 @@
 % else:
 <section class="empty">
   <h2>${_("No jobs yet")}</h2>
-  <p>${_("Harvests, changes of many records, exports and audits that are begun here are listed with what came of them.")}</p>
+  <p>${_("Harvests, batch edits, exports and audits are listed here with their results.")}</p>
 </section>
 % endif

@@ -35,7 +35,7 @@ ${v.text}\
 </%def>
 
 <%def name="sending()">
-    <p class="sending" role="status" hidden data-too-large="${_('This file is larger than is allowed here; nothing was sent.')}" data-failed="${_('The upload failed; nothing was stored.')}">
+    <p class="sending" role="status" hidden data-too-large="${_('This file is too large; nothing was sent.')}" data-failed="${_('The upload failed; nothing was saved.')}">
       <progress max="1" value="0" aria-label="${_('Sent')}"></progress> <span></span>
     </p>
 </%def>

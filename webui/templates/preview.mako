@@ -4,34 +4,34 @@
 % if found.whole:
 ${counted("Change {n} record", "Change {n} records", found.changed)}\
 % else:
-${_("Change all of them")}\
+${_("Change all records")}\
 % endif
 </%def>
 
 <%def name="all(found)">\
 % if not found.whole:
-<button class="quiet" name="do" value="look">${_("Look at all of them")}</button>\
+<button class="quiet" name="do" value="look">${_("Preview all records")}</button>\
 % endif
 </%def>
 
 <%def name="preview(found)">
 <section class="card" aria-labelledby="preview">
   <h2 id="preview" tabindex="-1">${_("Preview")}</h2>
-  <p role="status">${_("Nothing is written yet.")}</p>
+  <p role="status">${_("Nothing has been changed yet.")}</p>
 % if not found.whole:
-  <p class="note">${_("The first {n} records were looked at; a change concerns all that are selected.", n=f"{found.records:,}")} ${_("Looking at all of them is a job.")}</p>
+  <p class="note">${_("This preview covers the first {n} records; the change applies to all selected records.", n=f"{found.records:,}")} ${_("A complete preview runs as a job.")}</p>
 % endif
 % for remark in found.remarks:
   <p class="note">${remark}</p>
 % endfor
   <ul class="figures">
-    <li><strong>${f"{found.records:,}"}</strong> ${_("looked at")}</li>
+    <li><strong>${f"{found.records:,}"}</strong> ${_("records checked")}</li>
     <li><strong>${f"{found.changed:,}"}</strong> ${_("records change")}</li>
     <li><strong>${f"{found.values:,}"}</strong> ${_("values change")}</li>
-    <li><strong>${f"{found.copies:,}"}</strong> ${_("working copies are made")}</li>
+    <li><strong>${f"{found.copies:,}"}</strong> ${_("working copies will be created")}</li>
   </ul>
 % if found.skipped:
-  <h3>${_("Passed over")}</h3>
+  <h3>${_("Skipped")}</h3>
   <ul class="plain">
 % for reason, number in found.skipped.items():
     <li>${counted("{n} record", "{n} records", number)}: ${reason}</li>
@@ -39,8 +39,8 @@ ${_("Change all of them")}\
   </ul>
 % endif
 % if found.samples:
-  <h3>${_("Some of the changes")}</h3>
-  <div class="scroll" tabindex="0" role="region" aria-label="${_('Some of the changes')}">
+  <h3>${_("Examples")}</h3>
+  <div class="scroll" tabindex="0" role="region" aria-label="${_('Examples')}">
   <table class="three">
     <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th></tr></thead>
     <tbody>
@@ -50,7 +50,7 @@ ${_("Change all of them")}\
         <td>${values(one.before, one.after, "del")}</td>
         <td>${values(one.after, one.before, "ins")}\
 % if one.state:
-<p>${_("State: {state}", state=one.state)}</p>\
+<p>${_("Status: {state}", state=one.state)}</p>\
 % endif
 </td>
       </tr>
@@ -81,7 +81,7 @@ ${text}\
 <%def name="chosen(found)">
 <p class="chosen-records">${found.said}.
 % if found.url:
-<a href="${found.url}">${_("Look at them")}</a>
+<a href="${found.url}">${_("Show")}</a>
 % endif
 </p>
 </%def>

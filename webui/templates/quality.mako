@@ -2,9 +2,9 @@
 <%def name="title()">${_("Quality")}</%def>
 <div class="heading">
   <h1>${_("Quality")}</h1>
-  <p class="count"><a href="${urls.duplicates()}">${_("Likely duplicates")}</a></p>
+  <p class="count"><a href="${urls.duplicates()}">${_("Probable duplicates")}</a></p>
 </div>
-<p class="hint">${_("What a person would want to look at in the descriptions. Nothing is rewritten.")}</p>
+<p class="hint">${_("Probable errors in the metadata. This page changes nothing.")}</p>
 <form class="search" action="${urls.quality()}" method="get" aria-label="${_('Choose a set')}">
   <p>
     <label for="set">${_("Set")}</label>
@@ -33,5 +33,5 @@
 </table>
 </div>
 % else:
-<section class="empty"><h2>${_("Nothing to look at")}</h2><p>${_("No record here has a finding.")}</p></section>
+<section class="empty"><h2>${_("No findings")}</h2><p>${_("No record has a finding.")}</p></section>
 % endif

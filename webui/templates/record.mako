@@ -38,18 +38,18 @@ ${_("The repository deleted this record on {date}.", date=dates.for_people(view.
 ${_("The repository deleted this record.")}
 % endif
 % if view.is_held:
-${_("Its earlier versions are kept here.")}
+${_("This Silo keeps its earlier versions.")}
 % else:
-${_("It was deleted before it was first harvested, so no earlier version is kept here.")}
+${_("It was deleted before the first harvest, so this Silo has no earlier version.")}
 % endif
 </p>
 % endif
 % if view.upstream_newer:
-<p class="note">${_("The source has something newer than what this curated version was made from; the newest harvested version is below, and nothing of yours was changed.")}
-<a href="${urls.upstream(view.identifier)}">${_("Decide what becomes of it")}</a></p>
+<p class="note">${_("The source has changed since this version was edited. The newest harvested version is below; your edits are unchanged.")}
+<a href="${urls.upstream(view.identifier)}">${_("Decide")}</a></p>
 % endif
 % if not shown.is_current:
-<p class="note">${_("You are looking at version {name}.", name=shown.name)} <a href="${current.url}">${_("To the current one, {name}", name=current.name)}</a></p>
+<p class="note">${_("This is version {name}.", name=shown.name)} <a href="${current.url}">${_("Go to the current version, {name}", name=current.name)}</a></p>
 % endif
 
 <div class="columns">
@@ -57,9 +57,9 @@ ${_("It was deleted before it was first harvested, so no earlier version is kept
 
 % if changes is not None:
 <section class="changes" aria-labelledby="changes">
-  <h2 id="changes">${_("Changed against version {name}", name=changes.before)}</h2>
+  <h2 id="changes">${_("Changed since version {name}", name=changes.before)}</h2>
 % if not changes:
-  <p class="empty-line">${_("Nothing yet: this version is as it was harvested.")}</p>
+  <p class="empty-line">${_("Nothing: this version is as harvested.")}</p>
 % endif
 % for file in changes.files:
 % if file.fields:
@@ -90,7 +90,7 @@ ${compared.fields(file)}
 % endfor
   </dl>
 % elif view.deleted and not view.files:
-  <p class="empty-line">${_("Nothing is left to describe in this version.")}</p>
+  <p class="empty-line">${_("This version has no fields to show.")}</p>
 % else:
   <p class="empty-line">${_("No description can be read from the files of this version.")}</p>
 % endif
@@ -136,7 +136,7 @@ ${compared.fields(file)}
 % if shown.curated and user.may(Role.CURATOR):
   <p><a class="button" href="${urls.files(view.identifier, shown.name)}">${_("Add a file")}</a></p>
 % elif not shown.curated:
-  <p class="hint">${_("This version is as harvested and stays so; make a copy to change anything.")}</p>
+  <p class="hint">${_("Harvested versions cannot be changed. Create a copy to edit.")}</p>
 % endif
 </section>
 
@@ -164,7 +164,7 @@ ${parts.xml(xml.pieces, xml.path)}
 <section class="card curate" aria-labelledby="curate">
   <h2 id="curate">${_("Curate")}</h2>
 % if shown.curated:
-  <p>${_("Version {name} is yours to change. What was harvested stays as it is.", name=shown.name)}</p>
+  <p>${_("Version {name} is a working copy; edit it freely. The harvested version does not change.", name=shown.name)}</p>
 % if view.xml:
   <p class="act"><a class="button filled" href="${urls.version(view.identifier, shown.name, 'edit')}">${_("Edit the description")}</a></p>
 % endif
@@ -173,14 +173,14 @@ ${parts.xml(xml.pieces, xml.path)}
 ${clone_form(view, shown, clone_name)}
   </details>
 % elif view.working_copy:
-  <p>${_("There is a working copy of this record.")}</p>
+  <p>${_("This record has a working copy.")}</p>
   <p class="act"><a class="button filled" href="${view.working_copy.url}">${_("Open {name}", name=view.working_copy.name)}</a></p>
   <details>
     <summary>${_("Copy version {name}", name=shown.name)}</summary>
 ${clone_form(view, shown, clone_name)}
   </details>
 % else:
-  <p>${_("Work in a copy; what was harvested stays as it is.")}</p>
+  <p>${_("Create a copy to edit. The harvested version does not change.")}</p>
 % if view.xml and shown.is_current:
   <form action="${urls.record(view.identifier)}/curate" method="post">
     <input type="hidden" name="if_match" value="${view.revision}">
@@ -201,7 +201,7 @@ ${clone_form(view, shown, clone_name)}
     <li><a class="danger" href="${urls.version(view.identifier, shown.name, 'delete')}">${_("Delete version {name}", name=shown.name)}</a></li>
 % endif
 % if user.may(Role.MANAGER):
-    <li><a class="danger" href="${urls.delete_record(view.identifier)}">${_("Delete the record")}</a></li>
+    <li><a class="danger" href="${urls.delete_record(view.identifier)}">${_("Delete record")}</a></li>
 % endif
   </ul>
 </section>
@@ -260,7 +260,7 @@ ${clone_form(view, shown, clone_name)}
 
 % if links:
 <section class="card" aria-labelledby="links">
-  <h2 id="links">${_("Elsewhere")}</h2>
+  <h2 id="links">${_("Links")}</h2>
   <ul class="links">
 % for link in links:
     <li><a href="${link.href}" rel="noopener noreferrer" dir="auto">${link.text}</a></li>
@@ -282,7 +282,7 @@ ${clone_form(view, shown, clone_name)}
 
 % if siblings:
 <section class="card" aria-labelledby="siblings">
-  <h2 id="siblings">${_("Beside it in {set}", set=siblings.name)}</h2>
+  <h2 id="siblings">${_("Neighbouring records in {set}", set=siblings.name)}</h2>
   <ul class="links">
 % for line in siblings.rows:
     <li><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></li>
@@ -302,13 +302,13 @@ ${clone_form(view, shown, clone_name)}
     <input type="hidden" name="if_match" value="${view.revision}">
     <input type="hidden" name="clone_of" value="${shown.name}">
     <p>
-      <label for="name">${_("Copy version {name} to", name=shown.name)}</label>
+      <label for="name">${_("Name of the copy of version {name}", name=shown.name)}</label>
       <input id="name" name="name" type="text" value="${clone_name}" required autocomplete="off" spellcheck="false">
     </p>
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" autocomplete="off">
     </p>
-    <p class="act"><button type="submit">${_("Make the copy")}</button></p>
+    <p class="act"><button type="submit">${_("Create copy")}</button></p>
   </form>
 </%def>

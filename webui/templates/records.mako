@@ -51,26 +51,26 @@ ${choice("newer", _("Updates"), query.newer, (("", _("All")), ("yes", _("Newer a
 % endif
 
 % if page.not_found:
-<p class="note" role="status">${_("There is no record of this identifier, and the list begins where it would stand:")} <bdi class="id">${page.not_found}</bdi>
-<a href="${urls.records()}">${_("Begin at the first record")}</a></p>
+<p class="note" role="status">${_("There is no record with this identifier. The list starts where it would be:")} <bdi class="id">${page.not_found}</bdi>
+<a href="${urls.records()}">${_("Go to the first record")}</a></p>
 % endif
 
 % if page.rows:
 ${lists.rows(page.rows)}
 % elif not page.in_silo:
 <section class="empty">
-  <h2>${_("Nothing here yet")}</h2>
-  <p>${_("Records appear on this page while a repository is being harvested. To begin, give this Silo an OAI-PMH address:")}</p>
+  <h2>${_("No records yet")}</h2>
+  <p>${_("Records appear here as soon as a repository is harvested. To start, harvest an OAI-PMH address:")}</p>
   <pre tabindex="0" aria-label="${_('Command')}"><code>silo harvest https://eprints.example.org/cgi/oai2 DIR -p oai_dc</code></pre>
-  <p>${_("DIR is the directory this page was started for; then load the page again.")}</p>
+  <p>${_("DIR is the directory of this Silo. Reload this page afterwards.")}</p>
 </section>
 % else:
 <section class="empty">
-  <h2>${_("No record here")}</h2>
+  <h2>${_("No record")}</h2>
 % if query.filters:
-  <p>${_("No record fits these filters.")} <a href="${urls.records()}">${_("Show all records")}</a></p>
+  <p>${_("No records match these filters.")} <a href="${urls.records()}">${_("Show all records")}</a></p>
 % else:
-  <p>${_("The list ends before this place.")} <a href="${urls.records()}">${_("Begin at the first record")}</a></p>
+  <p>${_("The list has no more entries.")} <a href="${urls.records()}">${_("Go to the first record")}</a></p>
 % endif
 </section>
 % endif

@@ -2,9 +2,9 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="previews" file="preview.mako"/>
 <%def name="title()">${name}</%def>
-<p class="crumbs"><a href="${urls.rules()}">← ${_("Kept rules")}</a></p>
+<p class="crumbs"><a href="${urls.rules()}">← ${_("Rules")}</a></p>
 % if done:
-${parts.done(_("The rule is kept."))}
+${parts.done(_("Rule saved."))}
 % endif
 <div class="heading"><h1 dir="auto">${rule_set.title or name}</h1><p class="count id">curation/rules/${name}.toml</p></div>
 % if found:
@@ -14,7 +14,7 @@ ${previews.preview(found)}
 % if may_change:
 <form action="${urls.rule(name)}" method="post">
   <p>
-    <label for="message">${_("Why")} <span class="optional">${_("(may stay empty)")}</span></label>
+    <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
   <p class="act"><button name="do" value="test">${_("Preview")}</button>
@@ -24,9 +24,9 @@ ${previews.preview(found)}
 % if found:
     ${previews.all(found)}
 % endif
-    <a class="button" href="${urls.with_query(urls.bulk(), {'rule': name})}">${_("Edit the rule")}</a></p>
+    <a class="button" href="${urls.with_query(urls.bulk(), {'rule': name})}">${_("Edit rule")}</a></p>
 </form>
 <form action="${urls.rule(name)}/delete" method="post">
-  <p class="act danger"><button type="submit">${_("Delete the rule")}</button></p>
+  <p class="act danger"><button type="submit">${_("Delete rule")}</button></p>
 </form>
 % endif

@@ -1,13 +1,13 @@
 <%inherit file="base.mako"/>
-<%def name="title()">${_("Kept rules")}</%def>
+<%def name="title()">${_("Rules")}</%def>
 % if may_change:
-<p class="crumbs"><a href="${urls.bulk()}">← ${_("Change many records")}</a></p>
+<p class="crumbs"><a href="${urls.bulk()}">← ${_("Batch edit")}</a></p>
 % endif
-<div class="heading"><h1>${_("Kept rules")}</h1></div>
+<div class="heading"><h1>${_("Rules")}</h1></div>
 % if lines:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Kept rules')}">
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Rules')}">
 <table>
-  <thead><tr><th scope="col">${_("Rule")}</th><th scope="col">${_("What it is for")}</th><th scope="col" class="number">${_("Changes")}</th><th scope="col">${_("Later harvests")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Rule")}</th><th scope="col">${_("Title")}</th><th scope="col" class="number">${_("Changes")}</th><th scope="col">${_("Future harvests")}</th></tr></thead>
   <tbody>
 % for line in lines:
     <tr>
@@ -18,7 +18,7 @@
       <th scope="row"><a href="${urls.rule(line['name'])}">${line["name"]}</a></th>
       <td dir="auto">${line["title"]}</td>
       <td class="number">${line["changes"]}</td>
-      <td>${_("applied too") if line["keep"] else _("not touched")}</td>
+      <td>${_("applied") if line["keep"] else _("not applied")}</td>
 % endif
     </tr>
 % endfor
@@ -26,5 +26,5 @@
 </table>
 </div>
 % else:
-<section class="empty"><h2>${_("No rule yet")}</h2><p>${_("A change of many records can be kept as a rule, to be applied again.")}</p></section>
+<section class="empty"><h2>${_("No rules yet")}</h2><p>${_("Save a batch edit as a rule to apply it again.")}</p></section>
 % endif

@@ -46,7 +46,7 @@ ${lists.hidden([("open", name) for name in request.opened])}
 % if page.chosen:
 <ul class="chosen" aria-label="${_('Filters in use')}">
 % for one in page.chosen:
-  <li><a href="${one.url}" dir="auto"><span class="unseen">${_("Take off:")} </span>${one.label} <span aria-hidden="true">×</span></a></li>
+  <li><a href="${one.url}" dir="auto"><span class="unseen">${_("Remove filter:")} </span>${one.label} <span aria-hidden="true">×</span></a></li>
 % endfor
   <li><a class="clear" href="${urls.search()}">${_("Clear all")}</a></li>
 </ul>
@@ -62,19 +62,19 @@ ${lists.hidden([("open", name) for name in request.opened])}
 ${lists.rows(page.rows)}
 % elif request.is_everything:
 <section class="empty">
-  <h2>${_("Nothing here yet")}</h2>
-  <p>${_("Records appear while a repository is being harvested.")} <a href="${urls.records()}">${_("How to begin")}</a></p>
+  <h2>${_("No records yet")}</h2>
+  <p>${_("Records appear here as soon as a repository is harvested.")} <a href="${urls.records()}">${_("How to start")}</a></p>
 </section>
 % else:
 <section class="empty">
-  <h2>${_("No record is found")}</h2>
-  <p>${_("Take off a filter, or look for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
+  <h2>${_("No records found")}</h2>
+  <p>${_("Remove a filter, or search for the beginning of a word: photo* finds photography.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
 </section>
 % endif
 ${lists.steps(_("Pages of the result"), request.url() if request.after else "", page.previous_url, page.next_url)}
 </div>
 
-<aside class="facets" aria-label="${_('Narrow the result')}">
+<aside class="facets" aria-label="${_('Filters')}">
 % for facet in page.facets:
   <details${lists.opened(facet.is_open)}>
     <summary>${facet.label}</summary>
@@ -83,16 +83,16 @@ ${lists.steps(_("Pages of the result"), request.url() if request.after else "", 
       <input type="hidden" name="field" value="${facet.name}">
 ${lists.hidden(request.pairs)}
       <label class="unseen" for="match-${facet.name}">${_("Find a value of {field}", field=facet.label)}</label>
-      <input id="match-${facet.name}" name="match" type="search" autocomplete="off" placeholder="${_('Begin to type')}">
+      <input id="match-${facet.name}" name="match" type="search" autocomplete="off" placeholder="${_('Type to search')}">
       <button type="submit" class="quiet">${_("Find")}</button>
       <div class="typed-found" aria-live="polite"></div>
     </form>
-    <p class="more"><a href="${request.url(('open', facet.name))}">${_("Count the most frequent")}</a></p>
+    <p class="more"><a href="${request.url(('open', facet.name))}">${_("Show the most frequent")}</a></p>
 % else:
 % if facet.choices:
 ${lists.choices(facet.choices)}
 % else:
-    <p class="empty-line">${_("None among these records.")}</p>
+    <p class="empty-line">${_("No values in these records.")}</p>
 % endif
 % if facet.more_url:
     <p class="more"><a href="${facet.more_url}">${_("More")}<span class="unseen"> ${_("values of {field}", field=facet.label)}</span></a></p>
@@ -106,20 +106,20 @@ ${lists.choices(facet.choices)}
 % if may_change and not request.is_everything:
     <form action="${urls.searches()}" method="post">
       <input type="hidden" name="search" value="${request_query}">
-      <label for="keep-title">${_("Keep this search as")}</label>
+      <label for="keep-title">${_("Name of the search")}</label>
       <input id="keep-title" name="title" type="text" required autocomplete="off" dir="auto">
       <button type="submit" class="quiet">${_("Keep")}</button>
     </form>
 % endif
     <ul class="acts">
 % if may_change:
-      <li><a href="${urls.bulk(request_query)}">${_("Change these records")}</a></li>
-      <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit them in a spreadsheet")}</a></li>
+      <li><a href="${urls.bulk(request_query)}">${_("Batch edit")}</a></li>
+      <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit in a spreadsheet")}</a></li>
 % endif
 % for label, url in downloads.items():
-      <li><a href="${url}" download>${_("All as {form}", form=label)}</a></li>
+      <li><a href="${url}" download>${_("Download as {form}", form=label)}</a></li>
 % endfor
-      <li><a href="${urls.searches()}">${_("Kept searches, and lists of identifiers")}</a></li>
+      <li><a href="${urls.searches()}">${_("Saved searches")}</a></li>
     </ul>
   </section>
 </aside>

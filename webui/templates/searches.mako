@@ -1,8 +1,8 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%def name="title()">${_("Kept searches")}</%def>
+<%def name="title()">${_("Saved searches")}</%def>
 <div class="heading">
-  <h1>${_("Kept searches")}</h1>
+  <h1>${_("Saved searches")}</h1>
   <p class="count">${counted("{n} search", "{n} searches", len(lines))}</p>
 </div>
 % if lines:
@@ -24,7 +24,7 @@
 % endif
 % if may_change:
     <form class="inline" action="${urls.saved_search(line.name, 'delete')}" method="post">
-      <button type="submit" class="quiet">${_("Forget")}<span class="unseen"> ${line.name}</span></button>
+      <button type="submit" class="quiet">${_("Delete")}<span class="unseen"> ${line.name}</span></button>
     </form>
 % endif
   </li>
@@ -32,8 +32,8 @@
 </ul>
 % else:
 <section class="empty">
-  <h2>${_("No search is kept")}</h2>
-  <p>${_("Search, then keep the search: its address finds what is there when it is opened.")} <a href="${urls.search()}">${_("Search")}</a></p>
+  <h2>${_("No saved searches yet")}</h2>
+  <p>${_("Save a search to run it again later.")} <a href="${urls.search()}">${_("Search")}</a></p>
 </section>
 % endif
 % if may_change:
@@ -43,10 +43,10 @@
     <p>
       <label for="identifiers">${_("Identifiers")}</label>
       <textarea id="identifiers" name="identifiers" rows="6" required spellcheck="false" aria-describedby="identifiers-hint"></textarea>
-      <small id="identifiers-hint">${_("Full, short or as in addresses; apart by blanks or lines. Those without a record are named.")}</small>
+      <small id="identifiers-hint">${_("One identifier per line, full or short. Unknown ones are listed.")}</small>
     </p>
     <p>
-      <label for="title">${_("Keep it as")} <span class="optional">(${_("may stay empty")})</span></label>
+      <label for="title">${_("Name")} <span class="optional">(${_("optional")})</span></label>
       <input id="title" name="title" type="text" autocomplete="off" dir="auto">
     </p>
     <p class="act"><button type="submit">${_("Show these records")}</button></p>

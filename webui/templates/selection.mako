@@ -1,20 +1,20 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%def name="title()">${search.title}</%def>
-<p class="crumbs"><a href="${urls.searches()}">← ${_("Kept searches")}</a></p>
+<p class="crumbs"><a href="${urls.searches()}">← ${_("Saved searches")}</a></p>
 <div class="heading">
   <h1 dir="auto">${search.title}</h1>
   <p class="count">${counted("{n} identifier", "{n} identifiers", len(search.select.identifiers))}</p>
 </div>
 <ul class="acts">
 % if may_change:
-  <li><a href="${urls.bulk('saved=' + search.name)}">${_("Change these records")}</a></li>
-  <li><a href="${urls.with_search(urls.sheet(), 'saved=' + search.name)}">${_("Edit them in a spreadsheet")}</a></li>
+  <li><a href="${urls.bulk('saved=' + search.name)}">${_("Batch edit")}</a></li>
+  <li><a href="${urls.with_search(urls.sheet(), 'saved=' + search.name)}">${_("Edit in a spreadsheet")}</a></li>
 % endif
 </ul>
 % if missing:
 <div class="note" role="status">
-  <p>${counted("{n} identifier of this page has no record here:", "{n} identifiers of this page have no record here:", len(missing))}</p>
+  <p>${counted("{n} identifier has no record in this Silo:", "{n} identifiers have no record in this Silo:", len(missing))}</p>
   <ul class="plain">
 % for identifier in missing:
     <li class="id">${identifier}</li>
@@ -25,7 +25,7 @@
 % if rows:
 ${lists.rows(rows)}
 % else:
-<section class="empty"><h2>${_("No record is found")}</h2><p>${_("None of these identifiers has a record in this Silo.")}</p></section>
+<section class="empty"><h2>${_("No records found")}</h2><p>${_("None of these identifiers has a record in this Silo.")}</p></section>
 % endif
 % if next_url:
 <nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>

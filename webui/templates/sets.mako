@@ -7,7 +7,7 @@
 % if set_choices:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Sets')}">
 <table>
-  <thead><tr><th scope="col">${_("Set")}</th><th scope="col">${_("Spec")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Set")}</th><th scope="col">${_("setSpec")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
   <tbody>
 % for spec, name, count in set_choices:
     <tr>
@@ -22,6 +22,6 @@
 % else:
 <section class="empty">
   <h2>${_("No sets")}</h2>
-  <p>${_("No record of this Silo says that it is in a set.")} <a href="${urls.records()}">${_("Show all records")}</a></p>
+  <p>${_("No record of this Silo is in a set.")} <a href="${urls.records()}">${_("Show all records")}</a></p>
 </section>
 % endif

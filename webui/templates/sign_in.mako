@@ -17,7 +17,7 @@
     </p>
     <p class="act"><button type="submit">${_("Sign in")}</button></p>
   </form>
-  <p>${_("Who keeps this Silo makes accounts and new passwords.")}</p>
+  <p>${_("Ask the administrator for an account or a new password.")}</p>
 </article>
 <%def name="described()">\
 % if fault:

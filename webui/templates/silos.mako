@@ -14,7 +14,7 @@
       <span class="id">${line["name"]}</span>
 % endif
 % if line["records"] is None:
-      <span class="fault">${_("cannot be read; the log of the server says why")}</span>
+      <span class="fault">${_("cannot be read; see the log of the server")}</span>
 % else:
       <span class="on">${counted("{n} record", "{n} records", line["records"])}</span>
 % endif
@@ -24,7 +24,7 @@
 </ul>
 % else:
 <section class="empty">
-  <h2>${_("No Silo here yet")}</h2>
-  <p>${_("A Silo that is harvested into this directory appears on this page.")}</p>
+  <h2>${_("No Silos yet")}</h2>
+  <p>${_("Silos appear here as soon as they are harvested into this directory.")}</p>
 </section>
 % endif

@@ -1,10 +1,10 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
-<%def name="title()">${_("Upstream changes")}</%def>
+<%def name="title()">${_("Source changes")}</%def>
 ${parts.done(done)}
-<div class="heading"><h1>${_("Upstream changes")}</h1></div>
-<p class="hint">${_("Curated records of which the source has something newer. Nothing curated is overwritten or dropped.")}</p>
+<div class="heading"><h1>${_("Source changes")}</h1></div>
+<p class="hint">${_("Records edited here that the source has changed since. Your edits are never overwritten.")}</p>
 % if found:
 % if first or following:
 <p class="hint">${_("On this page:")}</p>
@@ -18,15 +18,15 @@ ${parts.done(done)}
 </ul>
 % if may_change:
 <form action="${urls.upstream_list()}" method="post">
-  <p class="act"><button type="submit">${_("Propose all that merges cleanly")}</button></p>
+  <p class="act"><button type="submit">${_("Propose all clean merges")}</button></p>
 </form>
 % endif
 % if kind:
 <p><a class="clear" href="${urls.upstream_list()}">${_("Show all")}</a></p>
 % endif
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Upstream changes')}">
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Source changes')}">
 <table>
-  <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Fields in conflict")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Conflicting fields")}</th></tr></thead>
   <tbody>
 % for one in found:
     <tr>
@@ -39,10 +39,10 @@ ${parts.done(done)}
 </table>
 </div>
 % elif following:
-<p class="empty-line">${_("None of this kind among the records looked at so far; go on to the next page.")}</p>
+<p class="empty-line">${_("None of this kind on this page. Go to the next page.")}</p>
 % elif first:
-<p class="empty-line">${_("The list ends before this place.")}</p>
+<p class="empty-line">${_("The list has no more entries.")}</p>
 % else:
-<section class="empty"><h2>${_("Nothing to decide")}</h2><p>${_("When a harvest brings a new version of a curated record, it is listed here.")}</p></section>
+<section class="empty"><h2>${_("Nothing to decide")}</h2><p>${_("Records edited here are listed when the source changes them.")}</p></section>
 % endif
 ${lists.steps(_("Pages of the list"), first, "", following)}

@@ -1,17 +1,17 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%def name="title()">${_("Upstream change of {identifier}", identifier=found.identifier)}</%def>
-<p class="crumbs"><a href="${urls.upstream_list()}">← ${_("Upstream changes")}</a></p>
+<%def name="title()">${_("Source change of {identifier}", identifier=found.identifier)}</%def>
+<p class="crumbs"><a href="${urls.upstream_list()}">← ${_("Source changes")}</a></p>
 ${parts.done(done)}
 <div class="heading">
-  <h1>${_("Upstream change")}</h1>
+  <h1>${_("Source change")}</h1>
   <p class="count"><a class="id" href="${urls.record(found.identifier)}">${found.identifier}</a> · ${label}</p>
 </div>
-<p class="under">${_("Curated: {ours}, made from {base}. The source has {theirs} now.", ours=found.ours, base=found.base, theirs=found.theirs)}
-<a href="${urls.differences(found.identifier, found.base, found.theirs)}">${_("What the source changed")}</a> ·
-<a href="${urls.differences(found.identifier, found.base, found.ours)}">${_("What was curated")}</a>
+<p class="under">${_("You edited version {base} (as {ours}); the source now has version {theirs}.", ours=found.ours, base=found.base, theirs=found.theirs)}
+<a href="${urls.differences(found.identifier, found.base, found.theirs)}">${_("Changes at the source")}</a> ·
+<a href="${urls.differences(found.identifier, found.base, found.ours)}">${_("Changes made here")}</a>
 % if found.kind == "proposed":
- · <a href="${urls.differences(found.identifier, found.ours, found.proposal)}">${_("What the proposal changes")}</a>
+ · <a href="${urls.differences(found.identifier, found.ours, found.proposal)}">${_("Changes in the proposal")}</a>
 % endif
 </p>
 % if fault:
@@ -38,7 +38,7 @@ ${side(number, "theirs", _("At the source"), one.theirs)}
 % if may_change:
       <div>
         <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"${" checked" if taken.get(f"take-{number}") == "own" else ""}><label for="own-take-${number}">${_("These values")}</label></p>
-        <p><label class="unseen" for="own-${number}">${_("Values of {field}, one on each line", field=field_label(one.name))}</label>
+        <p><label class="unseen" for="own-${number}">${_("Values of {field}, one per line", field=field_label(one.name))}</label>
         <textarea id="own-${number}" name="own-${number}" rows="3" dir="auto">
 ${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
       </div>
@@ -47,7 +47,7 @@ ${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
   </fieldset>
 % endfor
 % if may_change:
-  <p class="act"><button name="do" value="resolve">${_("Make a proposal of this")}</button></p>
+  <p class="act"><button name="do" value="resolve">${_("Preview merge")}</button></p>
 </form>
 % else:
 </div>
@@ -60,8 +60,8 @@ ${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
 % if found.kind == "proposed":
     <button name="do" value="accept">${_("Accept the proposal")}</button>
 % endif
-    <button class="quiet" name="do" value="keep">${_("Keep what is curated")}</button>
-    <button class="quiet" name="do" value="follow">${_("Follow the source")}</button>
+    <button class="quiet" name="do" value="keep">${_("Keep the edited version")}</button>
+    <button class="quiet" name="do" value="follow">${_("Use the source version")}</button>
   </p>
 </form>
 % endif

@@ -52,7 +52,7 @@ def test_a_job_is_followed_while_it_runs_and_ends_with_its_receipt(
     expect(page.get_by_text("30 of 60")).to_be_visible()
     problems = [Problem("oai:example.org:1", "its file is damaged")]
     ledger.end(job.job_id, Ending(False, "60  records", problems=problems))
-    expect(page.get_by_text("ended, and not all was done")).to_be_visible()
+    expect(page.get_by_text("Finished, 1 failed")).to_be_visible()
     expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
     expect(page.get_by_text("its file is damaged")).to_be_visible()
 
@@ -63,10 +63,10 @@ def test_without_javascript_a_job_is_begun_and_looked_at_again(
     page = show("/jobs/new", java_script_enabled=False)
     page.get_by_role("button", name="Audit").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Audit: 100 %")
-    page.get_by_role("link", name="Look again", exact=True).click()
+    page.get_by_role("link", name="Refresh", exact=True).click()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("paused", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("waiting", exact=True)).to_be_visible()
 
 

@@ -74,7 +74,7 @@ def test_a_job_begun_from_the_page_is_done_and_its_receipt_shown(
     _, _, text = page("GET", url)
     assert "records indexed" in text
     assert "jobs.js" not in text
-    assert "Look again" not in text
+    assert "Refresh" not in text
 
 
 def test_an_export_is_a_job_whose_files_are_beside_the_silo(
@@ -131,11 +131,11 @@ def test_a_job_with_failures_is_not_shown_as_done(silo: Silo, page: Any) -> None
     ledger.claim(job.job_id, 3)
     ledger.end(job.job_id, Ending(False, problems=[Problem("oai:example.org:1", "<b>is gone</b>")]))
     _, _, text = page("GET", f"/jobs/{job.job_id}")
-    assert "ended, and not all was done" in text
+    assert "Finished, 1 failed" in text
     assert "&lt;b&gt;is gone&lt;/b&gt;" in text
     assert 'href="/records/oai+example,org+1"' in text
-    assert "Try again what was not done" in text
-    assert "ended, and not all was done" in page("GET", "/jobs")[2]
+    assert "Retry failed records" in text
+    assert "Finished, 1 failed" in page("GET", "/jobs")[2]
 
 
 def test_an_action_that_the_state_does_not_allow_is_a_conflict(silo: Silo, page: Any) -> None:

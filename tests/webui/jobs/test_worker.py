@@ -192,7 +192,7 @@ def test_a_harvest_is_paused_resumed_and_finished(
 def test_jobs_of_one_lane_follow_each_other(
     silo_path: str, jobs: Jobs, worker: EmbeddedWorker, until: Until
 ) -> None:
-    made = [jobs.begin("reindex", "Index anew", {}, "ada").job_id for _ in range(3)]
+    made = [jobs.begin("reindex", "Rebuild the index", {}, "ada").job_id for _ in range(3)]
     until(lambda: all(jobs.ledger.job(one).is_over for one in made))
     spans = sorted((job.begun, job.ended) for job in map(jobs.ledger.job, made))
     assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
@@ -204,7 +204,7 @@ def test_without_a_broker_the_worker_finds_jobs_in_the_ledger(
     assert not begin_change(jobs, change, RULES.title, "ada").sent
     with EmbeddedWorker(Broker(silo_path)):
         until(is_over(jobs, change))
-        later = jobs.begin("reindex", "Index anew", {}, "ada")
+        later = jobs.begin("reindex", "Rebuild the index", {}, "ada")
         until(is_over(jobs, later.job_id))
     assert jobs.ledger.job(change).counts["done"] == 600
     assert run_job(silo_path, change) is None
@@ -216,7 +216,7 @@ def test_jobs_that_wait_for_their_lane_hold_up_no_other_lane(
 ) -> None:
     with Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("lane-index"):
         for _ in range(2 * SLOTS):
-            jobs.begin("reindex", "Index anew", {}, "ada")
+            jobs.begin("reindex", "Rebuild the index", {}, "ada")
         audit = jobs.begin("audit", "Audit", {}, "ada")
         with EmbeddedWorker(Broker(silo_path)):
             until(is_over(jobs, audit.job_id))
@@ -228,7 +228,7 @@ def test_a_queue_that_cannot_be_reached_lets_the_job_wait_and_says_so(silo_path:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: every connection is refused
         url = f"redis://:secret@127.0.0.1:{taken.getsockname()[1]}/0"
         jobs = Jobs.of(silo_path, url)
-        job = jobs.begin("reindex", "Index anew", {}, "ada")
+        job = jobs.begin("reindex", "Rebuild the index", {}, "ada")
         assert (job.state, job.sent) == (State.QUEUED, False)
         problem = jobs.problem()
     assert problem.startswith("Jobs wait: the queue redis://127.0.0.1:")
@@ -360,11 +360,11 @@ def test_jobs_go_through_redis_and_wait_while_it_is_away(
         until(lambda: not jobs.problem())
         with worker_command(silo_path, jobs.broker.url):
             until(is_over(jobs, change))
-            other = jobs.begin("reindex", "Index anew", {}, "ada")
+            other = jobs.begin("reindex", "Rebuild the index", {}, "ada")
             assert other.sent
             until(is_over(jobs, other.job_id))
             Sender(jobs.broker).send(change)  # a message may come twice
-            last = jobs.begin("reindex", "Index anew", {}, "ada")
+            last = jobs.begin("reindex", "Rebuild the index", {}, "ada")
             until(is_over(jobs, last.job_id))
     assert jobs.ledger.job(change).counts["done"] == 600
     assert jobs.ledger.job(change).state is State.DONE
@@ -387,11 +387,11 @@ def test_silos_that_share_a_broker_leave_each_others_jobs_alone(
         worker_command(copy, url),
     ):
         until(lambda: not any(jobs.problem() for jobs in both))
-        first = [jobs.begin("reindex", "Index anew", {}, "ada") for jobs in both]
+        first = [jobs.begin("reindex", "Rebuild the index", {}, "ada") for jobs in both]
         for jobs, job in zip(both, first, strict=True):
             until(is_over(jobs, job.job_id))  # so both workers take messages now
         for _ in range(4):
-            made = [jobs.begin("reindex", "Index anew", {}, "ada") for jobs in both]
+            made = [jobs.begin("reindex", "Rebuild the index", {}, "ada") for jobs in both]
             assert all(job.sent for job in made)
             for jobs, job in zip(both, made, strict=True):
                 until(is_over(jobs, job.job_id), 20.0)
