@@ -167,7 +167,7 @@ def _wait_for_job(page: Page, *, with_scripts: bool = True) -> None:
     expect(page).to_have_url(re.compile(r"^[^/]+//[^/]+/jobs/"), timeout=60_000)
     if not with_scripts:
         page.goto(f"{page.url}?every=5")
-    expect(page.locator("#job-state")).to_have_text("done", timeout=180_000)
+    expect(page.locator("#job-state")).to_have_text("Finished", timeout=180_000)
 
 
 def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
