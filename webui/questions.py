@@ -31,7 +31,7 @@ class Field:
 
 def message_field() -> Field:
     """Why something is changed."""
-    return Field("message", _("Why"), hint=_("Recorded with the change. Optional."))
+    return Field("message", _("Reason"), hint=_("Recorded with the change. Optional."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     page.get_by_role("link", name="On the keeping of records").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
     page.get_by_text("Copy version 1", exact=True).click()
-    page.get_by_label("Why").fill("Add the licence")
+    page.get_by_label("Reason").fill("Add the licence")
     page.get_by_role("button", name="Create copy").click()
     expect(page.get_by_role("status")).to_contain_text("Copy created")
     expect(page).to_have_url(f"{page.url.split('/records')[0]}{COPY}?done=cloned")

@@ -126,7 +126,7 @@ def test_a_curator_edits_a_description(
     page.get_by_label("Subject 1", exact=True).fill("Archives")
     page.get_by_label("Language of Subject 1").fill("en")
     page.get_by_role("button", name="Remove Date 1").click()
-    page.get_by_label("Why").fill("Better words")
+    page.get_by_label("Reason").fill("Better words")
     page.get_by_role("button", name="Save", exact=True).last.click()
     expect(page.get_by_role("status").first).to_contain_text("Changes saved")
     stored = content(silo)
@@ -144,7 +144,7 @@ def test_a_curator_changes_many_records_and_undoes_it(
 ) -> None:
     page = open_page("/search?q=Record", java_script_enabled=with_scripts)
     page.get_by_role("link", name="Batch edit").click()
-    page.get_by_label("What", exact=True).select_option("replace pattern")
+    page.get_by_label("Change", exact=True).select_option("replace pattern")
     page.get_by_label("of the field").select_option("title")
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_label("Pattern").fill("^Record")
@@ -227,7 +227,7 @@ def test_pages_that_answer_a_form_are_as_accessible(
     assert _axe(page, str(tmp_path / "broken XML.png")) == []
 
     page.goto("/bulk?q=Record")
-    page.get_by_label("What", exact=True).select_option("set")
+    page.get_by_label("Change", exact=True).select_option("set")
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_label("Values").fill("Text\nBook")
     page.get_by_role("button", name="Preview", exact=True).last.click()
@@ -308,7 +308,7 @@ def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     assert [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in found] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     before = silo.count(curated=True)
-    page.get_by_label("Why").fill("as counted")
+    page.get_by_label("Reason").fill("as counted")
     page.get_by_role("button", name="Change 5").click()
     _wait_for_job(page)
     expect(page.get_by_role("heading", name="Types")).to_be_visible()

@@ -47,7 +47,7 @@ def test_a_librarian_finds_narrows_and_keeps(
     picture(page, "narrowed")
 
     page.get_by_label("Name of the search").fill("By Núria Ortega")
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Save search").click()
     expect(page.get_by_label("Words")).to_have_value("keeping")
     page.get_by_role("link", name="Saved searches").first.click()
     page.get_by_role("link", name="By Núria Ortega").click()

@@ -82,7 +82,7 @@ def said(report: JobReport) -> str:
     if not report.is_finished:
         return _("Running")
     if report.counts.get(Doing.KEPT):
-        return _("Undone, {n} changed later", n=f"{report.counts[Doing.KEPT]:,}")
+        return _("Undone, {n} skipped", n=f"{report.counts[Doing.KEPT]:,}")
     if report.counts.get(Doing.UNDONE):
         return _("Undone")
     if report.counts.get(Doing.SKIPPED):

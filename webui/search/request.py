@@ -272,7 +272,7 @@ def _large(name: str) -> str:
 FACET_LABELS: Mapping[str, str] = {one.name: one.title for one in OWN}
 """English texts of the catalogue."""
 SORT_LABELS: Mapping[str, str] = {
-    "": "Best quality first",
+    "": "Default order",
     "relevance": "Relevance",
     "newest": "Newest first",
     "oldest": "Oldest first",

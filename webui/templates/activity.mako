@@ -13,7 +13,7 @@
 % if lines:
 <div class="scroll" role="region" aria-label="${_('Activity')}" tabindex="0">
 <table>
-  <thead><tr><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col">${_("Why")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col">${_("Action")}</th><th scope="col">${_("Before")}</th><th scope="col">${_("After")}</th><th scope="col">${_("Reason")}</th></tr></thead>
   <tbody>
 % for line in lines:
     <tr>

@@ -36,7 +36,7 @@ ${one_change(number, change)}
   <fieldset class="card">
     <legend>${_("Add a change")}</legend>
     <p class="side">
-      <label for="add">${_("What")}</label>
+      <label for="add">${_("Change")}</label>
       <select id="add" name="add">
 % for kind in kinds:
         <option value="${kind.do}">${_(kind.label)}</option>
@@ -78,9 +78,9 @@ ${one_change(number, change)}
     <p class="act"><button class="quiet" name="do" value="keep">${_("Save as rule")}</button></p>
   </fieldset>
   <fieldset class="card save">
-    <legend>${_("Apply")}</legend>
+    <legend>${_("Preview and apply")}</legend>
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+      <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
     <p class="act"><button name="do" value="preview">${_("Preview")}</button>

@@ -59,7 +59,7 @@ ${listed(report.skipped, _("Skipped"))}
 % if not preview or preview.changed:
 <form action="${url}/resume" method="post">
   <p>
-    <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+    <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
   <p class="act"><button type="submit">${_("Apply") if not preview else counted("Change {n} record", "Change {n} records", preview.changed)}</button></p>

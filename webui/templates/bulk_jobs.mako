@@ -9,7 +9,7 @@
 % if reports:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Batch edits')}">
 <table>
-  <thead><tr><th scope="col">${_("What")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col" class="number">${_("Records")}</th><th scope="col">${_("Progress")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Batch edit")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col" class="number">${_("Records")}</th><th scope="col">${_("Progress")}</th></tr></thead>
   <tbody>
 % for report in reports:
     <tr>

@@ -22,7 +22,7 @@ ${mark(number, group)}
 % endif
 % endfor
 % if not groups:
-<section class="empty"><h2>${_("None")}</h2><p>${_("No probable duplicates, apart from those that are marked.")}</p></section>
+<section class="empty"><h2>${_("No probable duplicates")}</h2><p>${_("Records that are already marked are not listed.")}</p></section>
 % endif
 % if next_url:
 <nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>

@@ -86,7 +86,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
       </select>
     </p>
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+      <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
 % if asks_title:

@@ -58,7 +58,7 @@ ${edited.text}</textarea>
     </p>
 % endif
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+      <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
     <p class="act"><button name="do" value="save">${_("Save")}</button>

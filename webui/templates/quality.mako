@@ -20,7 +20,7 @@
 % if rows:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Findings')}">
 <table>
-  <thead><tr><th scope="col">${_("Code")}</th><th scope="col">${_("What")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Code")}</th><th scope="col">${_("Finding")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
   <tbody>
 % for one in rows:
     <tr>

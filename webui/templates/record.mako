@@ -306,7 +306,7 @@ ${clone_form(view, shown, clone_name)}
       <input id="name" name="name" type="text" value="${clone_name}" required autocomplete="off" spellcheck="false">
     </p>
     <p>
-      <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+      <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" autocomplete="off">
     </p>
     <p class="act"><button type="submit">${_("Create copy")}</button></p>

@@ -31,7 +31,7 @@ ${parts.done(done)}
 % endif
     </select>
   </p>
-${choice("deleted", _("At the source"), query.deleted, (("", _("All")), ("no", _("Present")), ("yes", _("Deleted"))))}
+${choice("deleted", _("At the source"), query.deleted, (("", _("All")), ("no", _("Not deleted")), ("yes", _("Deleted"))))}
 ${choice("curated", _("Curation"), query.curated, (("", _("All")), ("yes", _("Curated")), ("no", _("As harvested"))))}
 ${choice("newer", _("Updates"), query.newer, (("", _("All")), ("yes", _("Newer at the source")), ("no", _("Up to date"))))}
   <p>

@@ -14,7 +14,7 @@ ${previews.preview(found)}
 % if may_change:
 <form action="${urls.rule(name)}" method="post">
   <p>
-    <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+    <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
   <p class="act"><button name="do" value="test">${_("Preview")}</button>

@@ -102,13 +102,13 @@ ${lists.choices(facet.choices)}
 % endfor
 
   <section class="card" aria-labelledby="keep">
-    <h2 id="keep">${_("Keep")}</h2>
+    <h2 id="keep">${_("Actions")}</h2>
 % if may_change and not request.is_everything:
     <form action="${urls.searches()}" method="post">
       <input type="hidden" name="search" value="${request_query}">
       <label for="keep-title">${_("Name of the search")}</label>
       <input id="keep-title" name="title" type="text" required autocomplete="off" dir="auto">
-      <button type="submit" class="quiet">${_("Keep")}</button>
+      <button type="submit" class="quiet">${_("Save search")}</button>
     </form>
 % endif
     <ul class="acts">

@@ -17,9 +17,9 @@
 % endif
 % if found.response:
 <section aria-labelledby="response">
-  <h2 id="response">${_("The response")}</h2>
+  <h2 id="response">${_("Response")}</h2>
   <dl class="fields">
-    <div><dt>${_("Asked")}</dt><dd class="id">${found.response.asked}</dd></div>
+    <div><dt>${_("Request")}</dt><dd class="id">${found.response.asked}</dd></div>
     <div><dt>${_("Received")}</dt><dd>${parts.date(found.response.received)}</dd></div>
     <div><dt>${_("Status")}</dt><dd>${found.response.status}</dd></div>
     <div><dt>${_("Size")}</dt><dd>${human_size(found.response.size)}</dd></div>

@@ -7,7 +7,7 @@ ${previews.preview(found)}
 % if found.changed or not found.whole:
 <form action="${url}" method="post">
   <p>
-    <label for="message">${_("Why")} <span class="optional">${_("(optional)")}</span></label>
+    <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
     <input id="message" name="message" type="text" autocomplete="off" dir="auto">
   </p>
   <p class="act"><button type="submit">${previews.button(found)}</button>

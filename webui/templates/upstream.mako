@@ -26,7 +26,7 @@ ${parts.done(done)}
 % endif
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Source changes')}">
 <table>
-  <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("What")}</th><th scope="col">${_("Conflicting fields")}</th></tr></thead>
+  <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("Status")}</th><th scope="col">${_("Conflicting fields")}</th></tr></thead>
   <tbody>
 % for one in found:
     <tr>

@@ -7,7 +7,7 @@ ${parts.done(done)}
   <h1>${_("Source change")}</h1>
   <p class="count"><a class="id" href="${urls.record(found.identifier)}">${found.identifier}</a> · ${label}</p>
 </div>
-<p class="under">${_("You edited version {base} (as {ours}); the source now has version {theirs}.", ours=found.ours, base=found.base, theirs=found.theirs)}
+<p class="under">${_("You edited version {base}; the source now has version {theirs}.", base=found.base, theirs=found.theirs)}
 <a href="${urls.differences(found.identifier, found.base, found.theirs)}">${_("Changes at the source")}</a> ·
 <a href="${urls.differences(found.identifier, found.base, found.ours)}">${_("Changes made here")}</a>
 % if found.kind == "proposed":
@@ -37,7 +37,7 @@ ${side(number, "ours", _("Curated"), one.ours)}
 ${side(number, "theirs", _("At the source"), one.theirs)}
 % if may_change:
       <div>
-        <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"${" checked" if taken.get(f"take-{number}") == "own" else ""}><label for="own-take-${number}">${_("These values")}</label></p>
+        <p class="tick"><input id="own-take-${number}" type="radio" name="take-${number}" value="own"${" checked" if taken.get(f"take-{number}") == "own" else ""}><label for="own-take-${number}">${_("Other values")}</label></p>
         <p><label class="unseen" for="own-${number}">${_("Values of {field}, one per line", field=field_label(one.name))}</label>
         <textarea id="own-${number}" name="own-${number}" rows="3" dir="auto">
 ${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
