@@ -28,7 +28,9 @@ from siloexport.targets.tables import TableReport
 
 _EXPORT_FILES = "Export files"
 _EXPORT_TABLE = "Export a table"
-_TABLE_HINT = "A row for each record as it is now; the job’s page has the file when it is done."
+_TABLE_HINT = (
+    "One row for each record. Download the file from the page of the job when it is finished."
+)
 _FILE_HINT = "The job’s page has the file when it is done."
 
 
@@ -45,7 +47,7 @@ FILES = TargetKind(
     "files",
     "files",
     _EXPORT_FILES,
-    """Write records as plain files: a directory for each in OUT, named by its identifier.
+    """Write records as plain files, in one directory per record below OUT.
 
     Metadata is written as it was harvested (oai_dc) and as a separate document
     (oai_dc.xml). With --versions curated or all, each version has a directory. A second
@@ -66,7 +68,7 @@ BAG = TargetKind(
     "bag",
     "bags (BagIt)",
     _EXPORT_FILES,
-    """Write records as BagIt bags: a tar file for each in OUT, with all chosen versions.
+    """Write one BagIt bag (a tar file) for each record to OUT.
 
     The same versions on the same day give the same bytes. Fields and a profile apply to
     all later exports to OUT, until you give others.
@@ -83,7 +85,7 @@ BAG = TargetKind(
             "profile",
             "BagIt profile",
             metavar="FILE.json",
-            help="The BagIt profile that the bags shall meet.",
+            help="BagIt profile that the bags must conform to.",
             asked=Asked.COMMAND,
         ),
     ),
@@ -156,7 +158,7 @@ CSV = TargetKind(
     "csv",
     "CSV",
     _EXPORT_TABLE,
-    """Write a table of descriptions: a row for each record, to OUT or to the standard output.""",
+    """Write a CSV table with one row per record to OUT or standard output.""",
     (_COLUMNS,),
     (
         "silo export csv myrepo table.csv",
@@ -173,7 +175,7 @@ JSONL = TargetKind(
     "jsonl",
     "JSON lines",
     _EXPORT_TABLE,
-    """Write descriptions as JSON, a line for each record, to OUT or to the standard output.""",
+    """Write JSON with one line per record to OUT or standard output.""",
     (_COLUMNS,),
     ("silo export jsonl myrepo table.jsonl", "silo export jsonl myrepo | head -1"),
     write=_table(tables.write_jsonl, "utf-8"),
@@ -187,7 +189,7 @@ LINKS = TargetKind(
     "links",
     "Links",
     "Export a list of links",
-    """Write every address that records hold, with identifier and field, tabs between.""",
+    """Write all addresses in records with identifier and field, separated by tabs.""",
     examples=(
         "silo export links myrepo links.tsv",
         "silo export links myrepo --search 'title:solar'",
@@ -203,13 +205,13 @@ ZIP = TargetKind(
     "zip",
     "Zip",
     "Export metadata as a zip",
-    """Write metadata files into a zip, to OUT or to the standard output.""",
+    """Write metadata files as a zip to OUT or standard output.""",
     (
         FormField(
             "names",
             "Only files of these names",
             Input.TEXTS,
-            help="Only such files; repeatable.",
+            help="Only files of this name; repeatable.",
             metavar="NAME",
             option="--file",
         ),
@@ -269,7 +271,7 @@ FEDORA = TargetKind(
     "fedora",
     "Fedora",
     "Export to Fedora",
-    """Export records to Fedora 6 or 7, each version as a version, and verify them there.
+    """Export records with their versions to Fedora 6 or 7, and verify them there.
 
     A record is one Archival Group, named by its cleaned identifier, below URL. User and
     password come from a file (--credentials), from FEDORA_USER and FEDORA_PASSWORD, or
@@ -280,7 +282,7 @@ FEDORA = TargetKind(
             "url",
             "Address",
             required=True,
-            help="A container; made, if not there.",
+            help="A container; created if missing.",
             metavar="URL",
             option="--to",
             example="http://127.0.0.1:8080/rest/silo",

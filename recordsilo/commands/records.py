@@ -34,17 +34,23 @@ CHUNK = 1 << 20
 @directory
 @selecting
 @click.option("--deleted/--live", default=None, help="Only deleted, or only live records.")
-@click.option("--curated/--not-curated", default=None, help="Whether the current version is.")
+@click.option(
+    "--curated/--not-curated",
+    default=None,
+    help="Only records whose current version is curated, or is not.",
+)
 @click.option("--upstream-newer", is_flag=True, default=None,
-              help="Only curated records of which something newer was harvested.")  # fmt: skip
-@click.option("--from", "start", metavar="ID", help="Begin at this identifier.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many.")
+              help="Only curated records with a newer harvested version.")  # fmt: skip
+@click.option("--from", "start", metavar="ID", help="Start at this identifier.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N records."
+)
 @as_json
 def ls(
     *, silo_dir: str, as_json: bool, start: str | None, limit: int | None, select: Selection,
     **flags: bool | None,
 ) -> int:  # fmt: skip
-    """List the records of a Silo: identifier, datestamp, marks and title, one a line.
+    """List the records of a Silo: identifier, datestamp, marks and title.
 
     The order is that of the identifiers, or of --item and --ids. Marks: D deleted at the
     source, C curated, U something newer than what was curated has been harvested.
@@ -133,13 +139,17 @@ def _line(row: Row) -> str:
     "facets",
     metavar="FIELD",
     multiple=True,
-    help="Count the values of a field; repeatable.",
+    help="Count the values of this field; repeatable.",
 )
 @click.option("--sort", metavar="ORDER",
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
                    "first). Default: relevance, or identifier.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
-@click.option("--after", metavar="CURSOR", help="Go on from a page: the `next` that --json gave.")
+@click.option(
+    "--after",
+    metavar="CURSOR",
+    help="Continue after a page: the value of `next` in its --json output.",
+)
 @as_json
 def search(
     *,
@@ -191,7 +201,7 @@ def _result_as_json(result: SearchResult) -> dict[str, Any]:
 @identifier
 @as_json
 def show(*, silo_dir: str, item: str, as_json: bool) -> None:
-    """Show a record: its versions with their files, where they came from, and its metadata."""
+    """Show a record: its metadata, and its versions with their files and provenance."""
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
         row = silo.row(record.item_id)
@@ -269,7 +279,7 @@ def _version_lines(record: HarvestedRecord, name: str) -> Iterator[str]:
 @click.argument("file", required=False)
 @click.option("-v", "--version", help="A version (default: the current one).")
 def cat(*, silo_dir: str, item: str, file: str | None, version: str | None) -> None:
-    """Print a file of a record, byte for byte; without FILE, its metadata."""
+    """Print a file of a record unchanged; without FILE, its metadata."""
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
         name = file or _main_file(record, version)
@@ -292,7 +302,7 @@ def _main_file(record: HarvestedRecord, version: str | None) -> str:
 @identifier
 @click.argument("version", required=False)
 def path(*, silo_dir: str, item: str, version: str | None) -> None:
-    """Print where a record's version lies on disk (default: the current one)."""
+    """Print the path of a version on disk (default: the current version)."""
     with open_silo(silo_dir) as silo:
         click.echo(silo[silo.resolve(item)].to_dirpath(version=version))
 
@@ -308,16 +318,16 @@ def path(*, silo_dir: str, item: str, version: str | None) -> None:
 @directory
 @identifier
 @click.argument("source", metavar="FILE", type=click.File("rb"))
-@click.option("--as", "name", help="Its name in the version (default: the name of FILE).")
+@click.option("--as", "name", help="Name in the version (default: the name of FILE).")
 @click.option("-v", "--version", help="A curated version (default: the current one).")
-@click.option("--metadata", is_flag=True, default=None, help="Mark it as metadata.")
+@click.option("--metadata", is_flag=True, default=None, help="Mark the file as metadata.")
 @click.option("--new", is_flag=True, help="Create the record if it does not exist.")
 @why
 def put(*,
     silo_dir: str, item: str, source: Any, name: str | None, new: bool, version: str | None,
     metadata: bool | None, agent: str, message: str,
 ) -> None:  # fmt: skip
-    """Put a file into a curated version of a record, over one of that name."""
+    """Add a file to a curated version of a record, or replace it."""
     given = getattr(source, "name", "-")
     if name is None and (not isinstance(given, str) or given in {"-", "<stdin>"}):
         fail("say with --as what the file is called in the version")
@@ -343,9 +353,9 @@ def put(*,
 def clone(
     *, silo_dir: str, item: str, original: str | None, new: str, agent: str, message: str
 ) -> None:
-    """Copy a version (default: the current one) to a new one (default: workingcopy), to curate it.
+    """Copy a version (default: the current one) to a new version (default: workingcopy).
 
-    The new version is then the current one.
+    The new version becomes the current version.
     """
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
@@ -364,7 +374,7 @@ def clone(
 @identifier
 @click.option("-v", "--version", help="Only this version.")
 @click.option("-f", "--file", help="Only this file (of the current version, or of --version).")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @why
 def rm(*,
     silo_dir: str, item: str, version: str | None, file: str | None, yes: bool, agent: str,
@@ -397,7 +407,7 @@ def rm(*,
 @click.command(epilog=example("silo reindex myrepo"))
 @directory
 def reindex(silo_dir: str) -> int:
-    """Make the index anew from the records' manifests; needed after files were moved by hand."""
+    """Rebuild the index from the manifests; needed after files were moved by hand."""
     with open_silo(silo_dir) as silo:
         if not silo.index_is_kept:
             fail(f"you may not write to the Silo {silo_dir}")

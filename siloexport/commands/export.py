@@ -93,7 +93,7 @@ def _opened(silo_dir: str, out: str) -> Iterator[tuple[Silo, Target]]:
 @options.jobs
 @options.showing
 def resume(silo_dir: str, out: str, **given: Any) -> int:
-    """Go on with the last run to OUT, as it was asked for."""
+    """Resume the last run to OUT with its options."""
     with _opened(silo_dir, out) as (silo, target):
         export = Export(silo, target)
         return show_run(
@@ -107,7 +107,7 @@ def resume(silo_dir: str, out: str, **given: Any) -> int:
 @to_directory
 @as_json
 def status(silo_dir: str, out: str, **given: Any) -> None:
-    """Say what the ledger has of OUT: records, unfinished deposits, runs."""
+    """Show the records, unfinished deposits and runs in the ledger of OUT."""
     with _opened(silo_dir, out) as (silo, target):
         show_status(Export(silo, target), shown_of(given))
 
@@ -122,7 +122,7 @@ def status(silo_dir: str, out: str, **given: Any) -> None:
 @options.jobs
 @options.showing
 def verify(silo_dir: str, out: str, **given: Any) -> int:
-    """Compare what is in OUT with what was exported there, byte for byte."""
+    """Compare the content of OUT with what was exported there, byte for byte."""
     with _opened(silo_dir, out) as (silo, target):
         export = Export(silo, target)
         part, shown = share(given["sample"]), shown_of(given)
@@ -136,7 +136,7 @@ def verify(silo_dir: str, out: str, **given: Any) -> int:
 @options.jobs
 @as_json
 def reconcile(silo_dir: str, out: str, **given: Any) -> int:
-    """Rebuild the ledger from what is in OUT, as after the loss of the Silo's curation/exports."""
+    """Rebuild the ledger from the content of OUT, for example if curation/exports is lost."""
     with _opened(silo_dir, out) as (silo, target):
         export = Export(silo, target)
         return show_reconciliation(export, given["select"], shown_of(given), jobs=given["jobs"])
@@ -149,7 +149,7 @@ def reconcile(silo_dir: str, out: str, **given: Any) -> int:
 @options.purge
 @as_json
 def rollback(silo_dir: str, out: str, run_id: str, purge: bool, **given: Any) -> int:
-    """Take back what a run created in OUT; nothing else, and nothing changed since."""
+    """Roll back a run: delete what it created in OUT and nobody has changed since."""
     with _opened(silo_dir, out) as (silo, target):
         export = Export(silo, target)
         return show_rollback(export, run_id, shown_of(given), purge=purge)

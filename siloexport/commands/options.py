@@ -82,7 +82,7 @@ jobs = click.option(
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="Records at once.",
+    help="Number of records to process in parallel.",
 )
 report_file = click.option(
     "--report",

@@ -231,7 +231,7 @@ def test_deleting_a_record_asks_first_and_is_remembered(client: Any, silo: Silo)
     assert (answer.status, answer.headers["Location"]) == (303, "/records?done=record-deleted")
     assert PLAIN not in silo
     assert PLAIN in silo.removed()
-    assert "The record is deleted" in client.get("/records?done=record-deleted").text
+    assert "Record deleted" in client.get("/records?done=record-deleted").text
     assert client.get(URL).status == 410
 
 

@@ -48,9 +48,9 @@
   <form action="${urls.jobs()}" method="post">
     <input type="hidden" name="kind" value="export">
 % if form.is_file:
-${name_field(id + "-name", _("Of the file, which is put beside the Silo, in the place of one of that name."))}
+${name_field(id + "-name", _("Name of a file beside the Silo. If it exists, the export replaces it."))}
 % elif form.is_beside:
-${name_field(id + "-name", _("Of the directory, which is put beside the Silo; exported again, it is brought up to date."))}
+${name_field(id + "-name", _("Name of a directory beside the Silo. If it exists, the export updates it."))}
 % endif
 % if len(form.kinds) > 1:
     <p><label for="${id}-form">${_("As")}</label>
@@ -69,13 +69,13 @@ ${own_field(id, field, choices)}
 ${versions_field(id + "-versions")}
 % endif
 % if not form.is_beside:
-    <p><label for="${id}-deletions">${_("What the source deleted")}</label>
-    <select id="${id}-deletions" name="deletions"><option value="status">${_("is marked as deleted")}</option><option value="delete">${_("is deleted there")}</option><option value="keep">${_("stays as it is")}</option></select></p>
-    <p><label for="${id}-conflicts">${_("What others changed there")}</label>
-    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="skip">${_("is left alone")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
+    <p><label for="${id}-deletions">${_("Deleted at the source")}</label>
+    <select id="${id}-deletions" name="deletions"><option value="status">${_("mark as deleted")}</option><option value="delete">${_("delete")}</option><option value="keep">${_("keep")}</option></select></p>
+    <p><label for="${id}-conflicts">${_("Changed in the target by others")}</label>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="skip">${_("skip")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
 % elif form.is_file:
-    <p><label for="${id}-conflicts">${_("What others changed there")}</label>
-    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("is left alone, and listed")}</option><option value="overwrite">${_("is overwritten")}</option></select></p>
+    <p><label for="${id}-conflicts">${_("Changed in the target by others")}</label>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
 % endif
 ${query_field(id + "-query")}
     <p class="act"><button type="submit">${_("Export")}</button></p>
@@ -122,7 +122,7 @@ ${query_field(id + "-query")}
 <% own = f"{id}-{field.name}" %>
     <p><label for="${own}">${_(field.label)}\
 % if not field.required and not choices:
- <span class="optional">${_("(may stay empty)")}</span>\
+ <span class="optional">${_("(optional)")}</span>\
 % endif
 </label>
 % if choices:
@@ -134,7 +134,7 @@ ${query_field(id + "-query")}
 % elif field.input == "texts":
     <input id="${own}" name="${field.name}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
 % if field.default:
-    <small id="${own}-hint">${_("Separated by blanks; empty: {fields}.", fields=field.default)}</small></p>
+    <small id="${own}-hint">${_("Separated by spaces. Leave empty for {fields}.", fields=field.default)}</small></p>
 % else:
     <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
 % endif
