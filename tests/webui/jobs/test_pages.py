@@ -55,7 +55,7 @@ def test_without_a_worker_a_job_waits_and_the_page_says_so(silo: Silo, page: Any
     assert status == 303
     _, _, text = page("GET", headers["Location"])
     assert "Jobs wait: no worker is running." in text
-    assert 'id="job-state">waiting<' in text
+    assert 'id="job-state">Waiting<' in text
     assert "Audit: 50 % of the records byte for byte" in text
     _, _, listed = page("GET", "/jobs")
     assert "Jobs wait: no worker is running." in listed
