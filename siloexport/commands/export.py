@@ -83,7 +83,7 @@ def directory_target(out: str) -> AbstractContextManager[Target]:
 
 @contextmanager
 def _opened(silo_dir: str, out: str) -> Iterator[tuple[Silo, Target]]:
-    with open_silo(silo_dir) as silo, options.told(), directory_target(out) as target:
+    with open_silo(silo_dir) as silo, options.export_errors(), directory_target(out) as target:
         yield silo, target
 
 

@@ -87,7 +87,7 @@ def _file_command(kind: TargetKind) -> click.Command:
     @_fields(kind)
     @options.quiet
     def command(silo_dir: str, out: str, **given: Any) -> int:
-        with options.told():
+        with options.export_errors():
             values = _taken(kind, given, silo_dir)
         return _write(kind, silo_dir, out, values, given)
 
@@ -98,7 +98,7 @@ def _write(
     kind: TargetKind, silo_dir: str, out: str, values: dict[str, Any], given: dict[str, Any]
 ) -> int:
     assert kind.write is not None
-    with open_silo(silo_dir) as silo, options.told():
+    with open_silo(silo_dir) as silo, options.export_errors():
         selection = given["select"]
         options.check_not_empty(silo, selection)
         total = selection.total(silo)
@@ -146,9 +146,9 @@ def _directory_command(kind: TargetKind) -> click.Command:
     @options.showing
     @_fields(kind)
     def command(silo_dir: str, out: str, **given: Any) -> int:
-        with options.told():
+        with options.export_errors():
             values = _taken(kind, given, silo_dir)
-        with open_silo(silo_dir) as silo, options.told():
+        with open_silo(silo_dir) as silo, options.export_errors():
             _check_outside(silo, out)
             opening = Opening(silo.path, values, out, Versions(given["versions"]))
             with opened(opening) as target:
@@ -172,7 +172,7 @@ def _place_group(kind: TargetKind) -> click.Group:
 
     @contextmanager
     def opened(silo_dir: str, given: dict[str, Any]) -> Iterator[tuple[Silo, Target]]:
-        with open_silo(silo_dir) as silo, options.told():
+        with open_silo(silo_dir) as silo, options.export_errors():
             values = _taken(kind, given, silo.path)
             versions = Versions(given.get("versions") or Versions.CURRENT)
             with open_target(Opening(silo.path, values, versions=versions)) as target:

@@ -104,7 +104,7 @@ def check_not_empty(silo: Silo, selection: Selection) -> None:
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
+def export_errors() -> Iterator[None]:
     """Print an error of an export as one sentence and end with the exit code of its kind."""
     try:
         yield

@@ -115,7 +115,16 @@ class Depositor:
     def foresee(
         self, record: HarvestedRecord, manifest: Manifest, actions: Sequence[Action]
     ) -> Iterator[DepositOutcome]:
-        """Find out the results of `carry_out` without a change; same arguments and errors."""
+        """Find out the results of `carry_out` without a change.
+
+        Args:
+            record: The record.
+            manifest: Its manifest with all digests.
+            actions: From `siloexport.plan.plan_record`.
+
+        Raises:
+            TargetUnusable, RunStopped: See `carry_out`.
+        """
         return self._one_by_one(
             record, manifest, actions, lambda action, n: self._foresee(record, manifest, action, n)
         )

@@ -129,7 +129,16 @@ class FedoraClient:
     def get_if_there(
         self, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> requests.Response | None:
-        """Send a request as `send`; return None if there is nothing, or only a tombstone."""
+        """Send a request as `send`; return None if there is nothing, or only a tombstone.
+
+        Args:
+            url: An address on the server.
+            headers: Of the request.
+            method: GET or HEAD.
+
+        Raises:
+            FedoraError: As `send`, for other answers.
+        """
         try:
             return self.send(method, url, headers)
         except (NotThere, Departed):
