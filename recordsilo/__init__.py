@@ -4,7 +4,7 @@
     >>> silo = Silo("myrepo")
     >>> record = silo.get_item("oai:eprints.example.org:6102")
 
-The store knows no network and no web. docs/format.md says what is on disk.
+The store does not use the network or the web. docs/format.md describes the files on disk.
 """
 
 from importlib import import_module
@@ -71,7 +71,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The classes that need rdflib: imported when asked for, not by ``*``."""
+    """The classes that need rdflib: imported on first use, not by ``*``."""
     if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
         return getattr(import_module("recordsilo.rdf.records"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,15 +1,15 @@
-r"""Several values in one cell of a table, and cells that no spreadsheet runs (pure).
+r"""Several values in one cell of a table, and cells that no spreadsheet evaluates (pure).
 
 Values are joined by ``||``. In a value, a ``|`` at either end or after another ``|``
 gets a backslash in front; backslashes before any ``|``, or before the separator, are
-doubled. So every cell has one reading, and a value without ``|`` looks as it is:
+doubled. So every cell is unambiguous, and a value without ``|`` is unchanged:
 
     ``a|`` and ``b``    ``a\|||b``
     ``a||b``            ``a|\|b``
     ``a|b``, ``a\b``    ``a|b||a\b``
 
-Excel and LibreOffice run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a
-formula, some also where these are full-width; such a cell gets an apostrophe in front.
+Excel and LibreOffice evaluate a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a
+formula, some also if these are full-width; such a cell gets an apostrophe in front.
 
 Source: docs/curation.md, "Spreadsheets"; OWASP, "CSV Injection".
 """
@@ -35,7 +35,7 @@ def _escaped(value: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """The values that `joined` made a text of; empty ones are left out."""
+    """The values that `joined` put into a text; empty ones are left out."""
     values: list[list[str]] = [[]]
     at = 0
     for token in _IN_CELL.finditer(text):
@@ -50,10 +50,10 @@ def split(text: str) -> list[str]:
 
 
 def guarded(text: str) -> str:
-    """A text as a cell that no spreadsheet runs; `bare` takes it back."""
+    """A text as a cell that no spreadsheet evaluates; `bare` reverses this."""
     return "'" + text if text.startswith((*_FORMULA, "'")) else text
 
 
 def bare(cell: str) -> str:
-    """What `guarded` made a cell of; an apostrophe that guards nothing stays."""
+    """The text that `guarded` made into a cell; any other apostrophe stays."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell

@@ -1,6 +1,6 @@
-"""What packages contribute by entry points: found by name, loaded only where it is used.
+"""What packages contribute by entry points: found by name, loaded only when used.
 
-A contribution that cannot be loaded is named in one sentence and does not stop the others.
+A contribution that cannot be loaded is reported in one sentence and does not stop the others.
 """
 
 import logging
@@ -51,7 +51,7 @@ def entry_points(*, group: str) -> "Iterable[EntryPoint]":
 def points(group: str) -> Mapping[str, "EntryPoint"]:
     """The entry points of a group by name, sorted; nothing is loaded.
 
-    Of several with one name ours counts, else that of the first package by name.
+    If several have one name, ours wins, else that of the first package by name.
     """
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=_rank):
@@ -67,7 +67,7 @@ def _rank(point: "EntryPoint") -> tuple[str, bool, str]:
 
 
 def load(point: "EntryPoint") -> Any:
-    """What an entry point leads to.
+    """Load what an entry point refers to.
 
     Raises:
         ContributionBroken: It cannot be loaded.
@@ -79,11 +79,11 @@ def load(point: "EntryPoint") -> Any:
 
 
 def contribution(group: str, name: str, kind: type[N]) -> N:
-    """The value that a package contributes under a name of `points`.
+    """The value that a package contributes under one of the names in `points`.
 
     Args:
-        group: Of entry points.
-        name: Of the entry point, and of the value.
+        group: The group of entry points.
+        name: The name of the entry point and of the value.
         kind: The type that the value must have.
 
     Raises:
@@ -99,7 +99,7 @@ def contribution(group: str, name: str, kind: type[N]) -> N:
 
 
 def contributions(group: str, kind: type[N]) -> Iterator[N]:
-    """All values of a group by name; those that are broken are logged once and left out."""
+    """All values of a group by name; broken ones are logged once and left out."""
     for name in points(group):
         try:
             yield contribution(group, name, kind)

@@ -1,4 +1,4 @@
-"""What can go wrong in a Silo: one class each, one sentence each, facts as attributes."""
+"""The errors of a Silo: each a class with a one-sentence message and facts as attributes."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -15,11 +15,11 @@ class RecordSiloError(Exception):
 
 
 class SiloNotFound(RecordSiloError):
-    """There is no Silo of that name or at that place."""
+    """There is no Silo with that name or path."""
 
 
 class NotASilo(RecordSiloError):
-    """The directory exists and holds something else."""
+    """The directory exists but is not a Silo."""
 
     def __init__(self, path: str, *, may_be_new: bool = False) -> None:
         self.path = path
@@ -30,12 +30,12 @@ class NotASilo(RecordSiloError):
 
 
 class SiloSettingConflict(RecordSiloError):
-    """An argument differs from what the Silo remembers."""
+    """An argument differs from the Silo's stored setting."""
 
     def __init__(self, path: str, key: str, remembered: object, given: object) -> None:
         self.path, self.key, self.remembered, self.given = path, key, remembered, given
         super().__init__(
-            f"the Silo {path} remembers {key} {remembered!r}, and {given!r} was given; leave it "
+            f"the Silo {path} has {key} {remembered!r}, but {given!r} was given; leave it "
             f"out, or change it with silo.state[{key!r}] = … and silo.state.sync()"
         )
 
@@ -68,7 +68,7 @@ class RecordNotFound(RecordSiloError, KeyError):
 
 
 class RecordRemoved(RecordNotFound):
-    """The Silo had the record, and it was deleted here for good."""
+    """The record was deleted here for good."""
 
     def __init__(self, identifier: str, silo: str) -> None:
         super().__init__(identifier, silo)
@@ -98,9 +98,7 @@ class VersionExists(RecordSiloError):
 
     def __init__(self, identifier: str, version: str) -> None:
         self.identifier, self.version = identifier, version
-        super().__init__(
-            f"record {identifier} has a version {version!r} already; take another name"
-        )
+        super().__init__(f"record {identifier} already has a version {version!r}; use another name")
 
 
 class VersionNameError(RecordSiloError, ValueError):
@@ -122,12 +120,12 @@ class VersionStateError(RecordSiloError, ValueError):
 
 
 class VersionFrozen(RecordSiloError):
-    """A harvested version that something was derived from is not changed any more."""
+    """A harvested version that another was derived from cannot be changed."""
 
     def __init__(self, identifier: str, version: str) -> None:
         self.identifier, self.version = identifier, version
         super().__init__(
-            f"version {version!r} of record {identifier} is as harvested and stays so; to change "
+            f"version {version!r} of record {identifier} is kept as harvested; to change "
             f"it, clone it first (clone_version({version!r}, 'workingcopy')) and change the clone"
         )
 
@@ -151,7 +149,7 @@ class PathNameError(RecordSiloError, ValueError):
 
 
 class FileNotInVersion(RecordSiloError, FileNotFoundError):
-    """The version lists no such file, or its file is gone from the disk."""
+    """The version lists no such file, or the file is missing on disk."""
 
     def __init__(self, identifier: str, version: str, path: str, reason: str = "") -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -164,7 +162,7 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
 
 
 class FileUnreadable(RecordSiloError, OSError):
-    """A file of a version is there, and the disk, or the rights on it, refuse to give it."""
+    """A file of a version exists but cannot be read: a disk error, or missing permission."""
 
     def __init__(self, identifier: str, version: str, path: str, error: OSError) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -178,7 +176,7 @@ class FileUnreadable(RecordSiloError, OSError):
 
 
 class FileInTheWay(RecordSiloError):
-    """The version has a file of that name already, or one where a directory is due."""
+    """The version already has a file of that name, or one where a directory is needed."""
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -189,7 +187,7 @@ class FileInTheWay(RecordSiloError):
 
 
 class DirectoryNotEmpty(RecordSiloError, OSError):
-    """Only an empty directory can be deleted as a whole."""
+    """Only an empty directory can be deleted."""
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -203,7 +201,7 @@ class DirectoryNotEmpty(RecordSiloError, OSError):
 
 
 class DanglingLink(FileNotInVersion):
-    """A file is a symbolic link (a delta clone of 2010) that leads nowhere in this Silo."""
+    """A file is a symbolic link (of a delta clone of 2010) without a target in this Silo."""
 
     def __init__(self, identifier: str, version: str, path: str, target: str) -> None:
         self.target = target
@@ -212,20 +210,20 @@ class DanglingLink(FileNotInVersion):
             version,
             path,
             f"{path!r} in version {version!r} of record {identifier} is a symbolic link to "
-            f"{target!r}, and no file of this Silo is there; put the file again, or delete it",
+            f"{target!r}, which is not a file of this Silo; put the file again, or delete it",
         )
 
 
 class SourceFailed(RecordSiloError):
-    """What was to be stored could not be read; the record is as it was."""
+    """The source of a file could not be read; the record is unchanged."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
-        super().__init__(f"{path!r} was not stored, its source could not be read: {reason}")
+        super().__init__(f"{path!r} was not stored because its source could not be read: {reason}")
 
 
 class RevisionConflict(RecordSiloError):
-    """The record changed since it was looked at; nothing was written."""
+    """The record changed since it was read; nothing was written."""
 
     def __init__(self, identifier: str, expected: int, found: int) -> None:
         self.identifier, self.expected, self.found = identifier, expected, found
@@ -242,12 +240,12 @@ class MetadataConflict(RecordSiloError):
         self.identifier, self.key, self.ours, self.theirs = identifier, key, ours, theirs
         super().__init__(
             f"metadata[{key!r}] of record {identifier} was changed meanwhile to {theirs!r}, "
-            f"here it is {ours!r}; revert() and change it again"
+            f"but here it is {ours!r}; call revert() and change it again"
         )
 
 
 class ManifestUnreadable(RecordSiloError):
-    """A manifest is not what it should be; nothing is written over it."""
+    """A manifest is malformed or missing; nothing is written over it."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -261,12 +259,12 @@ class FormatTooNew(RecordSiloError):
         self.identifier, self.found, self.known = identifier, found, known
         super().__init__(
             f"record {identifier} is in format {found} and this release writes format {known}; "
-            "it can be read here, to change it use a newer release"
+            "it can be read here; to change it, use a newer release"
         )
 
 
 class IndexProblem(RecordSiloError):
-    """The index cannot be used now; records can be read and written all the same."""
+    """The index cannot be used now; records can still be read and written."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -276,5 +274,5 @@ class IndexProblem(RecordSiloError):
 class SearchError(RecordSiloError, ValueError):
     """A search has an unknown filter, facet or order, or an invalid date or page.
 
-    Its words alone are never an error.
+    The words of a query alone are never an error.
     """

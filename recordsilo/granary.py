@@ -19,8 +19,8 @@ class Granary:
     """A directory of Silos.
 
     Args:
-        dir_of_silos: Made, if its parent exists.
-        create: False opens what is there and makes nothing.
+        dir_of_silos: The directory; created if its parent exists.
+        create: False opens an existing directory only.
 
     Attributes:
         state: `PersistentState`: Silo name → its description.
@@ -40,12 +40,12 @@ class Granary:
             atomic_file.make_directory(self._path)
         except OSError as error:
             raise SiloNotFound(
-                f"the directory {self.dir_of_silos} cannot be made: {error.strerror}"
+                f"cannot create the directory {self.dir_of_silos}: {error.strerror}"
             ) from error
 
     @property
     def silos(self) -> list[str]:
-        """The names of the Silos that are there now, in order."""
+        """The names of the existing Silos, sorted."""
         return sorted(name for name in os.listdir(self._path) if self.issilo(name))
 
     def issilo(self, name: str) -> bool:
@@ -56,7 +56,7 @@ class Granary:
             return False
 
     def describe_silo(self, name: str, **description: Any) -> dict[str, Any]:
-        """A Silo's description; with keywords, after they were set (until `sync` in memory).
+        """Set the given keys of a Silo's description, in memory until `sync`, and return it.
 
         Raises:
             SiloNotFound: There is no Silo of that name.
@@ -67,7 +67,7 @@ class Granary:
         return found
 
     def description_of(self, name: str) -> dict[str, Any]:
-        """A Silo's description as it is known; a copy, empty if it has none."""
+        """A copy of a Silo's description; empty if it has none."""
         found = self.state.get(name)
         return dict(found) if isinstance(found, dict) else {}
 
@@ -81,7 +81,7 @@ class Granary:
 
     def get_rdf_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> "RDFSilo":
         """As `get_silo`, with `RDFRecord`\\ s; needs rdflib."""
-        from recordsilo.rdf.records import RDFSilo  # noqa: PLC0415 - rdflib is for those who ask for it
+        from recordsilo.rdf.records import RDFSilo  # noqa: PLC0415 - rdflib is optional
 
         return RDFSilo(self._path_of(name), uri_base, **settings)
 
@@ -99,13 +99,13 @@ class Granary:
             self.sync()
 
     def disk_usage_silo(self, name: str) -> int:
-        """Bytes that a Silo takes on disk, counted by blocks; links are not followed.
+        """Bytes that a Silo occupies on disk, in whole blocks; links are not followed.
 
         Raises:
             SiloNotFound: There is no Silo of that name.
         """
         self._check(name)
-        sizes: dict[tuple[int, int], int] = {}  # a file of several names is there once
+        sizes: dict[tuple[int, int], int] = {}  # a file with several names counts once
         for directory, _, files in os.walk(self._path_of(name)):
             for path in (directory, *(os.path.join(directory, file) for file in files)):
                 with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
@@ -119,8 +119,8 @@ class Granary:
 
     def _path_of(self, name: str) -> str:
         if is_staged(name):
-            raise SiloNotFound(f"{name!r} is what remains of a Silo that was deleted")
+            raise SiloNotFound(f"{name!r} is a Silo that was deleted")
         try:
             return os.path.join(self._path, check_version_name(name))
         except VersionNameError as error:
-            raise SiloNotFound(f"{name!r} cannot name a Silo") from error
+            raise SiloNotFound(f"{name!r} is not a valid name for a Silo") from error

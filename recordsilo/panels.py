@@ -1,7 +1,7 @@
-"""What packages show on the page of a record: values, which the page escapes and draws.
+"""What packages show on the page of a record: values, which the page escapes and renders.
 
-An entry point of the group ``webui.panels`` names a `Panel`. The page shows a link only
-for addresses of the web; texts are shown as they are, never as markup.
+An entry point of the group ``webui.panels`` names a `Panel`. The page links web addresses
+only; texts are shown as they are, never as markup.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ GROUP = "webui.panels"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, with the address it leads to; ``""`` for none."""
+    """A text, with the address it links to; ``""`` for none."""
 
     text: str
     url: str = ""
@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class PanelView:
-    """What a panel shows of a record, in this order; what is empty is left out.
+    """What a panel shows of a record, in this order; empty parts are left out.
 
     Attributes:
         note: A sentence.
@@ -60,10 +60,11 @@ class Panel:
 
     Attributes:
         name: The entry point's name.
-        title: Its heading, in English; a translation of the page may have it.
-        order: Panels come by this number, equal ones by name.
-        show: The Silo, the record's identifier and the page's language (``en``) → what is
-            shown; None for nothing. A panel that raises is left out, with a line in the log.
+        title: Its heading, in English; a translation of the page may translate it.
+        order: Panels are sorted by this number, then by name.
+        show: Takes the Silo, the record's identifier and the page's language (``en``);
+            returns what is shown, or None for nothing. A panel that raises is left out
+            and logged.
     """
 
     name: str

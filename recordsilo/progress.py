@@ -1,4 +1,4 @@
-"""What long work on a Silo shows: a bar at a terminal, a line now and then in a pipe."""
+"""Progress of long work on a Silo: a bar in a terminal, occasional lines in a pipe."""
 
 import contextlib
 import sys
@@ -16,11 +16,11 @@ SECONDS_BETWEEN_LINES = 5.0
 def counting(
     label: str, total: int | None = None, *, stream: TextIO | None = None, quiet: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Show a count that grows; the value takes how many are done so far.
+    """Show a growing count; call the value with the number done so far.
 
     Args:
         label: What is being done, e.g. ``"indexing"``.
-        total: How many there will be, where that is known.
+        total: The final count, if known.
         stream: Where to show; by default stderr.
         quiet: Show nothing.
     """

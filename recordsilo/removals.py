@@ -1,8 +1,8 @@
-"""Records that were deleted here for good: what later harvests leave out.
+"""Records that were deleted here for good: later harvests leave them out.
 
-``curation/removed.jsonl``: one JSON object a line, appended; the last line about an
-identifier counts. A last line without its line end was not written whole and is
-not there.
+``curation/removed.jsonl`` has one JSON object per line, appended; the last line about an
+identifier counts. A last line without a line end was not written completely and is
+ignored.
 """
 
 import json
@@ -18,10 +18,10 @@ def _path(silo: str) -> str:
 
 
 def read_removed(silo: str) -> frozenset[str]:
-    """The identifiers that are removed and not restored since.
+    """The identifiers that were removed and not restored since.
 
     Raises:
-        StateUnreadable: A whole line is not what is written here.
+        StateUnreadable: A complete line is malformed.
     """
     removed: set[str] = set()
     try:
@@ -40,12 +40,25 @@ def read_removed(silo: str) -> frozenset[str]:
 
 
 def note_removed(silo: str, identifier: str, agent: str, message: str) -> None:
-    """Remember a removal, durably."""
+    """Record a removal, durably.
+
+    Args:
+        silo: The Silo's directory.
+        identifier: Of the record, in full.
+        agent: Who removed it.
+        message: Why.
+    """
     _note(silo, identifier, agent, message, removed=True)
 
 
 def note_restored(silo: str, identifier: str, agent: str) -> None:
-    """Forget a removal, durably."""
+    """Record that a removal was undone, durably.
+
+    Args:
+        silo: The Silo's directory.
+        identifier: Of the record, in full.
+        agent: Who restored it.
+    """
     _note(silo, identifier, agent, "", removed=False)
 
 

@@ -1,6 +1,6 @@
-"""Which records are meant: by words, by filters, or by name.
+"""Select records by words, by filters, or by identifier.
 
-One value for every command, job, rule and page; what it means is what `Silo.search` finds.
+Every command, job, rule and page uses the same value, and `Silo.search` defines its meaning.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ class Selection:
 
     Attributes:
         query: Words, as `Silo.search` takes them.
-        filters: What else a record needs.
-        identifiers: Only these; empty: all that the query and the filters find.
+        filters: Conditions on fields.
+        identifiers: Only these; if empty, all that the query and the filters find.
     """
 
     query: str = ""
@@ -32,7 +32,7 @@ class Selection:
     identifiers: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """How people would say it: ``set a:b and search solar``; empty for everything."""
+        """In words, such as ``set a:b and search solar``; empty if all records are selected."""
         said = [
             *(f"{name} {' or '.join(values)}" for name, values in self.filters.values.items()),
             *(f"{name} {wanted}".lower() for name, wanted in self.filters.flags.items()),
@@ -45,20 +45,20 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing is asked of a record."""
+        """Whether it selects all records."""
         return self == Selection()
 
     def iterate(self, silo: Silo) -> Iterator[str]:
         """The identifiers found, each once, read from the index page by page.
 
-        Those named are in the order named, others by identifier. Of records that change
-        meanwhile, some may be left out or found.
+        Listed identifiers keep their order; otherwise they are sorted. Records that change
+        meanwhile may or may not be found.
 
         Raises:
-            RecordNotFound: One that is named is not there; nothing was yielded.
+            RecordNotFound: A listed record does not exist; nothing was yielded.
             SearchError, IndexProblem: See `Silo.search`.
 
-        Cost: memory for one page; where records are both named and searched, for all found.
+        Cost: memory for one page; with both identifiers and a search, for all found.
         """
         if not self.identifiers:
             yield from (row.identifier for row in silo.found(self.filters, self.query))
@@ -73,26 +73,26 @@ class Selection:
         yield from (one for one in named if allowed is None or one in allowed)
 
     def find(self, silo: Silo) -> tuple[str, ...]:
-        """What `iterate` yields, taken whole before anything is changed.
+        """What `iterate` yields, collected before anything is changed.
 
-        A change may move a record out of what the query finds.
+        A change may make a record no longer match the query.
 
         Cost: some 100 bytes a record in memory.
         """
         return tuple(self.iterate(silo))
 
     def total(self, silo: Silo) -> int:
-        """How many records are found; of those only named, how many names there are."""
+        """How many records are found; for identifiers alone, how many are listed."""
         if not self.identifiers:
             return silo.search(self.query, self.filters, page=PageRequest(limit=1)).total
         return len(self.find(silo)) if self._asks else len(dict.fromkeys(self.identifiers))
 
     def check(self, silo: Silo) -> None:
-        """Ask the index whether it understands the selection.
+        """Check that the index accepts the selection.
 
         Raises:
-            SearchError: It does not, or the query has nothing to search for; the message
-                says why.
+            SearchError: The index rejects it, or the query has nothing to search for;
+                the message says why.
         """
         if self.query:
             query_from(self.query)
@@ -104,7 +104,7 @@ class Selection:
 
 
 def selection_table(selection: Selection) -> dict[str, Any]:
-    """A selection as a table of TOML or an object of JSON; what asks nothing is left out."""
+    """A selection as a TOML table or a JSON object, without empty conditions."""
     filters = selection.filters
     table: dict[str, Any] = {
         "query": selection.query,
@@ -148,10 +148,10 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
 
 
 def query_from(text: str) -> str:
-    """A query that is given to choose records; one without words would choose all of them.
+    """Check a query that selects records; one without words would select all of them.
 
     Raises:
-        SearchError: It is not Unicode, or has no word to search for.
+        SearchError: It is not valid Unicode, or has no word to search for.
     """
     try:
         text.encode()
@@ -173,15 +173,16 @@ def filters_from(
     since: str | None = None,
     until: str | None = None,
 ) -> SearchFilters:
-    """Filters as the command line gives them.
+    """Make filters from options of the command line.
 
     Args:
-        texts: Each ``FIELD=VALUE``; one field several times means any of the values.
+        texts: Each ``FIELD=VALUE``; a repeated field means any of its values.
         set_spec, state: The same as ``set=SPEC`` and ``state=STATE``.
+        since, until: The earliest and the latest date.
 
     Raises:
         SearchError: A text without ``=``, or a flag that is neither true nor false.
-        UnicodeEncodeError: A text that is not Unicode.
+        UnicodeEncodeError: A text that is not valid Unicode.
     """
     "".join((*texts, set_spec or "", since or "", until or "")).encode()
     flags: dict[str, bool] = {}

@@ -63,12 +63,12 @@ VERSION_TEXT = (
 _HALF_MADE = re.compile(
     r"pairtree_root|\.silo|(pairtree_prefix|persisted_state\.json|pairtree_version0_1)(\..+\.tmp)?"
 )
-"""What a killed creation of a Silo may leave."""
+"""What an interrupted creation of a Silo may leave behind."""
 _LIST_CHUNK = 1000
 
 
 def may_become_a_silo(directory: str) -> bool:
-    """Whether a new Silo may be made there: nothing, or no more than a killed creation left.
+    """Whether a Silo can be created there: nothing exists, or only an interrupted creation.
 
     Raises:
         NotADirectoryError: It is a file.
@@ -97,23 +97,24 @@ class Silo:
     Args:
         storage_dir: The directory; created if its parent exists.
         uri_base: What identifiers are relative to; ``"info:"`` for a new Silo.
-        create: False opens what is there and makes nothing.
+        create: False opens an existing Silo only.
         agent: Who changes records through this handle, where a change does not say;
-            by default the operating system's user. Not remembered.
-        settings: Kept in ``state``; ``identifier_uri_prefix`` is what short
-            identifiers lack, ``base_oai_url`` where the records come from,
+            by default the operating system's user. Not stored.
+        settings: Kept in ``state``; ``identifier_uri_prefix`` completes short
+            identifiers, ``base_oai_url`` is where the records come from,
             ``hashing_type`` makes `HarvestedRecord.put_stream` return such a checksum.
 
-    None for a setting never overrides what the Silo remembers.
+    A setting of None never overrides the stored value.
 
     Attributes:
         state: `PersistentState` with the settings and ``storage_dir`` as given here.
         path: The directory, absolute.
 
     Raises:
-        SiloNotFound: No such directory, and not to be made (or no parent to make it in).
+        SiloNotFound: The directory does not exist and is not created (``create`` is
+            False, or its parent does not exist).
         NotASilo: The directory holds something else.
-        SiloSettingConflict: A setting differs from what the Silo remembers.
+        SiloSettingConflict: A setting differs from the stored one.
 
     Source: docs/format.md; the interface of RecordSilo 0.4.16 (2010).
     """
@@ -149,7 +150,7 @@ class Silo:
     # -- opening ------------------------------------------------------------------------
 
     def _create(self, create: bool, given: dict[str, Any]) -> None:
-        """Make the Silo's files; the version file, by which one is known, comes last."""
+        """Create the Silo's files; the version file, which marks a Silo, comes last."""
         if not os.path.isdir(self.path):
             if os.path.exists(self.path):
                 raise NotASilo(self.storage_dir, may_be_new=create)
@@ -161,7 +162,7 @@ class Silo:
             make_directory(self.path)
         except OSError as error:
             raise SiloNotFound(
-                f"the directory {self.storage_dir} cannot be made: {error.strerror}"
+                f"cannot create the directory {self.storage_dir}: {error.strerror}"
             ) from error
         make_directory(self._root)
         state = {"storage_dir": self.storage_dir, "uri_base": "info:", **given}
@@ -172,7 +173,7 @@ class Silo:
         replace_file(f"{self.path}/{VERSION_FILE}", VERSION_TEXT)
 
     def _open_state(self, given: dict[str, Any]) -> PersistentState:
-        """What the Silo remembers, with ``storage_dir`` as given now; new settings are added."""
+        """The stored settings, with ``storage_dir`` as given now; new settings are added."""
         state = PersistentState(self.path, create=False)
         for key, value in given.items():
             if state.get(key) not in (None, value):
@@ -197,7 +198,7 @@ class Silo:
         return SqliteIndex(f"{self.path}/.silo/index.sqlite", is_empty)
 
     def close(self) -> None:
-        """Close the index and remove this process's staging directory; use opens them again."""
+        """Close the index and remove the staging directory; the next use reopens them."""
         self._catalogue.close()
         self.staging.close()
 
@@ -240,11 +241,11 @@ class Silo:
             place = self._place(form)
             if place.exists():
                 return form
-            place.read_manifest()  # raises where versions lie there without one
+            place.read_manifest()  # raises if versions exist without one
         return None
 
     def exists(self, identifier: str) -> bool:
-        """Whether there is such a record, under its full or its short identifier."""
+        """Whether the record exists, under its full or its short identifier."""
         return self._find(identifier) is not None
 
     has_key = exists
@@ -261,8 +262,8 @@ class Silo:
         """The full identifier of a record named in full, short, or in its URL form.
 
         Raises:
-            RecordNotFound: The Silo has no record of that name in any form;
-                RecordRemoved where one was deleted here.
+            RecordNotFound: The Silo has no such record in any form; RecordRemoved if
+                it was deleted here.
         """
         with contextlib.suppress(IdentifierError):
             if found := self._find(text):
@@ -300,17 +301,18 @@ class Silo:
     ) -> HarvestedRecord:
         """A handle on a record, which need not exist yet.
 
-        A new record gets an empty version ``startversion``, and is written by the
-        first change or `HarvestedRecord.sync`, not before.
+        A new record gets an empty version ``startversion``; only the first change, or
+        `HarvestedRecord.sync`, writes it.
 
         Args:
             identifier: In full, or without ``identifier_uri_prefix``; a full match wins,
-                and what is found under neither is created as given.
-            date: Of a new record's first version; by default now.
-            force: Take the identifier as it is.
+                and a record found under neither is created as given.
+            date: Date of a new record's first version; by default now.
+            force: Take the identifier as given, without trying prefixes.
+            startversion: Name of a new record's first version.
 
         Raises:
-            IdentifierError: No record can have it.
+            IdentifierError: The identifier is invalid.
             ManifestUnreadable: The record is damaged.
         """
         found = self._find(identifier, only_full=force)
@@ -325,7 +327,7 @@ class Silo:
         """A record's `RecordEdit` under its lock; leaving the block commits it, strictly durable.
 
         Raises:
-            RevisionConflict: The record is not at ``if_revision`` (0: not there yet).
+            RevisionConflict: The record is not at ``if_revision`` (0: does not exist yet).
         """
         with self._locks.hold([identifier]):
             barrier = StrictBarrier()
@@ -342,10 +344,10 @@ class Silo:
 
     @contextlib.contextmanager
     def batch(self, identifiers: Iterable[str], *, agent: str = "") -> Iterator["Batch"]:
-        """Change some records as one group, at one barrier: for a page of a harvest.
+        """Change several records as one group with one barrier, for a page of a harvest.
 
-        Holds the locks of all of them; leaving the block commits what was edited and
-        returns when it is on the medium, leaving it by an exception commits nothing.
+        Holds the locks of all of them. Leaving the block commits the edits and returns
+        once they are on the medium; leaving it by an exception commits nothing.
         """
         wanted = list(dict.fromkeys(check_identifier(i) for i in identifiers))
         with self._locks.hold(wanted):
@@ -397,6 +399,9 @@ class Silo:
             identifier: In full or short.
             remember: Whether later harvests leave the record out, until
                 `restore_removed`.
+            agent: Who deletes it; kept if ``remember``.
+            message: Why; kept if ``remember``.
+            if_revision: Delete only if the record is at this revision.
 
         Raises:
             RecordNotFound: The Silo has no such record.
@@ -432,7 +437,7 @@ class Silo:
         return removals.read_removed(self.path)
 
     def restore_removed(self, identifiers: Iterable[str] | None = None) -> None:
-        """Let later harvests bring these records again, or all that were removed."""
+        """Let later harvests store these records again, or all that were removed."""
         with self._locks.hold_name("removed"):
             known = removals.read_removed(self.path)
             for identifier in sorted(known if identifiers is None else known & set(identifiers)):
@@ -447,7 +452,7 @@ class Silo:
         return True
 
     def __iter__(self) -> Iterator[str]:
-        """Identifiers, by code point; what is added meanwhile may or may not be among them."""
+        """Identifiers, by code point; records added meanwhile may be missing."""
         return (row.identifier for row in self._listed())
 
     list_items = __iter__
@@ -466,7 +471,7 @@ class Silo:
         return list(self)
 
     def iteritems(self) -> Iterator[HarvestedRecord]:
-        """The records, in the order of their identifiers; one deleted meanwhile is left out."""
+        """The records, in the order of their identifiers, without those deleted meanwhile."""
         for identifier in self:
             with contextlib.suppress(RecordNotFound):
                 yield self[identifier]
@@ -484,13 +489,13 @@ class Silo:
         from_identifier: str | None = None,
         **filters: Any,
     ) -> Page:
-        """A page of the list of records, at the same cost from any point of it.
+        """A page of the list of records; the cost does not depend on the position.
 
         Args:
-            limit: How many rows at most.
-            after: Only identifiers behind this one.
+            limit: The largest number of rows.
+            after: Only identifiers after this one.
             before: Only identifiers before this one, the nearest ``limit`` of them.
-            from_identifier: Only this identifier and those behind it.
+            from_identifier: Only this identifier and those after it.
             filters: Fields of `Filters`.
 
         Raises:
@@ -507,32 +512,32 @@ class Silo:
         facets: Sequence[str] = (),
         page: PageRequest | None = None,
     ) -> SearchResult:
-        """Find records by words and filters, with counts of what they have in common.
+        """Find records by words and filters, and count the values of facets.
 
         Args:
             query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
                 any text is valid (docs/search.md).
-            filters: What else a record must have; by default nothing.
+            filters: Conditions on fields; by default none.
             facets: The fields whose values are counted, such as ``"subject"``; those of
                 `SearchFilters`, and those that packages contribute.
-            page: How many rows, from where, in which order; by default the first 25.
+            page: Number of rows, start and order; by default the first 25.
 
         Raises:
             SearchError: Unknown facet, filter or order, or an invalid date or page.
             IndexProblem: The index cannot be used now.
 
         Cost: tens of milliseconds over a million records; the first search of a process
-            loads the facet columns (a few seconds there), and again for subjects and
-            creators.
+            loads the facet columns (a few seconds for a million records), and again for
+            subjects and creators.
         """
         return self._catalogue.search(
             query, filters or SearchFilters(), facets, page or PageRequest()
         )
 
     def found(self, filters: SearchFilters | None = None, query: str = "") -> Iterator[Row]:
-        """All records that pass the filters and the query, by identifier, page by page.
+        """All records that match the filters and the query, by identifier, page by page.
 
-        Of records that are added meanwhile, some may be among them.
+        Records added meanwhile may be missing.
 
         Raises:
             SearchError, IndexProblem: See `search`.
@@ -549,12 +554,12 @@ class Silo:
             page = replace(page, after=result.next_page)
 
     def count(self, **filters: Any) -> int:
-        """How many records pass the filters (fields of `Filters`)."""
+        """How many records match the filters (fields of `Filters`)."""
         wanted = Filters(**filters)
         return self._catalogue.ask(lambda index: index.count(wanted))
 
     def set_counts(self) -> dict[str, int]:
-        """setSpec → how many records name it, in the order of setSpecs."""
+        """setSpec → number of its records, sorted by setSpec."""
         return self._catalogue.ask(lambda index: index.set_counts())
 
     def row(self, identifier: str) -> Row:
@@ -568,20 +573,20 @@ class Silo:
             raise RecordNotFound(identifier, self.storage_dir)
         if listed := self._catalogue.row(found):
             return listed
-        place = self._place(found)  # just made: its writer has yet to note it in the index
+        place = self._place(found)  # new: its writer has not indexed it yet
         manifest = place.read_manifest()
         if manifest is None:
             raise RecordGone(found, self.storage_dir)
         return entry_of(place, manifest).row
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
-        """Bring the index in step with the manifests; what cannot be read is kept as a problem.
+        """Update the index from the manifests; what cannot be read is kept as a problem.
 
-        Needed only after files were changed by other means than this library. Records
-        whose manifests are as the index has them are not read again.
+        Needed only after files were changed by other programs. Records whose manifests
+        have not changed since they were indexed are not read again.
 
         Args:
-            progress: Called with how many records were looked at so far.
+            progress: Called with the number of records examined so far.
 
         Returns:
             How many records the index holds.
@@ -590,19 +595,19 @@ class Silo:
 
     @property
     def index_is_kept(self) -> bool:
-        """Whether the index could be written; else this process has one in memory."""
+        """Whether the index is on disk; otherwise this process has one in memory."""
         return self._catalogue.is_kept
 
     def index_stamp(self) -> object | None:
-        """A value that changes when records do; None if a change may not show in it."""
+        """A value that changes when records do; None if changes cannot be detected."""
         return self._catalogue.stamp()
 
     def index_problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) of what the last indexing could not read, in the order of paths."""
+        """(path, sentence) of what the last indexing could not read, sorted by path."""
         return self._catalogue.problems()
 
     def untold_problems(self) -> list[tuple[str, str]]:
-        """`index_problems` if records were listed since they were last asked for, else ``[]``."""
+        """`index_problems` if records were listed since the last call of this, else ``[]``."""
         return self._catalogue.untold_problems()
 
 
@@ -611,7 +616,7 @@ class Batch:
 
     Attributes:
         agent: Who edits.
-        edits: The edits asked for so far.
+        edits: The edits requested so far.
     """
 
     def __init__(
@@ -624,14 +629,14 @@ class Batch:
 
     @property
     def edits(self) -> list[RecordEdit]:
-        """In the order asked for."""
+        """The edits, in the order requested."""
         return list(self._edits.values())
 
     def edit(self, identifier: str) -> RecordEdit:
-        """The edit of a record of this batch; the same one if asked twice.
+        """The edit of a record of this batch; repeated calls return the same one.
 
         Raises:
-            KeyError: The batch was not opened for it.
+            KeyError: The batch was not opened for this record.
             ManifestUnreadable: The record is damaged.
         """
         if identifier not in self._identifiers:
@@ -641,17 +646,17 @@ class Batch:
         return self._edits[identifier]
 
     def drop(self, identifier: str) -> None:
-        """Leave a record as it is: what was edited so far is not committed."""
+        """Discard a record's edit: nothing of it is committed."""
         if edit := self._edits.pop(identifier, None):
             edit.discard()
 
 
 def _projected(edit: RecordEdit) -> Entry | None:
-    """What the index is to hold of a record once it is committed.
+    """The index entry of a record as it will be once committed.
 
     Returns:
-        None where a file of it could not be read now (too many open files, say): the note
-        that the record was about to change stays, and the next reader reads it again.
+        None if a file of it could not be read now (too many open files, for example): the
+        note that the record is about to change stays, and the next reader reads it again.
     """
     failures: list[Exception] = []
 

@@ -12,14 +12,13 @@ from recordsilo.errors import StateUnreadable
 class PersistentState(MutableMapping[str, Any]):
     """A mapping with JSON values that is read from, and written to, one file.
 
-    Changes are in memory until `sync`; `revert` forgets them. A real mapping in
-    every respect; ``.state`` is the plain dict behind it, which is also what
-    ``repr`` shows.
+    Changes stay in memory until `sync`; `revert` discards them. ``.state`` is the plain
+    dict behind the mapping; ``repr`` shows it.
 
     Args:
-        filepath: The directory; None for a state that is not kept (until `set_filepath`).
+        filepath: The directory; None keeps the state in memory only (until `set_filepath`).
         filename: The file's name in it.
-        create: Whether to write an empty state where there is no file.
+        create: Whether to write an empty state if the file does not exist.
 
     Raises:
         StateUnreadable: The file exists and is not a JSON object.
@@ -38,16 +37,24 @@ class PersistentState(MutableMapping[str, Any]):
 
     @property
     def path(self) -> str | None:
-        """The file, absolute; None for a state that is not kept."""
+        """The file's absolute path; None for a state in memory only."""
         return self._path
 
     def set_filepath(
         self, filepath: str, filename: str = "persisted_state.json", create: bool = True
     ) -> bool:
-        """Keep the state in another file: reads it if it exists, else writes it if ``create``.
+        """Keep the state in another file: read it if it exists, else write it if ``create``.
+
+        Args:
+            filepath: The directory.
+            filename: The file's name in it.
+            create: Whether to write the state if the file does not exist.
 
         Returns:
             Whether the file exists now.
+
+        Raises:
+            StateUnreadable: The file exists and is not a JSON object.
         """
         self._path = os.path.join(os.path.abspath(filepath), filename)
         if os.path.exists(self._path):
@@ -58,9 +65,9 @@ class PersistentState(MutableMapping[str, Any]):
         return create
 
     def revert(self) -> None:
-        """Read the file again; what was not synced is gone.
+        """Read the file again and discard what was not synced.
 
-        Without a file there is nothing to go back to, and the state stays.
+        If there is no file, the state stays as it is.
 
         Raises:
             StateUnreadable: The file is not a JSON object; it is left as it is.
@@ -85,7 +92,7 @@ class PersistentState(MutableMapping[str, Any]):
             atomic_file.replace_file(self._path, text.encode("utf-8", "backslashreplace"))
 
     def has_key(self, key: str) -> bool:
-        """Whether there is such a key (the 2010 spelling of ``in``)."""
+        """Whether the key exists (the 2010 spelling of ``in``)."""
         return key in self.state
 
     def __getitem__(self, key: str) -> Any:

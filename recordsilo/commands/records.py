@@ -336,7 +336,7 @@ def put(*,
         target = version or record.currentversion
         if record.exists and not record.is_curated(target):
             fail(
-                f"version {target} of {record.item_id} is as harvested and stays so; make a copy "
+                f"version {target} of {record.item_id} is kept as harvested; make a copy "
                 f"to change with: silo clone {silo_dir} {item}"
             )
         stored = name or given.rsplit("/", 1)[-1]

@@ -293,11 +293,11 @@ def test_path_is_where_the_version_lies(run: Run, myrepo: str) -> None:
         (["cat", "1", "-v", "7"], "has no version '7'; it has 1"),
         (["path", "1", "7"], "has no version '7'"),
         (["clone", "1", "7"], "has no version '7'"),
-        (["clone", "2", "1"], "has a version 'workingcopy' already"),
+        (["clone", "2", "1"], "already has a version 'workingcopy'"),
         (["clone", "1", "1", "a/b"], "cannot name a version"),
         (["rm", "nope"], "has no record 'nope'"),
         (["rm", "1", "-v", "1"], "is the only version"),
-        (["rm", "2", "-v", "1"], "is as harvested and stays so"),
+        (["rm", "2", "-v", "1"], "is kept as harvested"),
         (["rm", "2", "-f", "nope"], "has no file 'nope'"),
     ],
 )
