@@ -1,4 +1,4 @@
-"""Searches that were kept: ``curation/searches/<name>.toml`` in the Silo (docs/curation.md).
+"""Saved searches: ``curation/searches/<name>.toml`` in the Silo (docs/curation.md).
 
 A search keeps what was asked, not what was found: looked at later, it finds what there
 is then. One made from a list of identifiers means those records.
@@ -26,29 +26,29 @@ _FILE_NAME = re.compile(r"[^\W_][\w-]{0,79}")
 
 
 class SearchNotFound(CurationError):
-    """There is no kept search of that name."""
+    """There is no saved search with that name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"there is no kept search {name!r}")
+        super().__init__(f"there is no saved search {name!r}")
 
 
 class SearchUnreadable(CurationError):
-    """A kept search's file means nothing; somebody edited it."""
+    """The file of a saved search is invalid."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
-        super().__init__(f"the kept search {name!r} cannot be read: {reason}")
+        super().__init__(f"the saved search {name!r} cannot be read: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A search that was kept.
+    """A saved search.
 
     Attributes:
         name: Of its file, and in its address.
         title: For people.
-        agent: Who kept it.
+        agent: Who saved it.
         date: When: UTC, ISO 8601.
     """
 
@@ -63,22 +63,22 @@ def name_of(title: str) -> str:
     """The name that a title gives: its letters and digits, in lower case, joined by ``-``.
 
     Raises:
-        RuleRefused: It has none.
+        RuleRefused: The title has none.
     """
     name = re.sub(r"[\W_]+", "-", title.casefold()).strip("-")[:80].rstrip("-")
     if not name:
-        raise RuleRefused("a kept search needs a title with letters or digits in it")
+        raise RuleRefused("a saved search needs a title with letters or digits")
     return name
 
 
 def save_search(silo_path: str, search: SavedSearch) -> str:
-    """Keep a search, whole or not at all, under the next name that is free; return that.
+    """Save a search, completely or not at all, under the next free name; return the name.
 
     Raises:
-        RuleRefused: No file can have the name.
+        RuleRefused: The name is invalid.
     """
     if not _FILE_NAME.fullmatch(search.name):
-        raise RuleRefused(f"{search.name!r} names no search: letters, digits and - do")
+        raise RuleRefused(f"{search.name!r} is not a valid name; use letters, digits and -")
     directory = _directory(silo_path)
     os.makedirs(directory, exist_ok=True)
     staged = f"{_path(silo_path, search.name)}.{os.getpid()}-{secrets.token_hex(4)}.new"
@@ -95,7 +95,7 @@ def save_search(silo_path: str, search: SavedSearch) -> str:
 
 
 def load_search(silo_path: str, name: str) -> SavedSearch:
-    """Read a kept search.
+    """Read a saved search.
 
     Raises:
         SearchNotFound, SearchUnreadable: See there.
@@ -116,7 +116,7 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
 
 
 def search_names(silo_path: str) -> list[str]:
-    """The names of the kept searches, in order."""
+    """Return the names of the saved searches, sorted."""
     try:
         found = os.listdir(_directory(silo_path))
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def search_names(silo_path: str) -> list[str]:
 
 
 def delete_search(silo_path: str, name: str) -> None:
-    """Forget a kept search.
+    """Delete a saved search.
 
     Raises:
         SearchNotFound: There is none of the name.

@@ -67,10 +67,10 @@ def plan_attachment(
     """Decide what attaching a file does to a record.
 
     Returns:
-        None where the version has the very file already.
+        None if the version already has this file.
 
     Raises:
-        CannotChange: It has no version that may be changed.
+        CannotChange: It has no version that can be changed, or no room for the file.
     """
     source, target = editable_version(manifest)
     content = attachment.content

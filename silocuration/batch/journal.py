@@ -45,33 +45,33 @@ _KIND = LedgerKind(_SCHEMA, JobUnreadable)
 
 
 class Doing(StrEnum):
-    """How far a job is with a record."""
+    """State of a record in a job."""
 
     PLANNED = "planned"
-    BEGUN = "begun"  # about to be written, or written: to be looked at after a stop
+    BEGUN = "begun"  # about to be written, or written: checked after a stop
     DONE = "done"
-    UNCHANGED = "unchanged"  # there was nothing to do
-    SKIPPED = "skipped"  # cannot be changed so; the reason is noted
+    UNCHANGED = "unchanged"  # nothing to do
+    SKIPPED = "skipped"  # cannot be changed; with the reason
     UNDOING = "undoing"
     UNDONE = "undone"
-    KEPT = "kept"  # changed since, and so not undone; the reason is noted
+    KEPT = "kept"  # changed since, so not undone; with the reason
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the journal keeps of one record.
+    """The journal's entry for one record.
 
     Attributes:
-        given: What the job was given for this record alone, as JSON; may be empty.
+        given: The job's data for this record alone, as JSON; may be empty.
         reason: Why it was skipped or kept.
         version: The version written.
         cursor: The current version before.
         made: Whether the version was made by the job.
-        mark_before: The version's mark before (of the version copied, where it was made).
+        mark_before: The version's mark before; for a new version, that of the original.
         mark_after: Its mark after.
         state_before: Its state before.
-        files: Path → content before (None: it was not there), of the files written.
-        changed: How many values.
+        files: Path → content before (None: did not exist), of the files written.
+        changed: Number of changed values.
     """
 
     identifier: str
@@ -89,7 +89,7 @@ class Entry:
 
 
 class JobJournal:
-    """One job's journal, open.
+    """The open journal of one job.
 
     Attributes:
         job_id: Its name.
@@ -103,12 +103,12 @@ class JobJournal:
     def create(
         cls, silo_path: str, about: Mapping[str, Any], records: Iterable[tuple[str, str]]
     ) -> "JobJournal":
-        """Begin a journal; it is there, whole, once this returns.
+        """Create a journal, completely or not at all.
 
         Args:
             silo_path: The Silo's directory.
-            about: What the job is, as JSON values.
-            records: (identifier, what the job is given for it), each identifier once.
+            about: Kind, title and data of the job, as JSON values.
+            records: (identifier, the job's data for it), each identifier once.
         """
         directory = _directory(silo_path)
         os.makedirs(directory, exist_ok=True)
@@ -129,7 +129,7 @@ class JobJournal:
         """Open a journal by the job's id.
 
         Raises:
-            JobNotFound: There is none of that name.
+            JobNotFound: There is no such job.
             JobUnreadable: The file is not a journal, or is corrupt.
         """
         path = os.path.join(_directory(silo_path), job_id + SUFFIX)
@@ -150,29 +150,29 @@ class JobJournal:
     # ------------------------------------------------------------------ the job
 
     def about(self) -> dict[str, Any]:
-        """What the job is."""
+        """Return kind, title and data of the job."""
         rows = self._file.rows("SELECT name, value FROM job")
         return {name: json.loads(value) for name, value in rows}
 
     def note(self, **values: Any) -> None:
-        """Keep something about the job."""
+        """Store further values about the job."""
         with self._file.transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO job VALUES (?, ?)", _as_json(values))
 
     # ------------------------------------------------------------------ its records
 
     def counts(self) -> dict[Doing, int]:
-        """How many records are how far."""
+        """Return the number of records in each state."""
         rows = self._file.rows("SELECT state, count(*) FROM record GROUP BY state")
         return {Doing(state): number for state, number in rows}
 
     def changed_values(self) -> int:
-        """How many values the job has changed in the records that are done."""
+        """Return the number of values changed in records that are done."""
         sums = "SELECT coalesce(sum(changed), 0) FROM record WHERE state = 'done'"
         return int(self._file.rows(sums)[0][0])
 
     def entries(self, *states: Doing, limit: int | None = None) -> Iterator[Entry]:
-        """The records that are so far, in the job's order; streams, and sees its own notes."""
+        """Yield records in these states, in the job's order; sees changes made meanwhile."""
         after, left = 0, limit
         while left is None or left > 0:
             size = _CHUNK if left is None else min(_CHUNK, left)
@@ -183,14 +183,14 @@ class JobJournal:
             after, left = rows[-1][0], None if left is None else left - len(rows)
 
     def pages(self, *states: Doing, size: int) -> Iterator[list[Entry]]:
-        """The same, by pages of at most ``size``; each is asked for after the one before."""
+        """Yield them in pages of at most ``size``; a page is read when it is needed."""
         after = 0
         while rows := self._rows(states, after, size):
             yield [_entry(row) for row in rows]
             after = rows[-1][0]
 
     def keep(self, entries: Iterable[Entry]) -> None:
-        """Note how far records are; durable once this returns."""
+        """Store entries; durable when this returns."""
         with self._file.transaction() as connection:
             connection.executemany(
                 "UPDATE record SET state=?, reason=?, version=?, cursor=?, made=?, mark_before=?,"
@@ -199,7 +199,7 @@ class JobJournal:
             )
 
     def move(self, identifiers: Iterable[str], state: Doing) -> None:
-        """Note that records are so far, all else as noted before."""
+        """Store a new state for records, without other changes."""
         with self._file.transaction() as connection:
             connection.executemany(
                 "UPDATE record SET state=? WHERE identifier=?",
@@ -217,7 +217,7 @@ class JobJournal:
 
 
 def job_ids(silo_path: str) -> list[str]:
-    """The ids of a Silo's jobs, the newest first."""
+    """Return the ids of a Silo's jobs, newest first."""
     try:
         names = os.listdir(_directory(silo_path))
     except FileNotFoundError:
@@ -227,10 +227,10 @@ def job_ids(silo_path: str) -> list[str]:
 
 
 def remove_journal(silo_path: str, job_id: str) -> None:
-    """Forget a job; whoever asks holds its lock, and knows that there is nothing to undo.
+    """Delete a journal; the caller holds its lock and knows that there is nothing to undo.
 
     Raises:
-        JobNotFound: There is none of that name.
+        JobNotFound: There is no such job.
     """
     if not NEW_ID.fullmatch(job_id):
         raise JobNotFound(job_id)

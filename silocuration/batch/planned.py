@@ -1,8 +1,8 @@
-"""Changes that are planned and not begun: looked at as a whole, then done, or put away.
+"""Batch edits that are planned but not started: previewed completely, then applied or discarded.
 
-Who wants to know what a change of very many records would do has it planned (its records
-are noted in its journal, see `bulk.create_job`) and previewed from there: so what was
-counted is what is done. Nothing is written to a record before `bulk.run_job`.
+To preview a batch edit of very many records, plan it (`job.create_job` stores its records in
+its journal) and preview the plan: then the counted records are those that are changed.
+No record is written before `job.run_job`.
 """
 
 from collections.abc import Mapping
@@ -15,22 +15,28 @@ from silocuration.batch.journal import Doing, JobJournal, remove_journal
 from silocuration.batch.specs import JobSpec
 
 PREVIEW = "preview"
-"""Under which the journal keeps the preview."""
+"""The journal's key for the preview."""
 
 
 def preview_planned(
     silo: Silo, job_id: str, *, samples: int = 20, progress: Progress | None = None
 ) -> Preview | None:
-    """Say what a planned change would do, all of it, and note that in its journal.
+    """Preview a planned batch edit completely, and store the preview in its journal.
 
-    Killed in between, nothing is noted, and another call begins anew.
+    After a kill nothing is stored, and another call starts again.
+
+    Args:
+        silo: The Silo.
+        job_id: The job.
+        samples: Most changes to show.
+        progress: Called after every record with the number of records read.
 
     Returns:
-        None where the change was begun before, or meanwhile.
+        None if the batch edit has been started.
 
     Raises:
         JobNotFound, JobUnreadable
-        PatternTooSlow, RuleRefused: The rules are at fault.
+        PatternTooSlow, RuleRefused: The rules are invalid or too slow.
 
     Cost: reads the manifest and one file of every record.
     """
@@ -43,7 +49,7 @@ def preview_planned(
 
 
 def _as_planned(journal: JobJournal) -> JobSpec:
-    """The change as its journal has it, whatever a search would find now."""
+    """Return the batch edit as planned in its journal, without searching again."""
     about = journal.about()
     return JobSpec(
         about["kind"],
@@ -54,7 +60,7 @@ def _as_planned(journal: JobJournal) -> JobSpec:
 
 
 def noted_preview(about: Mapping[str, Any]) -> Preview | None:
-    """The preview that a journal keeps among what it says of its change."""
+    """Return the preview stored in a journal; None if there is none."""
     noted = about.get(PREVIEW)
     if noted is None:
         return None
@@ -72,26 +78,26 @@ def _sample(noted: Mapping[str, Any]) -> Sample:
 
 
 def is_untouched(counts: Mapping[Doing, int]) -> bool:
-    """Whether nothing of a change was begun, by the numbers of its records."""
+    """Whether no record has been processed, by the number of records in each state."""
     return not any(number for state, number in counts.items() if state is not Doing.PLANNED)
 
 
 def is_discardable(counts: Mapping[Doing, int]) -> bool:
-    """Whether a change is not finished and has changed no record, by the numbers of its records."""
+    """Whether a job is unfinished and has changed no record, by its records in each state."""
     harmless = {Doing.PLANNED, Doing.UNCHANGED, Doing.SKIPPED}
     there = {state for state, number in counts.items() if number}
     return there <= harmless and (Doing.PLANNED in there or not there)
 
 
 def discard(silo: Silo, job_id: str) -> bool:
-    """Delete the journal of a change that is not finished and has changed no record.
+    """Delete the journal of a job that is unfinished and has changed no record.
 
     Returns:
-        Whether it is deleted; a change that is finished or has changed a record stays.
+        Whether it was deleted; a job that is finished or has changed a record stays.
 
     Raises:
         JobNotFound, JobUnreadable
-        JobBusy: Somebody is at it.
+        JobBusy: Another process works on it.
     """
     with held(silo, job_id):
         with JobJournal.open(silo.path, job_id) as journal:

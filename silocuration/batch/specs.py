@@ -1,7 +1,7 @@
-"""The kinds of jobs: which records each concerns, and what it does to one of them.
+"""The kinds of jobs: which records each changes, and how.
 
-A job's journal keeps its kind and what the kind needs to know, so that whoever goes on
-with it, in whatever process, makes the same plan.
+A job's journal stores its kind and the data of the kind, so that any process that
+continues the job makes the same plan.
 """
 
 import json
@@ -21,18 +21,18 @@ from silocuration.editing.rule_files import RuleSet, absent_fields, from_table, 
 MAX_SHOWN = 3
 """Changes of a job, or values of a change, that its summary names."""
 Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
-"""(manifest, read, what the job was given for the record) → what to do."""
+"""(manifest, read, the job's data for the record) → change."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """A job before it is begun.
+    """A job before it is created.
 
     Attributes:
         kind: One of `PLANNERS`.
-        title: What it is for, in a line.
-        about: What its planner needs to know, as JSON values.
-        records: Finds (identifier, what is given for it alone), each identifier once.
+        title: One line for people.
+        about: The data of its planner, as JSON values.
+        records: Finds (identifier, data for it alone), each identifier once.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class JobSpec:
 
 
 def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
-    """Do what rules say, to the records they select; `name` is the rule file's."""
+    """Return a job that applies rules to the records they select; `name` is the rule file's."""
     about: dict[str, Any] = {"rules": to_table(rule_set), "rule": name}
     title = rule_set.title or name or summary(about)
     return JobSpec("rules", title, about, _selected(rule_set.select))
@@ -104,29 +104,31 @@ def _short(text: str) -> str:
 
 
 def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> JobSpec:
-    """Do what an edited spreadsheet says."""
+    """Return a job that imports an edited spreadsheet."""
     given = [(row.identifier, json.dumps([row.mark, row.cells])) for row in rows]
     title = title or "Spreadsheet"
     return JobSpec("spreadsheet", title, {"file": file}, lambda _silo: given)
 
 
 def attach_job(select: Selection, attachment: Attachment, title: str = "") -> JobSpec:
-    """Put a file into the working copy of each record selected."""
+    """Return a job that adds a file to the working copy of each selected record."""
     title = title or f"Attach {attachment.path}"
     return JobSpec("attach", title, {"attachment": attachment.to_json()}, _selected(select))
 
 
 def planner_of(kind: str, about: Mapping[str, Any], seen: set[str] | None = None) -> Planner:
-    """What a job of a kind does to one record.
+    """Return the planner of a job, which decides the change to one record.
 
     Args:
+        kind: One of `PLANNERS`.
+        about: See `JobSpec`.
         seen: Gets the names of the fields of the records that rules are planned for.
     """
     return PLANNERS[kind](about, seen)
 
 
 def remarks_on(about: Mapping[str, Any], seen: Collection[str], who: str) -> tuple[str, ...]:
-    """What to say about a job once its records were read; see `rule_files.absent_fields`."""
+    """Return remarks about a job whose records were read; see `rule_files.absent_fields`."""
     if "rules" not in about or not seen:
         return ()
     return absent_fields(from_table(about["rules"]), seen, who)

@@ -101,7 +101,7 @@ def rule_from(table: Mapping[str, Any]) -> Rule:
     """Read a rule from a table.
 
     Raises:
-        RuleRefused: It means nothing.
+        RuleRefused: It is invalid.
     """
     given = dict(table)
     do = given.pop("do", None)
@@ -133,7 +133,7 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
     """Read a rule set.
 
     Raises:
-        RuleRefused: A key or a value means nothing; says which, and in which change.
+        RuleRefused: A key or a value is invalid; says which, and in which change.
     """
     known = {"title", "keep", "file", "state", "select", "change"}
     if unknown := table.keys() - known:
@@ -172,7 +172,7 @@ def _check_written(rule: Rule, file: str) -> None:
     not know, a prefix that a document declares) is refused when a document is written.
 
     Raises:
-        UnknownField: It cannot.
+        UnknownField: The format does not have the field.
     """
     written = rule.to if isinstance(rule, Move) else rule.field
     prefix = written.rpartition(":")[0]
@@ -189,15 +189,16 @@ def _check_written(rule: Rule, file: str) -> None:
 
 
 def known_fields(file: str) -> tuple[str, ...]:
-    """The fields that the format of a metadata file has; of no file named, those of all formats."""
+    """Return the fields of a metadata file's format; without a name, those of all formats."""
     formats = (format_of_file(file),) if file else FORMATS
     return tuple(name for one in formats for name in field_names(one))
 
 
 def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[str, ...]:
-    """A remark on each field that changes would read, its format lacks and no record has.
+    """Return a remark on each field that changes read, but no format or record has.
 
     Args:
+        rule_set: The rules.
         seen: The fields of the records.
         who: The records, as the subject of the sentence: ``no record``.
     """
@@ -219,12 +220,12 @@ def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[s
 
 
 def rules_directory(silo_path: str) -> str:
-    """Where a Silo's rule files are."""
+    """Return the directory of a Silo's rule files."""
     return os.path.join(silo_path, *RULES.split("/"))
 
 
 def rule_names(silo_path: str) -> list[str]:
-    """The names of the kept rules, in order."""
+    """Return the names of the stored rules, sorted."""
     try:
         found = os.listdir(rules_directory(silo_path))
     except FileNotFoundError:
@@ -236,7 +237,7 @@ def load_rules(silo_path: str, name: str) -> RuleSet:
     """Read a rule file by its name, or by its path.
 
     Raises:
-        RuleRefused: There is none, it is no TOML, or it means nothing.
+        RuleRefused: There is no such file, it is not TOML, or it is invalid.
     """
     path = _path(silo_path, name)
     try:
@@ -272,10 +273,10 @@ def read_rules(content: bytes) -> RuleSet:
 
 
 def rules_text(silo_path: str, name: str) -> str | None:
-    """A kept rule as it is written in its file; None where there is none of the name.
+    """Return the text of a rule file; None if there is no such rule.
 
     Raises:
-        RuleRefused: No file can have the name.
+        RuleRefused: The name is invalid.
     """
     path = os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX)
     try:
@@ -286,10 +287,15 @@ def rules_text(silo_path: str, name: str) -> str | None:
 
 
 def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
-    """Write a rule file, whole or not at all; return its path.
+    """Write a rule file, completely or not at all; return its path.
+
+    Args:
+        silo_path: Directory of the Silo.
+        name: Name of the rule.
+        rule_set: The rules.
 
     Raises:
-        RuleRefused: No file can have the name.
+        RuleRefused: The name is invalid.
     """
     directory = rules_directory(silo_path)
     path = os.path.join(directory, _checked_name(name) + SUFFIX)
@@ -299,7 +305,7 @@ def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
 
 
 def write_rules(path: str, rule_set: RuleSet) -> None:
-    """Write a rule file of any path, whole or not at all."""
+    """Write a rule file at any path, completely or not at all."""
     replace_file(os.path.abspath(path), tomli_w.dumps(to_table(rule_set)).encode())
 
 
@@ -307,7 +313,7 @@ def delete_rules(silo_path: str, name: str) -> None:
     """Delete a rule file.
 
     Raises:
-        RuleRefused: There is none of the name.
+        RuleRefused: There is no such rule, or the name is invalid.
     """
     try:
         os.unlink(os.path.join(rules_directory(silo_path), _checked_name(name) + SUFFIX))
@@ -316,7 +322,7 @@ def delete_rules(silo_path: str, name: str) -> None:
 
 
 def kept_rules(silo_path: str) -> Iterator[tuple[str, RuleSet]]:
-    """The rules that are to be applied to what a harvest brings: (name, rules).
+    """Yield the rules to apply after harvests: (name, rules).
 
     Raises:
         RuleRefused: One of the files cannot be read.
