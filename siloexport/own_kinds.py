@@ -307,8 +307,7 @@ FEDORA = TargetKind(
     open=_fedora,
     check=_check_place,
     at_once=4,  # most of the time is spent waiting for the server
-    hint="Each record becomes an object, each version a version; what is there already stays.",
-    missing=f"No Fedora is named for this Silo. Whoever keeps it names one in {PLACES}; user and "
-    "password lie elsewhere, never in this form.",
+    hint="Each record becomes an object with its versions. Existing objects are kept.",
+    missing=f"No Fedora is configured for this Silo. An administrator can add one in {PLACES}.",
     order=30,
 )

@@ -269,7 +269,7 @@ def test_a_file_of_places_that_means_nothing_is_refused(few: str, text: str, sen
 
 
 def test_the_form_offers_the_fedoras_that_are_named(client: Any, silo: Silo) -> None:
-    assert "No Fedora is named for this Silo." in client.get("/jobs/new").text
+    assert "No Fedora is configured for this Silo." in client.get("/jobs/new").text
     name_places(silo.path, '[a]\nurl = "http://h/rest"\n[b]\nurl = "https://<b>/"\n')
     page = client.get("/jobs/new")
     assert '<option value="a">a (http://h/rest)</option>' in page.text
