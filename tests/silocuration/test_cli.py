@@ -207,11 +207,11 @@ def test_upstream_lists_proposes_and_decides(
     [
         (("rules", "test", "nope"), "there is no rule 'nope'; those here: types"),
         (("rules", "apply", "../types"), "there is no rule"),
-        (("sheet", "export", "o.csv"), "say which records"),
+        (("sheet", "export", "o.csv"), "select records with"),
         (("sheet", "export", "o.csv", "--filter", "year"), "is not a filter"),
         (("sheet", "export", "o.csv", "--filter", "shoe=42"), "there is no filter"),
         (("sheet", "export", "o.csv", "--all", "--item", "x"), "--all takes no other"),
-        (("attach", "--premis"), "say which records"),
+        (("attach", "--premis"), "select records with"),
         (("attach", "--all"), "give a FILE or --premis"),
         (("bulk", "undo", "20261121T213000Z-0a1b2c"), "there is no job"),
         (("quality", "--mark", "x"), "go together"),

@@ -117,7 +117,7 @@ def test_a_curator_edits_a_description(
 ) -> None:
     page = open_page(URL, java_script_enabled=with_scripts)
     page.get_by_role("button", name="Curate").click()
-    expect(page.get_by_role("status").first).to_contain_text("working copy is made")
+    expect(page.get_by_role("status").first).to_contain_text("Working copy created")
     page.get_by_label("Title 1", exact=True).fill("Keeping records")
     page.get_by_role("button", name="Move down Creator 1").click()
     expect(page.get_by_label("Creator 1", exact=True)).to_have_value("Smith, J.")
@@ -143,7 +143,7 @@ def test_a_curator_changes_many_records_and_undoes_it(
     open_page: Callable[..., Page], silo: Silo, with_scripts: bool
 ) -> None:
     page = open_page("/search?q=Record", java_script_enabled=with_scripts)
-    page.get_by_role("link", name="Batch edit").click()
+    page.get_by_role("link", name="Batch edit").last.click()
     page.get_by_label("Change", exact=True).select_option("replace pattern")
     page.get_by_label("of the field").select_option("title")
     page.get_by_role("button", name="Add", exact=True).click()
@@ -179,7 +179,7 @@ def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
     page.get_by_label("File", exact=True).set_input_files(str(file))
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000'")
     page.get_by_role("button", name="Add file").click()
-    expect(page.locator(".sending")).to_contain_text("larger than is allowed")
+    expect(page.locator(".sending")).to_contain_text("This file is too large")
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000000'")
     page.get_by_role("button", name="Add file").click()
     expect(page.get_by_role("status").first).to_contain_text("The file is in this version")
