@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from recordsilo import Silo
 from recordsilo.disk.whole_file import as_text
 from recordsilo.selection import Selection
+from siloexport.errors import ExportError
 from siloexport.fedora_places import PLACES, fedora_place, fedora_places
 from siloexport.plan import Versions
 from siloexport.target_kinds import (
@@ -136,8 +137,11 @@ def _zip(
     values: Values,
     progress: Callable[[int], None],
 ) -> TableReport:
-    versions = Versions(values["versions"])
-    return tables.write_zip(silo, selection, file, values["names"], versions, progress=progress)
+    versions, names = Versions(values["versions"]), values["names"]
+    report = tables.write_zip(silo, selection, file, names, versions, progress=progress)
+    if names and report.records and not report.rows and not report.failed:
+        raise ExportError(f"no selected record has metadata named {' or '.join(names)}")
+    return report
 
 
 def _check_columns(_silo_path: str, values: Values) -> None:

@@ -70,13 +70,18 @@ def plan_attachment(
         None if the version already has this file.
 
     Raises:
-        CannotChange: It has no version that can be changed, or no room for the file.
+        CannotChange: It has no version that can be changed, or the path is taken by metadata
+            or a directory.
     """
     source, target = editable_version(manifest)
     content = attachment.content
     if content is None:
         content = premis_of(manifest, source)
     version = manifest.version(source)
+    if attachment.path in version.metadata_files:
+        raise CannotChange(
+            f"has metadata named {attachment.path}, which an attached file cannot replace"
+        )
     if not version.has_room_for(attachment.path):
         raise CannotChange(
             f"has no room for {attachment.path}: a file or a directory is in the way"

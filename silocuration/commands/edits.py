@@ -7,8 +7,10 @@ continues; 130 interrupted, likewise.
 
 import getpass
 import json
+import sys
 from collections.abc import Iterable
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, BinaryIO
 
 import click
 
@@ -140,7 +142,7 @@ def sheet() -> None:
     "silo sheet export myrepo out.csv --item 6102 --column title --column 'title[de]'",
 ))  # fmt: skip
 @directory
-@click.argument("file", type=click.Path(dir_okay=False, writable=True))
+@click.argument("file", type=click.Path(dir_okay=False, writable=True, allow_dash=True))
 @selecting
 @everything
 @click.option("--column", "columns", multiple=True, metavar="FIELD",
@@ -157,16 +159,22 @@ def export_sheet(
 
     Several values in a cell are separated by ||. Do not change the columns identifier and
     mark; the import leaves rows and columns that you delete alone. A FILE that you edited
-    is not replaced.
+    is not replaced; - is standard output.
     """
     with sentences(), open_silo(silo_dir) as silo:
         _check_selected(silo, select, everything=everything)
         identifiers = select.find(silo)
         wanted = [Column.parse(one) for one in columns] or None
+        quiet = quiet or file == "-"
+        whole: AbstractContextManager[BinaryIO] = (
+            nullcontext(sys.stdout.buffer)
+            if file == "-"
+            else exported_sheet(silo.path, file, overwrite=on_conflict == "overwrite")
+        )
         with (
             counting("exporting", len(identifiers), quiet=quiet) as progress,
-            exported_sheet(silo.path, file, overwrite=on_conflict == "overwrite") as whole,
-            as_text(whole, "utf-8-sig") as out,
+            whole as binary,
+            as_text(binary, "utf-8-sig") as out,
         ):
             written = write_csv(silo, identifiers, out, wanted, progress=progress)
     if not quiet:

@@ -455,7 +455,7 @@ def read_marker(directory: str) -> bytes:
     try:
         with open(f"{directory}/{MARKER}", "rb") as file:
             return file.read(1 << 22)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return b""
 
 

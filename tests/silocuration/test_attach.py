@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from lxml import etree
 
-from recordsilo import Silo
+from recordsilo import HarvestedRecord, Silo
 from recordsilo.selection import Selection
 from silocuration.batch.attach import Attachment
 from silocuration.batch.job import create_job, preview, run_job, undo_job
@@ -45,6 +45,23 @@ def test_a_record_whose_directory_is_in_the_way_is_passed_over(silo: Silo, fill:
     assert report.counts == {Doing.SKIPPED: 1, Doing.DONE: 1}
     assert dict(report.skipped).keys() == {first}
     assert [silo[one].versions for one in (first, second)] == [["1"], ["1", "workingcopy"]]
+
+
+def description(record: HarvestedRecord) -> bytes:
+    with record.get_stream("oai_dc") as stream:
+        return stream.read()
+
+
+def test_a_description_is_not_replaced_by_an_attached_file(silo: Silo, fill: Fill) -> None:
+    (identifier,) = fill(1)
+    before = description(silo[identifier])
+    spec = attach_job(Selection(), Attachment("oai_dc", b"CC BY"))
+    assert preview(silo, spec).changed == 0
+    report = run_job(silo, create_job(silo, spec, agent="ada"))
+    assert report.counts == {Doing.SKIPPED: 1}
+    assert "has metadata named oai_dc" in dict(report.skipped)[identifier]
+    assert silo[identifier].versions == ["1"]
+    assert description(silo[identifier]) == before
 
 
 def test_premis_tells_versions_files_events_and_agents(silo: Silo, fill: Fill) -> None:

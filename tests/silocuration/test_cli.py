@@ -321,6 +321,17 @@ def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) 
     assert run("rules", "list", myrepo).code == 1
 
 
+def test_a_sheet_goes_to_standard_output(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = tmp_path / "o.csv"
+    assert run("sheet", "export", myrepo, str(sheet), "--all", "-q").code == 0
+    monkeypatch.chdir(tmp_path)
+    result = run("sheet", "export", myrepo, "-", "--all")
+    assert (result.code, result.out.encode()) == (0, sheet.read_bytes())
+    assert not Path("-").exists()
+
+
 def test_an_edited_sheet_is_replaced_only_on_request(
     run: Run, myrepo: str, silo: Silo, tmp_path: Path
 ) -> None:

@@ -153,6 +153,20 @@ def test_target_of_another_form_ends_with_3(silo: Silo, tmp_path: Path) -> None:
     assert (code, "holds an export as files" in sentence) == (3, True)
     code, _, sentence = invoke("status", silo.path, str(tmp_path / "nothing"))
     assert (code, "does not hold an earlier export" in sentence) == (3, True)
+    table = str(tmp_path / "table.csv")
+    assert invoke("csv", silo.path, table)[0] == 0
+    for command in ("status", "verify", "resume", "reconcile"):
+        code, _, sentence = invoke(command, silo.path, table)
+        assert (code, "does not hold an earlier export" in sentence) == (3, True)
+
+
+def test_zip_without_any_of_the_named_files_is_refused(silo: Silo, tmp_path: Path) -> None:
+    out = tmp_path / "out.zip"
+    assert invoke("zip", silo.path, str(out), "--file", "oai_dc", "--file", "marc")[0] == 0
+    whole = out.read_bytes()
+    code, _, sentence = invoke("zip", silo.path, str(out), "--file", "oai-dc", "--file", "marc")
+    assert (code, "no selected record has metadata named oai-dc or marc" in sentence) == (2, True)
+    assert out.read_bytes() == whole
 
 
 def test_directory_within_the_silo_is_refused(silo: Silo) -> None:

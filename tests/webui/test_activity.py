@@ -5,6 +5,9 @@ import io
 import json
 import os
 from typing import Any
+from urllib.parse import quote
+
+import pytest
 
 from recordsilo import Silo
 from recordsilo.selection import Selection
@@ -61,6 +64,18 @@ def test_a_refused_change_is_not_logged(client: Any, silo: Silo) -> None:
     cross = {"Sec-Fetch-Site": "cross-site"}
     assert client.post(URL + "/delete", {}, headers=cross).status == 403
     assert logged(silo) == []
+
+
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_a_bound_that_is_not_a_date_is_refused(client: Any, name: str) -> None:
+    for date in ("2026", "2026-11", "2026-11-23", "2026-11-23T00:14", "2026-11-23T00:14:00.5", ""):
+        for page in ("/activity", "/activity/log.csv", "/activity/log.jsonl"):
+            assert client.get(f"{page}?{name}={date}").status == 200, date
+    for wrong in ("abc", "23.11.2026", "2026-13", "2026-02-30", "26-11-23", "２０２６"):
+        for page in ("/activity", "/activity/log.csv", "/activity/log.jsonl"):
+            answer = client.get(f"{page}?{name}={quote(wrong)}")
+            assert answer.status == 400, wrong
+            assert "is not a date" in answer.text
 
 
 def lines_of(silo: Silo) -> list[Activity]:

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
+from datetime import datetime
 
 from silocuration.activity import Activity, Wanted, activity, is_place
 from webui import urls
@@ -14,6 +16,7 @@ from webui.rendering import View
 from webui.site import Call
 
 LIMIT = 100
+_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T.+)?)?)?")
 COLUMNS = tuple(one.name for one in fields(Activity))
 FILTERS = {"text": "q", "agent": "agent", "action": "action", "identifier": "record",
            "since": "since", "until": "until"}  # fmt: skip
@@ -71,7 +74,20 @@ def _csv(lines: Iterable[Activity]) -> Iterator[str]:
 
 def _wanted(call: Call) -> Wanted:
     query = call.request.query
+    for name in ("since", "until"):
+        if text := query.get(name, "").strip():
+            _check_date(text)
     return Wanted(**{member: query.get(name, "").strip() for member, name in FILTERS.items()})
+
+
+def _check_date(text: str) -> None:
+    """Refuse a bound that is not a year, a month, a day or a moment of one, in ISO 8601."""
+    try:
+        if not _DATE.fullmatch(text):
+            raise ValueError
+        datetime.fromisoformat(text + "-01-01"[len(text) - 4 :])
+    except ValueError:
+        raise BadRequest(f"{text!r} is not a date; write YYYY-MM-DD.") from None
 
 
 def _asked(wanted: Wanted) -> dict[str, str]:
