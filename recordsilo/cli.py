@@ -53,7 +53,11 @@ class Failure(click.ClickException):
 
 
 def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
-    """End the command with a sentence."""
+    """End the command with a sentence and an exit code.
+
+    Raises:
+        Failure: Always.
+    """
     raise Failure(sentence, code)
 
 

@@ -1,4 +1,4 @@
-"""A manifest's keys against each other: what one says, another must not deny. Pure."""
+"""Check that the keys of a manifest do not contradict each other. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ _FIRST_LINE = re.compile("Created new (data package|version)|Version number incr
 
 
 def disagreements(statement: Statement) -> Iterator[Fault]:
-    """What in a manifest does not fit together.
+    """Contradictions within a manifest.
 
-    A manifest of 2010 is held only to what its library kept.
+    A manifest of 2010 is checked only for what the library of 2010 maintained.
     """
     yield from _about_unknown_versions(statement)
     yield from _dates(statement)
@@ -115,7 +115,7 @@ def _origin(statement: Statement, name: str) -> Iterator[Fault]:
     if origin.get("kind") not in _KINDS:
         expected = f"harvest, clone or local for version {name!r}"
         yield Fault(Code.ORIGIN_KIND, expected, shown(origin.get("kind")))
-    elif origin["kind"] == "clone" and origin.get("date"):  # 2010 told no deletion
+    elif origin["kind"] == "clone" and origin.get("date"):  # 2010 logged no deletions
         yield from _origin_of(statement, name, origin.get("of"))
     made = [origin["date"]] if origin.get("date") else []
     for text in (*made, *origin.get("prefixes", {}).values()):
@@ -131,7 +131,9 @@ def _state(statement: Statement, name: str) -> Iterator[Fault]:
 
 
 def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Fault]:
-    others = {version.name for version in statement.versions} - {name}  # it may have got the name
+    others = {version.name for version in statement.versions} - {
+        name
+    }  # it may have taken that name
     if of is None or (of not in others and not _may_be_deleted(statement)):
         yield Fault(Code.ORIGIN_OF, f"the version that {name!r} was made of", shown(of))
 
@@ -139,8 +141,8 @@ def _origin_of(statement: Statement, name: str, of: str | None) -> Iterator[Faul
 def _may_be_deleted(statement: Statement) -> bool:
     """Whether some version may have been deleted.
 
-    Each deletion leaves a line in the log of a version that stays, and that line is
-    lost only where a directory takes the place of that version.
+    Each deletion leaves a line in the log of a remaining version. That line is lost only
+    if a directory replaces that version.
     """
     logs = _member(statement, "versionlog")
     if any(line.startswith("Deleted version ") for log in logs.values() for line in log):

@@ -1,8 +1,8 @@
-"""A Silo, checked: its own files, the pairtree in order, each record, the index, and last
+"""Check a Silo: its own files, the pairtree in order, each record, the index, and last
 what other packages keep.
 
-Nothing is changed. What looks wrong is looked at again while no writer is at work on
-it, so that writers beside the audit are never reported.
+Nothing is changed. What looks wrong is checked again while no writer is working on it, so
+that the work of concurrent writers is never reported.
 """
 
 import contextlib
@@ -32,14 +32,14 @@ _CANNOT_LOCK = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQU
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A part of the audit that is done.
+    """A completed part of the audit.
 
     Attributes:
-        place: The directory below ``pairtree_root`` up to which all is checked; None
-            before the first.
-        records: How many records this part was about: 0 or 1.
-        hashed: Whether its bytes were read.
-        bytes_read: How many were.
+        place: The directory below ``pairtree_root`` up to which everything is checked;
+            None before the first.
+        records: How many records this part checked: 0 or 1.
+        hashed: Whether the record's bytes were read.
+        bytes_read: The number of bytes read.
     """
 
     findings: tuple[Finding, ...]
@@ -54,14 +54,14 @@ class Audit:
 
     Args:
         path: Its directory.
-        share: The share of records whose files are read byte for byte; of the others
+        share: The share of records whose files are read byte for byte; for the others,
             names and sizes are compared.
-        seed: Draws that share: the same seed, the same records.
-        without: Names of contributed checks that are left out; None: all of them.
+        seed: Selects those records; the same seed selects the same ones.
+        without: Names of contributed checks to leave out; None leaves out all.
 
     Raises:
         SiloNotFound: No such directory.
-        NotASilo: It holds something else.
+        NotASilo: The directory is not a Silo.
     """
 
     def __init__(
@@ -82,15 +82,15 @@ class Audit:
         self._locks = Locks(f"{self.path}/.silo/locks")
 
     def findings(self) -> Iterator[Finding]:
-        """All of them, as they are found."""
+        """All findings, as they are found."""
         for step in self.steps():
             yield from step.findings
 
     def steps(self, after: str | None = None, *, hashing: bool = True) -> Iterator[Step]:
-        """The audit, a directory at a time, in a fixed order and in bounded memory.
+        """Run the audit, one directory at a time, in a fixed order and with bounded memory.
 
         Args:
-            after: Go on behind the ``place`` of an earlier step.
+            after: Continue after the ``place`` of an earlier step.
             hashing: False compares names and sizes only.
         """
         index = IndexCheck(self.path)
@@ -129,9 +129,9 @@ class Audit:
         return Step(findings, place, int(checked.is_record), hashing and drawn, checked.bytes_read)
 
     def record(self, check: RecordCheck, *, hashing: bool) -> Checked:
-        """The look at a record's directory.
+        """Check a record's directory.
 
-        What is found is looked for again under the record's lock, and only that counts.
+        If there are findings, it is checked again under the record's lock; only those count.
         """
         checked = check.run(hashing=hashing)
         if not checked.findings:
@@ -139,7 +139,7 @@ class Audit:
         return self.under_lock(check.identifier, lambda: check.run(hashing=hashing))
 
     def under_lock(self, identifier: str, act: Callable[[], T]) -> T:
-        """Do something while no writer is at work on a record; as it is where none can be."""
+        """Call ``act`` under the record's lock; without one if no writer is possible."""
         with contextlib.ExitStack() as stack:
             if identifier:
                 try:
@@ -150,10 +150,10 @@ class Audit:
             return act()
 
     def _is_left_empty(self, place: str) -> bool:
-        """Whether an empty directory is a leftover: the same before and after all writers.
+        """Whether an empty directory is a leftover: unchanged while no writer works on any record.
 
-        A writer that makes a record makes its directories first, under a lock that
-        their names do not tell.
+        A writer that creates a record first creates its directories, under a lock that
+        cannot be told from their names.
         """
         path = f"{self._root}/{place}"
         before = _identity(path)
@@ -171,10 +171,10 @@ class Audit:
     def _in_index(
         self, check: RecordCheck, checked: Checked, index: IndexCheck, *, describing: bool
     ) -> Finding | None:
-        """A record's row; a fault counts if it is there still when no writer is at work.
+        """Check a record's row; a fault counts if it remains while no writer is at work.
 
-        What comes from the files is compared where these are what the manifest states:
-        else another finding tells why the index has something else.
+        What is read from the files is compared only if these match the manifest; otherwise
+        another finding explains the difference.
         """
 
         def compare(looked: Checked, with_index: IndexCheck) -> Finding | None:
@@ -191,7 +191,7 @@ class Audit:
                 return compare(check.run(hashing=False), newest)
 
         found = self.under_lock(checked.identifier, again)
-        if found is None:  # a writer was at work: its rows are seen on a new connection
+        if found is None:  # a writer was at work: a new connection sees its rows
             index.close()
         return found
 
@@ -212,7 +212,7 @@ class Audit:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """What an empty directory changes with anything that is done in it; None for any other."""
+    """A value that any change in an empty directory changes; None for other directories."""
     try:
         found = look(path)
         return None if found is None or entries(path) else (found.st_ino, found.st_ctime_ns)

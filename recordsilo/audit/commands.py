@@ -29,16 +29,16 @@ SECONDS_BETWEEN_NOTES = 10.0
 
 
 class AuditExit(IntEnum):
-    """What the exit of `silo check` and `silo repair` says.
+    """The exit codes of `silo check` and `silo repair`.
 
-    Wrong input is 2 as well, as for every command: it comes with a sentence on stderr.
+    Wrong input gives 2 as well, as in every command, with a sentence on stderr.
     """
 
     CLEAN = 0
     WARNINGS = 1
     DAMAGE = 2
     STOPPED = 75
-    """The time was up and no damage was found so far; ``--resume`` goes on."""
+    """The time ran out and no damage was found so far; ``--resume`` continues."""
 
 
 def _share(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
@@ -109,8 +109,8 @@ def check(*,
           0  clean
           1  warnings
           2  damage (or wrong input: then there is a sentence on stderr)
-         75  stopped by --budget without damage so far; --resume goes on
-        130  interrupted; --resume goes on
+         75  stopped by --budget without damage so far; --resume continues
+        130  interrupted; --resume continues
     """
     so_far = _begin(silo_dir, sample, seed, resume=resume)
     audit = Audit(silo_dir, share=so_far.share, seed=so_far.seed, without=without)
@@ -122,23 +122,23 @@ def check(*,
 
 
 def _begin(silo_dir: str, share: float | None, seed: str | None, *, resume: bool) -> Pass:
-    """The pass to go on with, or a new one."""
+    """The pass to continue, or a new one."""
     known = passes.load(silo_dir) if resume else None
     if known is None:
         return Pass(seed or secrets.token_hex(4), 1.0 if share is None else share)
     if share not in (None, known.share) or seed not in (None, known.seed):
         fail(
-            f"the check that is resumed began with --sample {known.share} --seed {known.seed}; "
-            "leave these out, or begin a new one without --resume"
+            f"the check to resume was started with --sample {known.share} --seed {known.seed}; "
+            "omit these options, or start a new check without --resume"
         )
     return known
 
 
 class _Run:
-    """One run of a pass, which notes now and then how far it came.
+    """One run of a pass; it saves its position from time to time.
 
     Attributes:
-        is_finished: Whether all is checked.
+        is_finished: Whether everything is checked.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class _Run:
         self._noted = time.monotonic()
 
     def go(self, show_progress: Callable[[int], None]) -> None:
-        """Check until all is done or the time is up."""
+        """Check until everything is done or the time runs out."""
         try:
             self._go(show_progress)
         except BaseException:
@@ -159,7 +159,7 @@ class _Run:
         if self.is_finished:
             passes.forget(self._audit.path)
         elif not self._note():
-            fail("the Silo cannot be written, so how far the check came is not noted")
+            fail("cannot write to the Silo, so the position of the check was not saved")
 
     def _go(self, show_progress: Callable[[int], None]) -> None:
         for step in self._audit.steps(self.so_far.place):
@@ -180,7 +180,7 @@ class _Run:
 
 
 def _exit_code(warnings: int, damage: int, *, is_finished: bool = True) -> AuditExit:
-    """Damage comes before an unfinished check, and that before warnings."""
+    """Damage takes precedence over an unfinished check, and that over warnings."""
     if damage:
         return AuditExit.DAMAGE
     if not is_finished:
@@ -213,13 +213,13 @@ def _print_summary(run: _Run, as_json: bool) -> None:
         return
     read = "" if so_far.share >= 1 else f" ({so_far.hashed:,} of them byte for byte)"
     counts = _counts(so_far.warnings, so_far.damage)
-    stopped = "" if run.is_finished else "; stopped, --resume goes on"
+    stopped = "" if run.is_finished else "; stopped, --resume continues"
     click.echo(f"{so_far.records:,} records checked{read}: {counts}{stopped}")
 
 
 def _counts(warnings: int, damage: int) -> str:
     if not warnings and not damage:
-        return "all as it should be"
+        return "no findings"
     words = [(damage, "damage"), (warnings, "warning" if warnings == 1 else "warnings")]
     return ", ".join(f"{count:,} {word}" for count, word in words if count)
 
@@ -253,7 +253,7 @@ def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
         summary = {"mended": mended, "warnings": warnings, "damage": damage, "dry_run": dry_run}
         click.echo(json.dumps({"summary": summary}))
     else:
-        would = "would be mended" if dry_run else "mended"
+        would = "would be repaired" if dry_run else "repaired"
         click.echo(f"{mended:,} {would}, left: {_counts(warnings, damage)}")
     return _exit_code(warnings, damage)
 
@@ -271,7 +271,7 @@ def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
         shown = {**finding.as_json(), "done": printable(outcome.done), "dry_run": dry_run}
         click.echo(json.dumps(shown, ensure_ascii=False))
         return
-    word = "would be mended" if dry_run else "mended"
+    word = "would be repaired" if dry_run else "repaired"
     click.echo(f"{finding.code.number} {word}: {finding.code.meaning}")
     click.echo(f"  path      {printable(finding.path)}")
     click.echo(f"  done      {printable(outcome.done)}")
@@ -307,7 +307,7 @@ def accept(
         if version is not None and not record.is_curated(version):
             raise VersionFrozen(record.item_id, version)
         if missing := [name for name in files if name not in {edit.path for edit in wanted}]:
-            fail(f"no curated version of {record.item_id} has an edit of {missing[0]!r}")
+            fail(f"{missing[0]!r} was not edited in any curated version of {record.item_id}")
         if not wanted:
             click.echo(f"{record.item_id}: nothing was edited outside")
         for name in dict.fromkeys(edit.version for edit in wanted):
@@ -325,7 +325,7 @@ class _Edit:
     is_listed: bool
 
     def is_wanted(self, files: tuple[str, ...], version: str | None) -> bool:
-        """Whether it is among those asked for; what was added has to be named."""
+        """Whether it was requested; an added file must be named."""
         named = self.path in files if files else self.is_listed
         return named and version in (None, self.version)
 

@@ -1,4 +1,4 @@
-"""Checks that other packages contribute: what they keep beside the records.
+"""Checks that other packages contribute, for the data they keep beside the records.
 
 An entry point of the group ``recordsilo.checks`` names a `Check`.
 """
@@ -20,7 +20,7 @@ class Check:
         name: The entry point's name; ``silo check --without NAME`` leaves it out.
         title: What is checked, for people.
         rules: What it can find.
-        run: The Silo's directory → findings, one by one; changes nothing.
+        run: Takes the Silo's directory, yields findings; changes nothing.
     """
 
     name: str
@@ -35,7 +35,7 @@ def check_names() -> list[str]:
 
 
 def contributed_findings(path: str, without: Collection[str] = ()) -> Iterator[Finding]:
-    """What the contributed checks find; one that fails is a finding itself.
+    """The findings of contributed checks; a check that fails is itself a finding.
 
     Args:
         path: The Silo's directory.

@@ -1,4 +1,4 @@
-"""The index against the manifests; opened so that nothing in it can change."""
+"""Compare the index with the manifests; the index is opened read-only."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class IndexCheck:
-    """Checks a Silo's index; one that is missing, unfinished or of another release is skipped.
+    """Checks a Silo's index; skips one that is missing, unfinished or of another release.
 
     Records in its table ``unsettled`` are skipped: the next reader indexes them.
     """
@@ -48,10 +48,10 @@ class IndexCheck:
             self._connection = None
 
     def _ask(self, query: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What the index says; None where it cannot be asked.
+        """Query the index; None if that is not possible.
 
-        A failure counts when it comes again on a new connection: a writer may have
-        begun its work on a file that was opened as a quiet one.
+        A failure counts only if it recurs on a new connection: a writer may have started
+        to work on a file that was opened as immutable.
         """
         for attempt in range(2):
             if self.problem is not None:
@@ -70,11 +70,12 @@ class IndexCheck:
         return None
 
     def of_record(self, manifest: Manifest, directory: str | None = None) -> Finding | None:
-        """What the index says wrongly of a record.
+        """The fault in the index entry of a record, if any.
 
         Args:
-            directory: Where the record lies; without it what comes from the files (title,
-                full text, facets) is not compared.
+            manifest: The record's manifest.
+            directory: The record's directory; without it, what is read from the files
+                (title, full text, facets) is not compared.
         """
         identifier, stated = manifest.item_id, project_row(manifest, "")
         entry = described(directory, manifest) if directory else None
@@ -91,7 +92,7 @@ class IndexCheck:
         return self._ask(compare)
 
     def of_searches(self) -> list[Finding]:
-        """What searches go by that is not what the rows and texts of the index say."""
+        """Faults in the search structures, compared with the rows and texts of the index."""
 
         def look(connection: sqlite3.Connection) -> list[Finding]:
             if damage := damage_of(connection):
@@ -101,7 +102,7 @@ class IndexCheck:
         return self._ask(look) or []
 
     def surplus(self) -> Iterator[str]:
-        """Identifiers the index has and the disk has not, in bounded memory."""
+        """Identifiers that are in the index but not on disk, with bounded memory."""
         last: str | None = ""
         while last is not None:
             page = self._ask(partial(_identifiers_after, last=last)) or []
@@ -118,7 +119,7 @@ class IndexCheck:
         return not self._is_on_disk(identifier) and bool(self._ask(has))
 
     def _is_on_disk(self, identifier: str) -> bool:
-        """Whether there is a record, be it damaged: then another finding tells of it."""
+        """Whether the record exists, even if damaged: then another finding reports it."""
         with contextlib.suppress(OSError):
             place = f"{self._silo}/pairtree_root/{ppath(identifier)}"
             return any(name.startswith("__manifest.json") for name in os.listdir(place))
@@ -153,7 +154,7 @@ def _difference(identifier: str, listed: Row | None, stated: Row) -> Finding:
 
 
 def described(directory: str, manifest: Manifest) -> Entry | None:
-    """What the index has to hold of a record without a fault; None where it changes meanwhile."""
+    """The correct index entry of a record; None if the record changes meanwhile."""
 
     def walk(version: str) -> Iterator[str]:
         for one in tree(f"{directory}/{version_dirname(version)}"):
@@ -228,7 +229,7 @@ def _found_of(connection: sqlite3.Connection, identifier: str) -> dict[str, obje
 
 
 def _sets_of(connection: sqlite3.Connection, identifier: str, listed: str) -> list[str]:
-    """Those of a row's sets under which lists find the record."""
+    """The sets of a row under which lists find the record."""
     rows = connection.execute(
         "SELECT set_spec FROM json_each(?) JOIN record_set ON set_spec = value "
         "WHERE identifier = ? ORDER BY set_spec",
@@ -238,7 +239,7 @@ def _sets_of(connection: sqlite3.Connection, identifier: str, listed: str) -> li
 
 
 def _facets_of(connection: sqlite3.Connection, numbers: bytes) -> list[list[str] | None]:
-    """The (field, value) of each number; None for one that means nothing."""
+    """The (field, value) of each number; None for an unknown number."""
     wanted = list(memoryview(numbers[: len(numbers) // 4 * 4]).cast("i"))
     rows = connection.execute(
         "SELECT id, field, value FROM facet_value WHERE id IN (SELECT value FROM json_each(?))",
@@ -256,7 +257,7 @@ def _open(path: str) -> sqlite3.Connection | None:
     if not os.path.exists(path):
         return None
     if not bears_shared_memory(path) and _has_log(path) and _is_logged(path):
-        return None  # the next reader puts an end to the log
+        return None  # the next reader checkpoints the log
     connection = _read_only(path)
     try:
         is_ready = _is_ready(connection)
@@ -270,10 +271,10 @@ def _open(path: str) -> sqlite3.Connection | None:
 
 
 def _read_only(path: str) -> sqlite3.Connection:
-    """Open a database so that neither it nor anything beside it is written.
+    """Open a database without writing to it or creating files beside it.
 
-    A database with a write-ahead log that does not exist now has no other user: SQLite
-    then opens it as immutable. Else it takes part in the locking.
+    A database in write-ahead mode without a log file has no other user: SQLite then opens
+    it as immutable. Otherwise the connection takes part in the locking.
     """
     how = "immutable=1" if _has_log(path) and not _is_logged(path) else "mode=ro"
     uri = f"file:{quote(path)}?{how}"
@@ -281,7 +282,7 @@ def _read_only(path: str) -> sqlite3.Connection:
 
 
 def _has_log(path: str) -> bool:
-    """Whether changes of a database go into a write-ahead log (SQLite, file format, 1.3)."""
+    """Whether a database is in write-ahead mode (SQLite, file format, 1.3)."""
     with open(path, "rb") as file:
         return file.read(20)[18:20] == b"\2\2"
 

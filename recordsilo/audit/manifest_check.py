@@ -1,7 +1,7 @@
 """What a manifest states, read from its raw JSON by the audit itself, key by key. Pure.
 
-Apart from `recordsilo.records.manifest_json` on purpose: what the store's own reader overlooks
-or excuses is looked at here with other eyes (docs/format.md, "The manifest").
+Independent of `recordsilo.records.manifest_json` on purpose, to find what the store's own
+reader overlooks or excuses (docs/format.md, "The manifest").
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from recordsilo.audit.findings import Code, shown
 KNOWN_FORMAT = 1
 _DEEPEST = 64
 _LONGEST = 255
-"""Bytes of a name that file systems take."""
+"""The longest name that file systems accept, in bytes."""
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LAST_LINE = re.compile(rb'"checksum": "([0-9a-f]{64})"\n}\n', re.ASCII)
 _LAST_LINE_SIZE = len(b'"checksum": ""\n}\n') + 64
@@ -31,7 +31,7 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A finding whose path is the manifest's."""
+    """A finding about the manifest itself."""
 
     code: Code
     expected: str
@@ -43,9 +43,9 @@ class StatedVersion:
     """A version as stated.
 
     Attributes:
-        digests: Path → (SHA-256, size), or None where none is known; None as a whole
-            where the manifest is of 2010.
-        kind: ``harvest``, ``clone``, ``local``; empty where it is not stated.
+        digests: Path → (SHA-256, size), or None if unknown; None as a whole if the
+            manifest is of 2010.
+        kind: ``harvest``, ``clone``, ``local``; empty if it is not stated.
     """
 
     name: str
@@ -56,12 +56,12 @@ class StatedVersion:
 
     @property
     def is_curated(self) -> bool:
-        """Whether people made it; where nothing is stated, it counts as harvested."""
+        """Whether people made it; if nothing is stated, it counts as harvested."""
         return self.kind in {"clone", "local"}
 
     @property
     def directories(self) -> frozenset[str]:
-        """Directories there should be: those of files, and the listed ones."""
+        """The expected directories: those of files, and the listed ones."""
         parents = {
             path[:end]
             for path in self.digests or ()
@@ -73,7 +73,7 @@ class StatedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a manifest states, as far as the disk is concerned.
+    """The statements of a manifest that concern the disk.
 
     Attributes:
         members: The raw keys.
@@ -92,14 +92,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What became of reading a manifest; without a statement there is nothing to go on with."""
+    """The result of reading a manifest; without a statement, the check cannot continue."""
 
     statement: Statement | None
     faults: tuple[Fault, ...]
 
 
 def read_statement(content: bytes) -> Reading:
-    """Read a manifest's bytes; every key of a wrong shape is a fault."""
+    """Read a manifest's bytes; every malformed key is a fault."""
     try:
         members = _parsed(content)
     except _TwiceError as error:
@@ -125,7 +125,7 @@ def read_statement(content: bytes) -> Reading:
 
 
 class _TwiceError(ValueError):
-    """A key twice in one object."""
+    """An object has a key twice."""
 
 
 def _parsed(content: bytes) -> Json:
@@ -141,7 +141,7 @@ def _parsed(content: bytes) -> Json:
 
     def finite(text: str) -> float:
         if float(text) in {float("inf"), float("-inf")}:
-            raise ValueError(f"{text} is beyond what a number may be")
+            raise ValueError(f"the number {text} is too large")
         return float(text)
 
     return json.loads(
@@ -150,7 +150,7 @@ def _parsed(content: bytes) -> Json:
 
 
 def _depth(value: Json) -> int:
-    """How many lists and objects are within each other."""
+    """How deep lists and objects are nested."""
     level, depth = [value], 0
     while level := [one for one in level if isinstance(one, dict | list)]:
         depth += 1
@@ -167,7 +167,7 @@ def _is_newer(members: dict[str, Json]) -> bool:
 
 
 def _seal_faults(content: bytes, members: dict[str, Json]) -> Iterator[Fault]:
-    """The manifest against its own checksum; 2010 wrote none."""
+    """Compare the manifest with its own checksum; 2010 wrote none."""
     if "checksum" not in members:
         if members.get("format", 0) != 0:
             yield Fault(Code.NO_CHECKSUM, "a last key 'checksum'", "none")
@@ -345,7 +345,7 @@ def _leads_out(path: str) -> bool:
 
 
 def _is_impossible(name: str, errors: str) -> bool:
-    """Whether no file or directory can have the name, be it of bytes that are no text."""
+    """Whether no file or directory can have the name; bytes that are not text are allowed."""
     try:
         return len(name.encode("utf-8", errors)) > _LONGEST
     except UnicodeEncodeError:

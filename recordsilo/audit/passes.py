@@ -1,4 +1,4 @@
-"""How far an audit came, so that the next one can go on: ``.silo/check.json``."""
+"""The position of an unfinished audit, so that it can be resumed: ``.silo/check.json``."""
 
 import contextlib
 import json
@@ -18,12 +18,12 @@ class Pass:
     """One audit of a whole Silo, in one run or in several.
 
     Attributes:
-        seed: Draws the records whose bytes are read.
-        share: How many of them.
-        place: The directory up to which all is checked; None before the first.
-        records: Checked so far.
-        hashed: Those of them whose bytes were read.
-        warnings: Found so far, and `damage`.
+        seed: Selects the records whose bytes are read.
+        share: The share of such records.
+        place: The directory up to which everything is checked; None before the first.
+        records: Number of records checked so far.
+        hashed: Number of those whose bytes were read.
+        warnings, damage: Number of findings so far.
     """
 
     seed: str
@@ -50,7 +50,7 @@ class Pass:
 
 
 def load(silo: str) -> Pass | None:
-    """The pass that was broken off; None if there is none, or if it cannot be read."""
+    """The unfinished pass; None if there is none, or if it cannot be read."""
     try:
         with open(f"{silo}/{FILE}", "rb") as file:
             found = json.load(file)
@@ -63,7 +63,7 @@ def load(silo: str) -> Pass | None:
 
 
 def save(silo: str, so_far: Pass) -> bool:
-    """Note how far the audit came; False where the Silo cannot be written."""
+    """Save the position of the audit; False if the Silo is not writable."""
     try:
         atomic_file.make_parents(f"{silo}/{FILE}")
         atomic_file.replace_file(f"{silo}/{FILE}", json.dumps(asdict(so_far)).encode())
@@ -73,6 +73,6 @@ def save(silo: str, so_far: Pass) -> bool:
 
 
 def forget(silo: str) -> None:
-    """The pass is over."""
+    """Delete the saved position of a finished pass."""
     with contextlib.suppress(OSError):
         atomic_file.remove_tree(f"{silo}/{FILE}")

@@ -1,4 +1,4 @@
-"""How an audit reads the disk: everything it does there, and nothing of it changes anything."""
+"""How an audit reads the disk; nothing here changes anything."""
 
 import errno
 import hashlib
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 CHUNK = 1 << 20
 _GONE = {errno.ENOENT, errno.ENOTDIR}
 _NO_NAME = UnicodeEncodeError
-"""Half of a surrogate pair, as JSON may hold one: no file has such a name."""
+"""Half of a surrogate pair, which JSON may contain but no file name can."""
 _FAULTS = {errno.EACCES, errno.EPERM, errno.EIO, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG}
-"""What the disk says of the one file; anything else is trouble of this process, and stops it."""
+"""Errors of a single file; any other error concerns this process and stops it."""
 
 
 class UnreadableError(Exception):
-    """The disk refuses to give what lies at a path; its text says why."""
+    """A path cannot be read; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Entry:
 
 
 def kind_of(mode: int) -> str:
-    """What a mode of ``lstat`` is of."""
+    """The kind of file that a mode of ``lstat`` means."""
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):
@@ -37,10 +37,10 @@ def kind_of(mode: int) -> str:
 
 
 def look(path: str) -> os.stat_result | None:
-    """``lstat``; None where there is nothing.
+    """``lstat``; None if the path does not exist.
 
     Raises:
-        UnreadableError: The disk refuses.
+        UnreadableError: It cannot be read.
     """
     try:
         return os.lstat(path)
@@ -53,10 +53,10 @@ def look(path: str) -> os.stat_result | None:
 
 
 def entries(path: str) -> list[Entry]:
-    """A directory's entries, by name; none where it is gone.
+    """A directory's entries, by name; empty if it no longer exists.
 
     Raises:
-        UnreadableError: The disk refuses.
+        UnreadableError: It cannot be read.
     """
     try:
         with os.scandir(path) as found:
@@ -78,10 +78,10 @@ def _entry(found: "os.DirEntry[str]") -> Entry:
 
 
 def tree(path: str) -> Iterator[Entry]:
-    """All that lies below a directory, named by its path below it; links are not followed.
+    """Everything below a directory, named by relative path; links are not followed.
 
     Raises:
-        UnreadableError: The disk refuses to list a directory.
+        UnreadableError: A directory cannot be listed.
     """
     stack = [""]
     while stack:
@@ -93,10 +93,10 @@ def tree(path: str) -> Iterator[Entry]:
 
 
 def read_whole(path: str) -> bytes | None:
-    """A plain file's bytes; None where there is nothing.
+    """A plain file's bytes; None if it does not exist.
 
     Raises:
-        UnreadableError: The disk refuses.
+        UnreadableError: It cannot be read.
     """
     try:
         with open(path, "rb", opener=_open) as file:
@@ -111,7 +111,7 @@ def sha256_of(path: str) -> tuple[str, int]:
     """A plain file's SHA-256 in hex, and its size.
 
     Raises:
-        UnreadableError: The disk refuses, or it is gone meanwhile.
+        UnreadableError: The file cannot be read, or no longer exists.
     """
     sha256, size = hashlib.sha256(), 0
     try:
@@ -127,7 +127,7 @@ def sha256_of(path: str) -> tuple[str, int]:
 
 
 def _open(path: str, flags: int) -> int:
-    """Follows no link, and does not wait for the other end of a pipe."""
+    """Open without following links or waiting for the other end of a pipe."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 

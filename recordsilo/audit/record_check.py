@@ -1,4 +1,4 @@
-"""One record's directory: its manifest, what lies beside it, its versions."""
+"""Check one record's directory: its manifest, the files beside it, its versions."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ _MANIFESTS = (MANIFEST_NAME, STAGED_MANIFEST, DELETED_MANIFEST, PREVIOUS_MANIFES
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of looking at one record's directory.
+    """The result of checking one record's directory.
 
     Attributes:
-        identifier: As its path says; empty where the path is no identifier's.
+        identifier: From its path; empty if the path belongs to no identifier.
         is_record: Whether there is a manifest.
-        manifest: As the store reads it; None where it does not, or it is another record's.
-        bytes_read: Of files that were hashed.
+        manifest: As the store reads it; None if it cannot, or if it is another record's.
+        bytes_read: The number of bytes hashed.
     """
 
     findings: tuple[Finding, ...]
@@ -44,7 +44,7 @@ class Checked:
 
 
 class RecordCheck:
-    """The look at one directory that holds a manifest or versions.
+    """The check of one directory that holds a manifest or versions.
 
     Args:
         silo: The Silo's directory, absolute.
@@ -60,7 +60,7 @@ class RecordCheck:
         self._bytes_read = 0
 
     def run(self, *, hashing: bool) -> Checked:
-        """Look; ``hashing`` reads every byte of its files."""
+        """Run the check; ``hashing`` reads every byte of the record's files."""
         self._manifest, self._bytes_read = None, 0
         try:
             own = {
@@ -73,7 +73,7 @@ class RecordCheck:
         try:
             if own.get(MANIFEST_NAME) == "file":
                 content = read_whole(f"{self.directory}/{MANIFEST_NAME}")
-                is_record = content is not None  # else it was deleted just now
+                is_record = content is not None  # otherwise it was deleted just now
         except UnreadableError as error:
             fault = self._at(Code.MANIFEST_UNREADABLE, MANIFEST_NAME, "a manifest", str(error))
             return Checked((fault,), self.identifier, is_record)
@@ -127,7 +127,7 @@ class RecordCheck:
         return None if content is None else read_statement(content).statement
 
     def _read(self, name: str) -> bytes | None:
-        """A manifest's bytes; one that the disk refuses is as good as none."""
+        """A manifest's bytes; an unreadable one counts as missing."""
         try:
             return read_whole(f"{self.directory}/{name}")
         except UnreadableError:
@@ -139,7 +139,7 @@ class RecordCheck:
             yield self._at(Code.PREVIOUS_UNREADABLE, PREVIOUS_MANIFEST, expected, "another thing")
 
     def previous(self) -> bytes | None:
-        """The bytes of the previous manifest's copy; None where it could not be restored."""
+        """The bytes of the previous manifest's copy; None if it cannot be used to restore it."""
         content = self._read(PREVIOUS_MANIFEST)
         if content is None:
             return None
@@ -179,7 +179,7 @@ class RecordCheck:
         yield from self._beside(own, statement, check.undone, left)
 
     def _read_as_the_store(self, content: bytes) -> str:
-        """Why the store's own reader refuses the manifest; empty where it takes it."""
+        """Why the store's own reader refuses the manifest; empty if it accepts it."""
         try:
             self._manifest = from_json(content, MANIFEST_NAME)
         except ManifestUnreadable as error:
@@ -189,9 +189,9 @@ class RecordCheck:
     def _beside(
         self, own: dict[str, str], statement: Statement, undone: Undone, left: Collection[str]
     ) -> Iterator[Finding]:
-        """What lies in the record's directory and is neither its manifest nor a version."""
+        """What is in the record's directory besides its manifest and versions."""
         if STAGED_MANIFEST in own:
-            found = "the manifest of a change that did not come into force"
+            found = "the manifest of an uncommitted change"
             yield self._at(Code.WRITE_UNFINISHED, STAGED_MANIFEST, "nothing", found)
         if DELETED_MANIFEST in own:
             yield self._at(Code.DELETION_MARK, DELETED_MANIFEST, "nothing", "a file")
@@ -209,7 +209,7 @@ class RecordCheck:
             yield self._at(code, name, "nothing", found)
 
     def left_of_a_change(self, statement: Statement) -> list[str]:
-        """What a change that did not come into force had moved in: paths within the record."""
+        """Paths within the record that an uncommitted change had moved in."""
         staged = self._staged()
         if staged is None or staged.revision != statement.revision + 1:
             return []
@@ -224,7 +224,7 @@ def _is_staged_place(path: str) -> bool:
 
 
 def identifier_of(place: str) -> str:
-    """The identifier whose record lies at a path below ``pairtree_root``; empty if none's does."""
+    """The identifier of a path below ``pairtree_root``; empty if it belongs to none."""
     try:
         identifier = check_identifier(unclean(place.replace("/", "")))
     except IdentifierError:

@@ -1,7 +1,7 @@
-"""Mending what needs no guess; everything else is left as it is, with its finding.
+"""Repair what needs no guess; everything else is left as it is, with its finding.
 
-Nothing is destroyed but what was deleted on purpose and empty directories: what no
-manifest lists is moved to ``lost+found/`` in the Silo, below the moment of the repair.
+Only empty directories and what was deleted on purpose are removed. What no manifest lists
+is moved to ``lost+found/`` in the Silo, into a directory named by the time of the repair.
 """
 
 import os
@@ -50,7 +50,7 @@ _STRAY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A finding that is mended, or would be.
+    """A finding that is repaired, or would be.
 
     Attributes:
         done: What was done about it, as a sentence.
@@ -61,7 +61,7 @@ class Mended:
 
 
 Outcome = Mended | Finding
-"""What became of a finding; one that is left is itself."""
+"""The outcome of a finding; one that is left is returned itself."""
 
 
 class Repair:
@@ -69,7 +69,7 @@ class Repair:
 
     Args:
         path: Its directory.
-        dry_run: Say what would be done, and change nothing.
+        dry_run: Report what would be done, and change nothing.
     """
 
     def __init__(self, path: str, *, dry_run: bool = False) -> None:
@@ -81,7 +81,7 @@ class Repair:
         self._is_index_stale = self._are_rows_wrong = False
 
     def run(self) -> Iterator[Outcome]:
-        """Mend, a directory at a time; names and sizes are looked at, not every byte."""
+        """Repair, one directory at a time; only names and sizes are compared, not every byte."""
         try:
             for step in self._audit.steps(hashing=False):
                 if step.findings:
@@ -92,7 +92,7 @@ class Repair:
             self._staging.close()
 
     def _reindex(self) -> None:
-        """Rows may be wrong whose manifests are as the index has them: then none is kept."""
+        """Rebuild the index from nothing if rows are wrong although manifests are unchanged."""
         if self._are_rows_wrong:
             for suffix in ("", "-wal", "-shm"):
                 atomic_file.remove_tree(f"{self._silo}/{INDEX}{suffix}")
@@ -100,7 +100,7 @@ class Repair:
             silo.reindex()
 
     def _step(self, place: str | None, findings: tuple[Finding, ...]) -> Iterator[Outcome]:
-        """One directory's findings; a record's are found again, under its lock, then mended."""
+        """Repair one directory; a record is checked again under its lock first."""
         identifier = identifier_of(place) if place else ""
         if not identifier:
             yield from self._outcomes(findings)
@@ -124,7 +124,7 @@ class Repair:
             yield Mended(finding, done) if done else finding
 
     def _mend(self, finding: Finding) -> str:
-        """What is done about a finding, or nothing."""
+        """Repair a finding; return what was done, or ``""`` for nothing."""
         code = finding.code
         if code in _STRAY:
             return self._move([finding.path])
@@ -133,7 +133,7 @@ class Repair:
         if code in _INDEX:
             self._is_index_stale = True
             self._are_rows_wrong |= code in _WRONG_ROWS
-            return "the index is made anew from the manifests"
+            return "the index is rebuilt from the manifests"
         means: dict[Code | Rule, Callable[[Finding], str]] = {
             Code.WRITE_UNFINISHED: self._sweep_write,
             Code.CREATION_UNFINISHED: self._sweep_creation,
@@ -149,7 +149,7 @@ class Repair:
     # -- moving out of the way --------------------------------------------------------------
 
     def _move(self, paths: list[str]) -> str:
-        """Move what lies at some paths of the Silo to the same paths in lost+found."""
+        """Move paths of the Silo to the same paths in lost+found."""
         barrier = StrictBarrier()
         for path in [] if self._dry_run else paths:
             target = f"{self._silo}/{self._lost}/{path}"
@@ -161,7 +161,7 @@ class Repair:
         return f"moved to {self._lost}: {', '.join(os.path.basename(path) for path in paths)}"
 
     def _sweep_write(self, finding: Finding) -> str:
-        """The staged manifest goes last: by it the rest is known."""
+        """The staged manifest goes last, because it identifies the rest."""
         check = self._check_of(os.path.dirname(finding.path))
         statement = read_statement(_bytes_of(f"{check.directory}/{MANIFEST_NAME}")).statement
         left = check.left_of_a_change(statement) if statement else []
@@ -179,16 +179,16 @@ class Repair:
     def _prune(self, finding: Finding) -> str:
         if not self._dry_run:
             atomic_file.prune_upwards(f"{self._silo}/{finding.path}", f"{self._silo}/{ROOT}")
-        return "removed, with the directories above that are empty then"
+        return "removed, with the directories above it that became empty"
 
     def _remove_empty(self, finding: Finding) -> str:
-        """Made for a file that never came into its version, by a writer that was stopped."""
+        """Remove a directory that an interrupted writer created for a file it never stored."""
         record = f"{ROOT}/{ppath(finding.identifier)}"
         version = finding.path.removeprefix(f"{record}/").partition("/")[0]
         if not self._dry_run:
             stop = f"{self._silo}/{record}/{version}"
             atomic_file.prune_upwards(f"{self._silo}/{finding.path}", stop)
-        return "removed, with those above it that are empty then"
+        return "removed, with those above it that became empty"
 
     # -- finishing what was begun -----------------------------------------------------------
 
@@ -200,7 +200,7 @@ class Repair:
         if not self._dry_run:
             place = RecordPlace(check.identifier, check.directory, check.root)
             sweep_absent(place, self._staging)
-        return "the rest of the deleted record is removed"
+        return "removed the rest of the deleted record"
 
     def _finish_pending(self, finding: Finding) -> str:
         check, barrier = self._check_of(finding.path), StrictBarrier()
@@ -209,12 +209,12 @@ class Repair:
             manifest = from_json(_bytes_of(path), path)
             finish_pending(manifest, check.directory, barrier, self._staging)
             barrier.flush()
-        return f"carried out: {finding.found}"
+        return f"completed: {finding.found}"
 
     # -- restoring --------------------------------------------------------------------------
 
     def _restore_manifest(self, finding: Finding) -> str:
-        """Put the previous manifest in the place of one that is torn, which is kept."""
+        """Replace a torn manifest with the previous one; the torn one is kept."""
         check = self._check_of(os.path.dirname(finding.path))
         content = check.previous()
         if content is None:
@@ -226,8 +226,8 @@ class Repair:
             self._publish(check.directory, content)
         self._is_index_stale = True
         return (
-            f"restored as it was at revision {revision}; the manifest's change after it is "
-            "lost, and the findings that are left tell what of it lies on disk"
+            f"restored as it was at revision {revision}; the manifest's later change is "
+            "lost, and the remaining findings show what of it is on disk"
         )
 
     def _keep_torn(self, path: str) -> None:

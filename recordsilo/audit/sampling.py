@@ -1,13 +1,13 @@
-"""A share of the records, drawn alike by whoever knows the seed. Pure."""
+"""Select a share of the records, the same for the same seed. Pure."""
 
 import hashlib
 
 
 def share_of(text: str) -> float:
-    """A share from ``10%`` or ``0.1``; more than nothing, at most all.
+    """Read a share such as ``10%`` or ``0.1``; more than 0 and at most 1.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: The text is malformed, or out of range.
     """
     number = float(text.removesuffix("%"))
     share = number / 100 if text.endswith("%") else number
@@ -17,12 +17,12 @@ def share_of(text: str) -> float:
 
 
 def is_drawn(seed: str, identifier: str, share: float) -> bool:
-    """Whether a record belongs to the share; each does with the same chance.
+    """Whether a record belongs to the share; all have the same probability.
 
     Args:
-        seed: Another one draws other records.
-        identifier: Of the record.
-        share: The part of all records that is drawn, 0 to 1.
+        seed: A different seed selects different records.
+        identifier: The record's.
+        share: The fraction of all records to select, 0 to 1.
     """
     if share >= 1:
         return True

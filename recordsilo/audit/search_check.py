@@ -1,8 +1,8 @@
-"""What searches of the index go by, against the rows and texts that the index holds.
+"""Compare the search structures of the index with its rows and texts.
 
-The texts, flags and facets of each record are compared with its files by `index_check`.
-Here the structures made of them are looked at: SQLite's own, the words of the full text,
-the bitmaps of frequent words, and the tables by which lists count and filter.
+`index_check` compares the texts, flags and facets of each record with its files. This
+module checks the structures built from them: SQLite's own, the words of the full text,
+the bitmaps of frequent words, and the tables that lists use to count and filter.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from recordsilo.index import words
 from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
 
 Fault = tuple[str, str]
-"""What should be there, and what is."""
+"""What was expected, and what was found."""
 
 _COLUMNS = ", ".join(TEXT_COLUMNS)
 _CHUNK = 1000
@@ -28,21 +28,21 @@ _SURPLUS = {
             SELECT 1 FROM record, json_each(sets)
             WHERE record.identifier = record_set.identifier AND value = set_spec)""",
 }
-"""What there should be → how many of those there are that should not be.
+"""What is expected → a query for the number of surplus ones.
 
-What is lacking is found record by record."""
+Missing ones are found record by record."""
 
 
 def damage_of(connection: sqlite3.Connection) -> str:
-    """What SQLite finds wrong in the file's tables and their indexes; ``""`` for nothing."""
+    """Damage that SQLite finds in the file's tables and indexes; ``""`` for none."""
     found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     return "" if found == "ok" else found
 
 
 def search_faults(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """Where searches would find something else than the rows say, in one snapshot.
+    """Differences between the search structures and the rows, in one snapshot.
 
-    Cost: splits every text into words once more; some 0.2 ms for each record.
+    Cost: splits every text into words again, about 0.2 ms per record.
     """
     connection.execute("BEGIN")
     try:
@@ -64,9 +64,9 @@ def _counts(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _words(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """The words of the full text, with how often each stands where, against the texts'.
+    """Compare the words of the full text, with counts and positions, with the texts.
 
-    Compared by sums, so that memory does not grow with the texts.
+    Sums are compared, so that memory does not grow with the texts.
     """
     connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, text, col)")
     try:
@@ -93,7 +93,7 @@ _MODULUS = 1 << 128
 
 
 def _sum_of(connection: sqlite3.Connection) -> int:
-    """A sum over (word, column, times), the same whatever the order and the parts."""
+    """A sum over (word, column, times), independent of order and grouping."""
     rows: Iterable[tuple[str, str, int, int]] = connection.execute(
         "SELECT term, col, doc, cnt FROM vocabulary"
     )
@@ -108,7 +108,7 @@ def _number_of(term: str, column: str) -> int:
 
 
 def _bitmaps(connection: sqlite3.Connection) -> Iterator[Fault]:
-    """Each bitmap against what the full text says of the records that are there."""
+    """Compare each bitmap with the full text of the existing records."""
     blocks = [row[0] for row in connection.execute("SELECT DISTINCT block FROM frequent")]
     for block in blocks:
         first = block * words.BLOCK

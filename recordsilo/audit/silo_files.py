@@ -1,4 +1,4 @@
-"""The Silo's own files, beside the records."""
+"""Check the Silo's own files, beside the records."""
 
 import json
 import os
@@ -22,11 +22,11 @@ HARVESTER_STATE_FILE = "oaipmh_harvester.json"
 REMOVALS_FILE = "curation/removed.jsonl"
 _STAGED_STATE = re.compile(r"(?:pairtree_|persisted_state|oaipmh_harvester).*\.\d+-[0-9a-f]+\.tmp")
 _OLD_ENOUGH = 60.0
-"""Seconds after which a staged state file is a leftover: in use it lives for milliseconds."""
+"""Seconds after which a staged state file is a leftover; normally it exists for milliseconds."""
 
 
 def check_silo_files(silo: str) -> Iterator[Finding]:
-    """What is wrong with the files beside the records."""
+    """Faults in the files beside the records."""
     try:
         yield from _silo_files(silo)
     except UnreadableError as error:
@@ -52,7 +52,7 @@ def _silo_files(silo: str) -> Iterator[Finding]:
 
 
 def uri_base_of(silo: str) -> str | None:
-    """The uri_base that persisted_state.json holds, if it holds one."""
+    """The uri_base in persisted_state.json, if any."""
     found = (_state(silo, STATE_FILE, Code.STATE_UNREADABLE)[0] or {}).get("uri_base")
     return found if isinstance(found, str) else None
 

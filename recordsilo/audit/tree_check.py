@@ -1,4 +1,4 @@
-"""The pairtree: every directory in a fixed order, and what in it is no part of a path."""
+"""Check the pairtree: every directory in a fixed order, and entries that are not part of a path."""
 
 import re
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ class Directory:
 
     Attributes:
         place: Relative to ``pairtree_root``; ``""`` for that itself.
-        has_record: Whether a manifest or versions lie in it.
-        is_empty: Whether nothing does.
+        has_record: Whether it holds a manifest or versions.
+        is_empty: Whether it holds nothing.
     """
 
     place: str
@@ -35,7 +35,7 @@ def walk(root: str, after: str = "") -> Iterator[Directory]:
 
     Args:
         root: The ``pairtree_root``.
-        after: Begin behind this place, as it was given before.
+        after: Start after this place, which an earlier walk yielded.
     """
     done = after.split("/") if after else []
     stack = [""]
@@ -55,7 +55,7 @@ def walk(root: str, after: str = "") -> Iterator[Directory]:
 
 
 def look_again(root: str, place: str) -> Directory:
-    """A directory as `walk` gives it, as it is now; without findings where it is gone."""
+    """A directory as `walk` would yield it now; without findings if it no longer exists."""
     try:
         return _seen(place, entries(f"{root}/{place}"))
     except UnreadableError as error:
@@ -78,12 +78,12 @@ def _seen(place: str, found: list[Entry]) -> Directory:
 
 
 def _is_before(place: str, done: list[str]) -> bool:
-    """Whether a directory was given before: it is ``done``, or comes before it in the order."""
+    """Whether a directory was already yielded: it is ``done``, or precedes it."""
     return bool(done) and (place.split("/") if place else []) <= done
 
 
 def _is_done_with(place: str, done: list[str]) -> bool:
-    """Whether all below a directory was given before."""
+    """Whether everything below a directory was already yielded."""
     parts = place.split("/")
     return parts < done[: len(parts)]
 

@@ -1,4 +1,4 @@
-"""A record's versions on disk against what its manifest states."""
+"""Compare a record's versions on disk with its manifest."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -21,11 +21,11 @@ class Fault:
 
 
 class Undone:
-    """What of a manifest's pending list is still to be done, by what lies on disk.
+    """The part of a manifest's pending list that is not done yet, judged by the disk.
 
     Attributes:
-        moves: (from, to) whose source is still there.
-        leaving: Paths that are still to be removed.
+        moves: (from, to) pairs whose source still exists.
+        leaving: Paths that still have to be removed.
     """
 
     def __init__(self, statement: Statement, directory: str) -> None:
@@ -41,19 +41,19 @@ class Undone:
         return bool(self.moves or self.leaving)
 
     def place_of(self, path: str) -> str:
-        """Where a path of the record lies now."""
+        """Where a path of the record is now."""
         for source, target in self.moves:
             if path == target or path.startswith(target + "/"):
                 return source + path.removeprefix(target)
         return path
 
     def explains(self, path: str) -> bool:
-        """Whether an entry is there only because something is still to be done."""
+        """Whether an entry exists only because pending work is not done yet."""
         return path in self.leaving or any(path in pair for pair in self.moves)
 
 
 def _is_still(directory: str, path: str, size: int, mtime: int) -> bool:
-    """Whether what was to be removed is there; what was put there since stays."""
+    """Whether the file to be removed still exists and was not replaced since."""
     in_version, path = "/" in path, f"{directory}/{path}"
     found = look(path)
     if found is None:
@@ -64,16 +64,17 @@ def _is_still(directory: str, path: str, size: int, mtime: int) -> bool:
 
 
 class FilesCheck:
-    """The look at one record's files.
+    """The check of one record's files.
 
     Args:
-        root: The ``pairtree_root``, which links may not lead out of.
-        directory: The record's.
-        left: Paths within the record that a broken-off change left, reported elsewhere.
+        root: The ``pairtree_root``; links must not lead out of it.
+        directory: The record's directory.
+        statement: What its manifest states.
+        left: Paths within the record that an interrupted change left; reported elsewhere.
         hashing: Whether every byte is read.
 
     Attributes:
-        bytes_read: How many were.
+        bytes_read: The number of bytes read.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class FilesCheck:
             yield Fault(Code.FILE_UNREADABLE, place, expected, str(error))
 
     def _is_unwritten_rdf(self, path: str) -> bool:
-        """Whether it is the RDF manifest, which 2010 listed before there was one."""
+        """Whether it is the RDF manifest, which 2010 listed before writing it."""
         return path == self._statement.members.get("rdffilename")
 
     def _leads_elsewhere(self, absolute: str, path: str) -> bool:
@@ -168,7 +169,7 @@ class FilesCheck:
     def _link(
         self, version: StatedVersion, place: str, digest: tuple[str, int] | None
     ) -> Iterator[Fault]:
-        """2010 made delta clones of links; only such as stay within the Silo are followed."""
+        """Check a link of a delta clone of 2010; links out of the Silo are not followed."""
         real = os.path.realpath(f"{self._directory}/{place}")
         is_inside = real.startswith(os.path.realpath(self._root) + "/")
         if is_inside and os.path.isfile(real):
@@ -236,7 +237,7 @@ class FilesCheck:
 
 
 def _is_known_to_2010(version: StatedVersion, path: str) -> bool:
-    """Tags of 2010; and what its library stored without listing it."""
+    """Whether it is a tag of 2010, or a file that its library stored without listing it."""
     if is_tag(path):
         return True
     top = path.partition("/")[0]

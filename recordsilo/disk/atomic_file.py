@@ -63,7 +63,7 @@ class Barrier(Protocol):
         """An entry was made, renamed or removed in a directory."""
 
     def flush(self) -> None:
-        """Return once all that was named is on the medium.
+        """Return once everything that was named is on the medium.
 
         Raises:
             OSError: The medium refused; nothing may be taken for stored.
@@ -85,7 +85,11 @@ class StrictBarrier:
         self._directories[path] = None
 
     def flush(self) -> None:
-        """See `Barrier`. A directory that is gone again needs no flush."""
+        """See `Barrier`. A directory that no longer exists needs no flush.
+
+        Raises:
+            OSError: A directory could not be flushed.
+        """
         while self._directories:
             path = next(iter(self._directories))
             with contextlib.suppress(FileNotFoundError):
@@ -106,7 +110,11 @@ class GroupBarrier:
         """See `Barrier`."""
 
     def flush(self) -> None:
-        """See `Barrier`. Linux reports write errors of the file system here since 5.8."""
+        """See `Barrier`. Linux reports write errors of the file system here since 5.8.
+
+        Raises:
+            OSError: The file system could not be flushed.
+        """
         fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             if _LIBC.syncfs(fd) != 0:

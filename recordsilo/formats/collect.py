@@ -17,7 +17,13 @@ class Collector:
         self._values: dict[str, dict[Value, None]] = {}
 
     def add(self, field: str, text: str, lang: str = "") -> None:
-        """Add a value; white space is folded, an empty one left out."""
+        """Add a value; white space is folded, an empty value ignored.
+
+        Args:
+            field: The field of the description.
+            text: The value.
+            lang: Its language; ``""`` if unknown.
+        """
         if folded := fold(text):
             value = Value(folded, lang)
             if (values := self._values.get(field)) is None:
@@ -26,7 +32,7 @@ class Collector:
                 values[value] = None
 
     def add_element(self, field: str, element: etree._Element) -> None:
-        """Add the text of an element and all within it, in its language."""
+        """Add the text of an element and its descendants, with its language."""
         self.add(field, text_of(element), language_of(element))
 
     def description(self) -> Description:

@@ -26,7 +26,13 @@ class Database(Protocol):
         """A connection in a write transaction."""
 
     def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
-        """The number of a facet value."""
+        """The number of a facet value; a new one if it has none.
+
+        Args:
+            connection: To the index, in a transaction that writes.
+            field: The facet.
+            value: One of its values.
+        """
 
 
 def is_in_step(index: Database, facet: Facet, path: str) -> bool:

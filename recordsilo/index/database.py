@@ -284,7 +284,13 @@ class SqliteIndex:
             forget_gone(connection)
 
     def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
-        """The number of a facet value, in a `writing` that is open; a new one where it has none."""
+        """The number of a facet value; a new one if it has none.
+
+        Args:
+            connection: Of an open `writing`.
+            field: The facet.
+            value: One of its values.
+        """
         return self._writer.number_of(connection, field, storable(value[:MAX_FACET]))
 
     def changes(self) -> int:

@@ -302,7 +302,13 @@ _SIZE = 8
 
 
 def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
-    """Say that questions are welcome; answer lists of identifiers by what was read."""
+    """Announce readiness, then answer each list of identifiers with what was read of them.
+
+    Args:
+        root: The ``pairtree_root``.
+        questions: Lists of identifiers, marshalled.
+        answers: None first, then for each list the pair (entries found, problems), marshalled.
+    """
 
     def place_of(identifier: str) -> RecordPlace:
         return RecordPlace(identifier, f"{root}/{ppath(identifier)}", root)
@@ -315,7 +321,7 @@ def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def main() -> None:
-    """The process beside: as long as the one that started it asks."""
+    """Run the reader process until its parent stops asking."""
     gc.freeze()
     gc.set_threshold(50_000)  # what was read is plain values: there are no cycles to look for
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other, which ends this one

@@ -175,7 +175,13 @@ class RowWriter:
         return array("i", numbers).tobytes()
 
     def number_of(self, connection: sqlite3.Connection, field: str, value: str) -> int:
-        """The number of a facet value, a new one where it has none."""
+        """The number of a facet value; a new one if it has none.
+
+        Args:
+            connection: To the index, in a transaction that writes.
+            field: The facet.
+            value: One of its values.
+        """
         return self._numbers.get((field, value)) or self._number(connection, (field, value))
 
     def _number(self, connection: sqlite3.Connection, value: tuple[str, str]) -> int:

@@ -255,7 +255,14 @@ class Words:
 def read_ids(
     connection: sqlite3.Connection, expression: str, first: int = 0, end: int = 1 << 62
 ) -> Ids:
-    """Row ids of an FTS5 expression, ascending, of a range of them."""
+    """The row ids that match an FTS5 expression, ascending.
+
+    Args:
+        connection: To the index.
+        expression: In the query syntax of FTS5.
+        first: The lowest row id to return.
+        end: Row ids are below this.
+    """
     # one text for all: a row of a result each would take three times as long
     found = connection.execute(
         "SELECT group_concat(rowid) FROM text WHERE text MATCH ? AND rowid >= ? AND rowid < ?",

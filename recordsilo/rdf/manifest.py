@@ -231,7 +231,12 @@ def _shown(triple: Triple) -> str:
 def keep_aggregation(graph: Graph, uri: str, paths: Iterable[str]) -> bool:
     """Make a record aggregate these files, and nothing else below its own URI.
 
-    What it aggregates elsewhere, and what is said about files, stays.
+    What it aggregates elsewhere, and statements about files, stay.
+
+    Args:
+        graph: Changed in place.
+        uri: The record's URI.
+        paths: The files, relative to the record's URI.
 
     Returns:
         Whether the graph was changed.

@@ -37,7 +37,7 @@ def _no_constant(name: str) -> Json:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text} is beyond what a number may be")
+        raise ValueError(f"the number {text} is too large")
     return number
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _NOT_AS_WRITTEN = (
     "its checksum differs, or it names a key twice: it is not what was written, so the record "
-    "can be read and not changed until `silo repair` or a backup restores it"
+    "can be read but not changed until `silo repair` or a backup restores it"
 )
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _DAMAGE = {

@@ -57,7 +57,7 @@ def fill(box: Box, count: int) -> None:
 
 
 def test_a_clean_silo_exits_with_0(box: Box, run: Run) -> None:
-    assert run("check", box.silo) == Done(0, "2 records checked: all as it should be\n", "")
+    assert run("check", box.silo) == Done(0, "2 records checked: no findings\n", "")
 
 
 def test_warnings_exit_with_1_and_say_what_to_do(box: Box, run: Run) -> None:
@@ -70,7 +70,7 @@ def test_warnings_exit_with_1_and_say_what_to_do(box: Box, run: Run) -> None:
         "  record    oai:example.org:12\n"
         f"  expected  10 bytes, sha256 {sha256(b'as curated').hexdigest()}\n"
         "  found     6 bytes\n"
-        "  to do     `silo accept` keeps the edit, with who and why; or restore the file.\n"
+        "  to do     `silo accept` keeps the edit, with author and reason; or restore the file.\n"
         "2 records checked: 1 warning\n"
     )
 
@@ -206,12 +206,12 @@ def test_repair_tells_what_it_did_and_what_is_left(box: Box, run: Run) -> None:
     (box.record / "__1/oai_dc").unlink()
     done = run("repair", box.silo, "--dry-run")
     assert done.code == 2
-    assert "S081 would be mended: " in done.out
-    assert done.out.endswith("1 would be mended, left: 1 damage\n")
+    assert "S081 would be repaired: " in done.out
+    assert done.out.endswith("1 would be repaired, left: 1 damage\n")
     assert (box.record / "__2").exists()
     done = run("repair", box.silo)
     assert done.code == 2
-    assert "S081 mended: " in done.out
+    assert "S081 repaired: " in done.out
     assert "S085 damage: " in done.out
     assert not (box.record / "__2").exists()
 
