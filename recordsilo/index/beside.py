@@ -1,8 +1,9 @@
 """The values of contributed facets in the index, kept in step with what their packages have.
 
-A facet is in step where its stamp is the one noted, and no record was written since. Else
-the values of all records, or of those written since, are read from its package. The note
-comes last: what is broken off is begun again.
+A facet is in step if its stamp is the one noted and no record was written since, or if its
+package keeps nothing (an empty stamp) and the index has no values of it. Otherwise the values
+of all records, or of those written since, are read from its package. The note is written
+last, so an interrupted update starts again.
 """
 
 import sqlite3
@@ -45,7 +46,10 @@ def is_in_step(index: Database, facet: Facet, path: str) -> bool:
     """
     stamp = stamp_of(facet, path)
     with index.asking() as connection:
-        return _noted(connection, facet.name) == (stamp, _newest(connection))
+        noted = _noted(connection, facet.name)
+        if not stamp:
+            return noted is None or not noted[0]
+        return noted == (stamp, _newest(connection))
 
 
 def bring_in_step(index: Database, facet: Facet, path: str) -> None:

@@ -18,7 +18,7 @@ from recordsilo.disk.atomic_file import Staging
 from recordsilo.disk.locks import Locks
 from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.disk.walk import walk_records
-from recordsilo.errors import RecordSiloError, SearchError
+from recordsilo.errors import IndexProblem, RecordSiloError, SearchError
 from recordsilo.index.facets import (
     Facet,
     additions_to,
@@ -160,6 +160,8 @@ class Catalogue:
         Raises:
             SearchError: One that filters or sorts is broken; one that is only counted has
                 the values it had, and a line in the log.
+            IndexProblem: The values of one that filters or sorts cannot be written, for
+                example because the disk is full; likewise.
         """
         found = []
         names = dict.fromkeys((*needed, *counted))
@@ -177,7 +179,7 @@ class Catalogue:
                 found.append(facet.name)
                 try:
                     self._bring_in_step(facet)
-                except SearchError as error:
+                except (SearchError, IndexProblem) as error:
                     if facet.name in needed:
                         raise
                     warn_once(str(error))

@@ -93,7 +93,7 @@ def test_explain_shows_each_hop_with_the_line_of_the_log(
     assert other["outcome"] == "not-attempted"
     assert other["ways"] == []
     text = invoke("explain", records.path, PAGE).stdout
-    assert "landing-only: a web page came" in text
+    assert "landing-only: web page" in text
     assert f"crawl.log.gz:3: {crawl.lines[2]}" in text
     log.unlink()
     assert "crawl.log.gz" not in invoke("explain", records.path, PAGE).stdout

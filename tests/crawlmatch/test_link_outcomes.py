@@ -114,8 +114,8 @@ def test_outcomes_are_a_column_of_tables(crawled: Silo) -> None:
 def test_outcomes_are_shown_in_lists_of_records(crawled: Silo) -> None:
     for path in ("/records", "/search"):
         text = page(crawled, path)
-        assert text.count('dir="auto">What became of links: ') == 2
-        assert "What became of links: http-4xx, landing-only</span>" in text
+        assert text.count('dir="auto">Link outcomes: ') == 2
+        assert "Link outcomes: http-4xx, landing-only</span>" in text
 
 
 def test_the_page_of_a_record_shows_its_links(crawled: Silo) -> None:

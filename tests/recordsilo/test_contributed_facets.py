@@ -2,14 +2,16 @@
 
 import io
 import logging
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recordsilo import Origin, Silo
-from recordsilo.errors import SearchError
+from recordsilo.errors import IndexProblem, SearchError
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import GROUP, Facet
 from recordsilo.index.record_reading import described
@@ -190,3 +192,30 @@ def test_columns_of_tables(silo: Silo, contribute: Contribute) -> None:
     assert len(ledger.asked) == 2
     with pytest.raises(ExportError, match="there is no field 'shape'; there are record, "):
         check_columns(["shape"])
+
+
+def test_a_facet_without_values_is_never_written(silo: Silo, contribute: Contribute) -> None:
+    ledger = Ledger()
+    ledger.stamp = ""
+    contribute(GROUP, "colour", ledger.facet("colour"))
+    counts(silo, "year")
+    with closing(sqlite3.connect(Path(silo.path, ".silo", "index.sqlite"))) as index:
+        assert counts(silo, "colour") == {}
+        assert index.execute("SELECT count(*) FROM beside_facet").fetchone() == (0,)
+
+
+def test_where_the_disk_is_full_a_facet_has_the_values_it_had(
+    silo: Silo, contribute: Contribute, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: Any) -> None:
+        raise IndexProblem("index.sqlite", "database or disk is full")
+
+    ledger = Ledger()
+    ledger.kept = {"a": ("red",)}
+    contribute(GROUP, "colour", ledger.facet("colour"))
+    assert counts(silo, "colour") == {"red": 1}
+    monkeypatch.setattr("recordsilo.index.database.bring_in_step", full)
+    ledger.stamp = "2"
+    assert counts(silo, "colour") == {"red": 1}
+    with pytest.raises(IndexProblem):
+        found(silo, colour=["red"])
