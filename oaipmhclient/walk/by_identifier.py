@@ -392,6 +392,7 @@ class _Count:
             return
         if self._hold_the_same(part, parts):
             self._believed.append(part)
+            self._is_elsewhere = self._is_elsewhere and not any(one.is_short for one in parts)
             for one in parts:
                 yield from self._finished(one)
         else:
