@@ -152,6 +152,8 @@ Exit codes:
       1  finished, with losses that the output names
       2  wrong input
       3  the repository, or the target of an export, cannot be used
+      4  the target of an export differs from what was exported
+      5  files that others changed were left as they are
      75  stopped early, by SIGTERM too; the same command goes on
     130  interrupted; the same command goes on
 """

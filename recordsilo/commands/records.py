@@ -13,7 +13,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import as_json, directory, filtering, identifier, selecting, why
 from recordsilo.commands.versions import version_as_json, version_line
-from recordsilo.errors import FileNotInVersion, FileUnreadable
+from recordsilo.errors import FileNotInVersion, FileUnreadable, VersionFrozen
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
@@ -394,13 +394,19 @@ def rm(*,
         )
         if not yes and sys.stdin.isatty():
             click.confirm(f"Delete {what}?", abort=True)
-        if file:
-            names = () if version is None else (version,)
-            silo[full].del_stream(file, names, agent=agent, message=message)
-        elif version:
-            silo[full].del_version(version, agent=agent, message=message)
-        else:
-            silo.del_item(full, remember=True, agent=agent, message=message)
+        try:
+            if file:
+                names = () if version is None else (version,)
+                silo[full].del_stream(file, names, agent=agent, message=message)
+            elif version:
+                silo[full].del_version(version, agent=agent, message=message)
+            else:
+                silo.del_item(full, remember=True, agent=agent, message=message)
+        except VersionFrozen as error:
+            fail(
+                f"version {error.version} of {full} is kept as harvested, because another "
+                f"version is a copy of it; to delete the record: silo rm {silo_dir} {item}"
+            )
         click.echo(f"deleted {what}")
 
 

@@ -297,7 +297,8 @@ def test_path_is_where_the_version_lies(run: Run, myrepo: str) -> None:
         (["clone", "1", "1", "a/b"], "cannot name a version"),
         (["rm", "nope"], "has no record 'nope'"),
         (["rm", "1", "-v", "1"], "is the only version"),
-        (["rm", "2", "-v", "1"], "is kept as harvested"),
+        (["rm", "2", "-v", "1"], "to delete the record: silo rm "),
+        (["rm", "2", "-v", "1", "-f", "oai_dc"], "to delete the record: silo rm "),
         (["rm", "2", "-f", "nope"], "has no file 'nope'"),
     ],
 )

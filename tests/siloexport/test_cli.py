@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from recordsilo import Silo
+from recordsilo.cli import ExitCode, silo_command
+from siloexport.commands.exit_codes import ExportExit
 from siloexport.commands.export import export
 
 
@@ -167,6 +169,12 @@ def test_zip_without_any_of_the_named_files_is_refused(silo: Silo, tmp_path: Pat
     code, _, sentence = invoke("zip", silo.path, str(out), "--file", "oai-dc", "--file", "marc")
     assert (code, "no selected record has metadata named oai-dc or marc" in sentence) == (2, True)
     assert out.read_bytes() == whole
+
+
+def test_help_of_silo_lists_the_exit_codes_of_exports() -> None:
+    lines = CliRunner().invoke(silo_command, ["--help"]).stdout.splitlines()
+    listed = {line.split()[0] for line in lines if line.strip()}
+    assert {str(code.value) for code in (*ExitCode, *ExportExit)} <= listed
 
 
 def test_directory_within_the_silo_is_refused(silo: Silo) -> None:
