@@ -72,7 +72,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     licence.write_bytes(b"CC BY 4.0")
     page.get_by_label("File", exact=True).set_input_files(str(licence))
     page.get_by_role("button", name="Add file").click()
-    expect(page.get_by_role("status")).to_contain_text("The file is in this version")
+    expect(page.get_by_role("status")).to_contain_text("File added to this version")
     page.get_by_role("link", name="licence.txt", exact=True).click()
     expect(page.get_by_text("CC BY 4.0")).to_be_visible()
 

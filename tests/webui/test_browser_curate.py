@@ -182,7 +182,7 @@ def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(
     expect(page.locator(".sending")).to_contain_text("This file is too large")
     page.locator("input[type=file]").evaluate("e => e.dataset.limit = '1000000'")
     page.get_by_role("button", name="Add file").click()
-    expect(page.get_by_role("status").first).to_contain_text("The file is in this version")
+    expect(page.get_by_role("status").first).to_contain_text("File added to this version")
     assert silo[working_copy].paths("workingcopy") == ["oai_dc", "data.bin"]
 
 
