@@ -87,7 +87,7 @@ def _check_date(text: str) -> None:
             raise ValueError
         datetime.fromisoformat(text + "-01-01"[len(text) - 4 :])
     except ValueError:
-        raise BadRequest(f"{text!r} is not a date; write YYYY-MM-DD.") from None
+        raise BadRequest("“{text}” is not a date; write YYYY-MM-DD.", text=text) from None
 
 
 def _asked(wanted: Wanted) -> dict[str, str]:
