@@ -155,6 +155,7 @@ def _authority(address: str, scheme: str, authority: str) -> str:
     text = _ESCAPED_IN_PATH.sub(_escaped, user) + at + _host(address, name) + colon + port
     if scheme in _DEFAULT_PORTS:
         text = _checked_port(address, text).removesuffix(_DEFAULT_PORTS[scheme])
+        text = _checked_port(address, text)  # a second one may stand before it
     text = text.removesuffix(".").removeprefix(".")
     host, colon, port = text.rpartition(":")
     if not colon or "@" in port:
