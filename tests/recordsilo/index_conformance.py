@@ -5,6 +5,7 @@ Engines may differ in what they rank first and in how they order records with eq
 
 import itertools
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,16 +85,16 @@ def found(silo: Silo, query: str = "", sort: str = "identifier", **filters: Any)
     return "".join(one_by_one)
 
 
-class IndexConformance:
+class IndexConformance(ABC):
     """Derive a class, and let `open_silo` and `lose` do it with the index to be tested."""
 
+    @abstractmethod
     def open_silo(self, path: str) -> Silo:
         """Open a Silo whose index is the one to be tested; another process's, if opened twice."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lose(self, path: str) -> None:
         """Damage or delete the index of a Silo."""
-        raise NotImplementedError
 
     @pytest.fixture
     def path(self, tmp_path: Path) -> str:
