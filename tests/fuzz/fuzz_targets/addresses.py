@@ -18,8 +18,8 @@ from crawlmatch.uris import (
 
 class Addresses(Target):
     promise = (
-        "An address has a form or is refused; the form of the form is the form; what is plain "
-        "is its own form, with both."
+        "An address has a form or is refused; the form of the form is the form, but for odd "
+        "hosts; what is plain is its own form, with both."
     )
     words = (
         b"http://", b"https:", b"ftp://", b"//", b"/", b"/../", b"/./", b"\\", b"@", b":80",
@@ -59,5 +59,10 @@ class Addresses(Target):
 
 
 def _has_odd_host(text: str) -> bool:
-    """Whether a dot stands beside a port or a user, which Heritrix drops one after the other."""
-    return re.search(r"\.:|:[0-9]*\.|@", text) is not None
+    """Whether Heritrix drops a part of the host that uncovers another of its kind.
+
+    A dot beside a port or a user, and the second of two ports: `http://host:80:80/` becomes
+    `http://host:80/` (recorded in tests/crawlmatch/data/heritrix_forms.tsv).
+    """
+    kept = re.sub(r"[\t\r\n]", "", text)
+    return re.search(r"\.:|:[0-9]*\.|:[0-9]*:|@", kept) is not None
