@@ -112,8 +112,14 @@ def static_content(name: str) -> bytes:
     return (files("webui") / "static" / name).read_bytes()
 
 
+STYLES = (
+    "silo.css", "lists.css", "record.css", "forms.css", "differences.css",
+    "home.css", "jobs.css", "charts.css",
+)  # fmt: skip
+"""The page's own styles, in the order in which they apply."""
+
 STATIC: Mapping[str, str] = {
-    "silo.css": "text/css; charset=utf-8",
+    **dict.fromkeys(STYLES, "text/css; charset=utf-8"),
     "silo.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
     "jobs.js": "text/javascript; charset=utf-8",
@@ -141,6 +147,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "navigation": NAVIGATION,
     "shelf_url": "",
     "static_url": static_url,
+    "styles": STYLES,
     "urls": urls,
 }
 """What every template has at hand."""

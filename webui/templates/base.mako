@@ -9,7 +9,9 @@
   <title>${self.title()} · ${site_name}</title>
   <link rel="icon" href="${static_url('icon.svg')}" type="image/svg+xml">
   <link rel="stylesheet" href="${static_url('vendor/pico-2.1.1.min.css')}">
-  <link rel="stylesheet" href="${static_url('silo.css')}">
+% for style in styles:
+  <link rel="stylesheet" href="${static_url(style)}">
+% endfor
   <script src="${static_url('silo.js')}" defer></script>
 % if twin_url:
   <link rel="alternate" type="application/json" href="${twin_url}">
