@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 
@@ -17,11 +17,11 @@ from recordsilo.audit.passes import Pass
 from recordsilo.audit.record_check import RecordCheck
 from recordsilo.audit.repair import Mended, Outcome, Repair
 from recordsilo.audit.sampling import share_of
-from recordsilo.cli import example, fail, open_silo
+from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.options import Number
 from recordsilo.disk.identifier import ppath
 from recordsilo.disk.names import version_dirname
-from recordsilo.errors import VersionFrozen, did_you_mean
+from recordsilo.errors import did_you_mean
 from recordsilo.progress import counting
 from recordsilo.records.harvested_record import HarvestedRecord
 
@@ -293,27 +293,37 @@ def _print_outcome(outcome: Outcome, as_json: bool, *, dry_run: bool) -> None:
 def accept(
     *, silo_dir: str, item: str, files: tuple[str, ...], version: str | None, agent: str,
     message: str,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Accept files that were edited outside the store, and record their new digests.
 
     Without FILE, every file of a curated version that differs from its digest. A FILE
     that was added outside becomes part of the version. Harvested versions stay as they
-    were harvested.
+    were harvested. What else is wrong with the record is named on stderr; damage is never
+    accepted (exit 1, or 2 if nothing was accepted).
     """
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
-        edits = _edits(silo.path, record)
-        wanted = [edit for edit in edits if edit.is_wanted(files, version)]
         if version is not None and not record.is_curated(version):
-            raise VersionFrozen(record.item_id, version)
+            fail(f"version {version} of {record.item_id} is harvested; only edits of curated "
+                 f"versions are accepted (silo clone {silo_dir} {item} makes a copy)")  # fmt: skip
+        findings = RecordCheck(silo.path, ppath(record.item_id)).run(hashing=True).findings
+        edits = _edits(findings, record)
+        wanted = [edit for edit in edits if edit.is_wanted(files, version)]
         if missing := [name for name in files if name not in {edit.path for edit in wanted}]:
             fail(f"{missing[0]!r} was not edited in any curated version of {record.item_id}")
-        if not wanted:
-            click.echo(f"{record.item_id}: nothing was edited outside")
         for name in dict.fromkeys(edit.version for edit in wanted):
             paths = [edit.path for edit in wanted if edit.version == name]
             record.accept(paths, name, agent=agent, message=message)
             click.echo(f"{record.item_id}: accepted in version {name}: {', '.join(paths)}")
+        accepted = {edit.finding for edit in wanted}
+        left = [] if files else [finding for finding in findings if finding not in accepted]
+        for finding in left:
+            path, code = printable(finding.path), finding.code
+            click.echo(f"silo: not accepted: {path}: {code.meaning}. {code.advice}", err=True)
+    if not wanted and not left:
+        click.echo(f"{record.item_id}: nothing was edited outside")
+    is_damaged = any(finding.severity is Severity.DAMAGE for finding in left)
+    return (ExitCode.LOSSES if wanted else ExitCode.USAGE) if is_damaged else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,22 +332,20 @@ class _Edit:
 
     version: str
     path: str
-    is_listed: bool
+    finding: Finding
 
     def is_wanted(self, files: tuple[str, ...], version: str | None) -> bool:
         """Whether it was requested; an added file must be named."""
-        named = self.path in files if files else self.is_listed
+        named = self.path in files if files else self.finding.code is Code.EDITED_OUTSIDE
         return named and version in (None, self.version)
 
 
-def _edits(silo: str, record: HarvestedRecord) -> list[_Edit]:
-    place = ppath(record.item_id)
-    checked = RecordCheck(silo, place).run(hashing=True)
+def _edits(findings: Iterable[Finding], record: HarvestedRecord) -> list[_Edit]:
     edits = []
-    for finding in checked.findings:
+    for finding in findings:
         if finding.code in {Code.EDITED_OUTSIDE, Code.ADDED_OUTSIDE}:
-            below = finding.path.removeprefix(f"pairtree_root/{place}/")
+            below = finding.path.removeprefix(f"pairtree_root/{ppath(record.item_id)}/")
             directory, _, path = below.partition("/")
             name = next(v for v in record.versions if version_dirname(v) == directory)
-            edits.append(_Edit(name, path, finding.code is Code.EDITED_OUTSIDE))
+            edits.append(_Edit(name, path, finding))
     return edits

@@ -17,7 +17,15 @@ class Severity(Enum):
 
 WARNING, DAMAGE = Severity.WARNING, Severity.DAMAGE
 
-_RESTORE = "Restore the file from a backup; if there is none, delete it from the version."
+_RESTORE_HARVESTED = (
+    "Restore the file from a backup; if there is none, delete the record (`silo rm`) "
+    "and harvest it again (`silo harvest --restore-removed`)."
+)
+_RESTORE = (
+    "Restore the file from a backup; if there is none, delete it from a curated version "
+    "(`silo rm --file`), or delete the record and harvest it again "
+    "(`silo harvest --restore-removed`)."
+)
 _RESTORE_MANIFEST = (
     "Restore the manifest from a backup; the record's directories are left as they are."
 )
@@ -249,8 +257,8 @@ class Code(Enum):
         "S084", DAMAGE, "a link or a file instead of a version's directory",
         "Replace it with the directory itself.")
     FILE_MISSING = ("S085", DAMAGE, "a file is missing", _RESTORE)
-    FILE_TRUNCATED = ("S086", DAMAGE, "a harvested file is shorter than it was", _RESTORE)
-    FILE_CHANGED = ("S087", DAMAGE, "a harvested file was changed", _RESTORE)
+    FILE_TRUNCATED = ("S086", DAMAGE, "a harvested file is shorter than it was", _RESTORE_HARVESTED)
+    FILE_CHANGED = ("S087", DAMAGE, "a harvested file was changed", _RESTORE_HARVESTED)
     EDITED_OUTSIDE = (
         "S088", WARNING, "a file of a curated version was edited outside the store",
         "`silo accept` keeps the edit, with author and reason; or restore the file.")

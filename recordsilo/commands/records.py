@@ -13,7 +13,7 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import as_json, directory, filtering, identifier, selecting, why
 from recordsilo.commands.versions import version_as_json, version_line
-from recordsilo.errors import FileNotInVersion, FileUnreadable, VersionFrozen
+from recordsilo.errors import FileNotInVersion, FileUnreadable
 from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
@@ -334,14 +334,24 @@ def put(*,
     with open_silo(silo_dir) as silo:
         record = silo.get_item(item) if new and item not in silo else silo[silo.resolve(item)]
         target = version or record.currentversion
-        if record.exists and not record.is_curated(target):
-            fail(
-                f"version {target} of {record.item_id} is kept as harvested; make a copy "
-                f"to change with: silo clone {silo_dir} {item}"
-            )
+        if record.exists:
+            _check_curated(record, target, f"silo clone {silo_dir} {item}")
         stored = name or given.rsplit("/", 1)[-1]
         record.put_stream(stored, source, target, metadata, agent=agent, message=message)
         click.echo(f"{record.item_id}: {stored} is in version {target}")
+
+
+def _check_curated(record: HarvestedRecord, version: str, clone: str) -> None:
+    """Refuse to change a harvested version; the library itself lets a harvester amend the newest.
+
+    Args:
+        clone: The command that makes a copy.
+    """
+    if not record.is_curated(version):
+        fail(
+            f"version {version} of {record.item_id} is kept as harvested; "
+            f"make a copy to change with: {clone}"
+        )
 
 
 @click.command(epilog=example("silo clone myrepo 6102", "silo clone myrepo 6102 1 workingcopy"))
@@ -394,19 +404,19 @@ def rm(*,
         )
         if not yes and sys.stdin.isatty():
             click.confirm(f"Delete {what}?", abort=True)
-        try:
-            if file:
-                names = () if version is None else (version,)
-                silo[full].del_stream(file, names, agent=agent, message=message)
-            elif version:
-                silo[full].del_version(version, agent=agent, message=message)
-            else:
-                silo.del_item(full, remember=True, agent=agent, message=message)
-        except VersionFrozen as error:
-            fail(
-                f"version {error.version} of {full} is kept as harvested, because another "
-                f"version is a copy of it; to delete the record: silo rm {silo_dir} {item}"
+        if file is None and version is None:
+            silo.del_item(full, remember=True, agent=agent, message=message)
+        else:
+            record = silo[full]
+            target = version or record.currentversion
+            clone = f"silo clone {silo_dir} {item}"
+            _check_curated(
+                record, target, f"{clone}; to delete the record: silo rm {silo_dir} {item}"
             )
+            if file is None:
+                record.del_version(target, agent=agent, message=message)
+            else:
+                record.del_stream(file, target, agent=agent, message=message)
         click.echo(f"deleted {what}")
 
 

@@ -252,6 +252,19 @@ def test_accept_with_nothing_to_accept_says_so(box: Box, run: Run) -> None:
     )
 
 
+def test_accept_names_what_it_does_not_accept(box: Box, run: Run) -> None:
+    (box.record / "__1/oai_dc").write_text("edited " * 99)
+    done = run("accept", box.silo, box.identifier)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("silo: not accepted: pairtree_root/")
+    assert "/__1/oai_dc: a harvested file was changed. Restore the file" in done.err
+    (box.record / "__workingcopy/notes.txt").write_text("edited")
+    (box.record / "__workingcopy/added.txt").write_text("added")
+    done = run("accept", box.silo, box.identifier)
+    assert (done.code, done.err.count("not accepted: ")) == (1, 2)
+    assert done.out == "oai:example.org:12: accepted in version workingcopy: notes.txt\n"
+
+
 def test_accept_refuses_harvested_versions_and_files_that_were_not_edited(
     box: Box, run: Run
 ) -> None:
