@@ -1,0 +1,192 @@
+"""Pictures: their geometry says what their table says, and text is only ever text."""
+
+import re
+from datetime import UTC, datetime
+from xml.etree import ElementTree
+
+import pytest
+
+from webui.charts.pictures import (
+    Bar,
+    Event,
+    Picture,
+    Series,
+    bars,
+    columns,
+    histogram,
+    sparkline,
+    timeline,
+)
+from webui.charts.scale import binned, short, ticks
+from webui.rendering import _FOR_ALL, _lookup
+
+RECORDS = Series("Records")
+RUNS = (Series("New", "ok"), Series("Updated"), Series("Deleted", "bad"))
+ATTACK = "<script>alert(1)</script>\"'&"
+
+
+def drawn(picture: Picture) -> ElementTree.Element:
+    figure = _lookup().get_template("charts.mako").get_def("figure")
+    return ElementTree.fromstring(figure.render_unicode(picture=picture, key="k", **_FOR_ALL))
+
+
+def numbers(picture: Picture) -> list[list[float]]:
+    """The table's figures, without its first column."""
+    return [[float(re.sub(r"[^\d.]", "", cell)) for cell in row.cells[1:]] for row in picture.rows]
+
+
+def test_ticks_are_round_and_reach_the_largest_value() -> None:
+    assert ticks(0) == (0, 1)
+    assert ticks(1) == (0, 1)
+    assert ticks(7) == (0, 2, 4, 6, 8)
+    assert ticks(100) == (0, 50, 100)
+    assert ticks(1_234)[-1] >= 1_234
+    assert [short(n) for n in (0, 950, 1_200, 25_000, 3_000_000)] == [
+        "0",
+        "950",
+        "1.2k",
+        "25k",
+        "3M",
+    ]
+
+
+@pytest.mark.parametrize("counts", [{2001: 3, 2002: 0, 2005: 12}, {1999: 1}, {-5: 2, 5: 4}])
+def test_the_bars_of_a_histogram_are_as_high_as_its_table_says(counts: dict[int, int]) -> None:
+    picture = histogram("Records by year", binned(counts), series=RECORDS)
+    found = {row.cells[0]: int(row.cells[1]) for row in picture.rows}
+    assert {year: count for year, count in counts.items() if count} == {
+        int(year): count for year, count in found.items() if count
+    }
+    years = [int(year) for year in found]
+    assert years == list(range(years[0], years[-1] + 1))
+    heights = [one.height for one in picture.boxes]
+    top = ticks(max(counts.values()))[-1]
+    assert heights == pytest.approx([150 * count / top for count in found.values() if count])
+
+
+def test_many_years_are_put_together_and_no_record_is_lost() -> None:
+    counts = dict.fromkeys(range(1700, 2020), 10) | {1: 2, 9999: 3}
+    found = binned(counts)
+    assert len(found.bins) <= 101
+    assert (found.before, found.after) == (2, 3)
+    assert found.before + found.after + sum(one.count for one in found.bins) == sum(counts.values())
+    picture = histogram("Records by year", found, series=RECORDS)
+    assert sum(row[0] for row in numbers(picture)) == sum(counts.values())
+    assert picture.rows[0].cells == ("Before 1700", "2")
+
+
+def test_two_years_far_apart_are_both_shown() -> None:
+    found = binned({1: 1, 2020: 1})
+    assert (found.before, found.after) == (0, 0)
+    assert sum(one.count for one in found.bins) == 2
+
+
+def test_chosen_years_stand_out_and_every_year_has_its_link_in_picture_and_table() -> None:
+    picture = histogram(
+        "Records by year",
+        binned({2001: 3, 2002: 4}),
+        series=RECORDS,
+        chosen=(2002, 2002),
+        url=lambda first, last: f"/search?year={first}..{last}",
+    )
+    assert [one.css for one in picture.boxes] == ["soft", "main"]
+    assert [one.url for one in picture.boxes] == [row.url for row in picture.rows]
+    svg = drawn(picture).find("svg")
+    assert svg is not None
+    assert svg.get("role") == "group"
+    assert [one.get("tabindex") for one in svg.iter("a")] == ["-1", "-1"]
+
+
+def test_stacked_columns_stand_on_each_other() -> None:
+    picture = columns("Harvests", "Run", RUNS, [Bar("1", (5, 3, 2)), Bar("2", (0, 10, 0))])
+    first = picture.boxes[:3]
+    assert [one.height / first[0].height * 5 for one in first] == pytest.approx([5, 3, 2])
+    assert first[1].y + first[1].height == pytest.approx(first[0].y)
+    assert numbers(picture) == [[5, 3, 2], [0, 10, 0]]
+    assert [name for _tone, name in picture.legend] == ["New", "Updated", "Deleted"]
+
+
+def test_horizontal_bars_are_as_long_as_their_figures() -> None:
+    data = [Bar("Title", (97.5,)), Bar("Licence", (0,)), Bar("x" * 80, (12,))]
+    picture = bars("Completeness", "Field", Series("Records with it"), data, top=100, unit="%")
+    widths = [one.width for one in picture.boxes if one.css == "main"]
+    assert widths == [97.5, 12]
+    assert picture.rows[0].cells == ("Title", "97.5 %")
+    assert max(len(one.text) for one in picture.labels) <= 36
+    assert picture.rows[2].cells[0] == "x" * 80
+
+
+def test_a_sparkline_has_the_figures_of_its_table() -> None:
+    picture = sparkline("Records by year", "Year", [Bar("2001", (2,)), Bar("2002", (4,))])
+    assert [one.height for one in picture.boxes] == pytest.approx([11, 22])
+    assert numbers(picture) == [[2], [4]]
+
+
+def test_events_are_placed_by_time_in_their_lanes() -> None:
+    days = [datetime(2010, 1, day, tzinfo=UTC) for day in (1, 6, 11)]
+    picture = timeline(
+        "Versions",
+        [Event(days[2], "workingcopy", "Curated"), Event(days[0], "1", "Source"),
+         Event(days[1], "2", "Source")],
+    )  # fmt: skip
+    assert [one.x for one in picture.dots] == pytest.approx([3, 50, 97])
+    assert [row.cells[1] for row in picture.rows] == ["1", "2", "workingcopy"]
+    assert len({one.y for one in picture.dots}) == 2
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        histogram("Records by year", binned({}), series=RECORDS),
+        columns("Harvests", "Run", RUNS, []),
+        bars("Completeness", "Field", RECORDS, []),
+        timeline("Versions", []),
+    ],
+)
+def test_a_picture_of_nothing_says_so(picture: Picture) -> None:
+    assert picture.is_empty
+    figure = drawn(picture)
+    assert figure.find("svg") is None
+    assert "Nothing to show yet." in "".join(figure.itertext())
+
+
+def test_one_value_is_drawn_and_no_bar_is_wider_than_an_eighth() -> None:
+    day = datetime(2010, 1, 1, tzinfo=UTC)
+    assert timeline("Versions", [Event(day, "1")]).dots[0].x == 50
+    assert columns("Harvests", "Run", RUNS[:1], [Bar("1", (5,))]).boxes[0].width < 12.5
+
+
+def test_nothing_leaves_the_picture() -> None:
+    data = [Bar(str(n), (n % 7, 1, 0)) for n in range(300)]
+    picture = columns("Harvests", "Run", RUNS, data)
+    for box in picture.boxes:
+        assert box.x >= 0
+        assert box.y >= 0
+        assert box.x + box.width <= 100.001
+        assert box.y + box.height <= picture.height
+    assert len([one for one in picture.labels if one.anchor != "end" or one.y > 160]) <= 6
+
+
+def test_labels_below_the_axis_fit_a_phone() -> None:
+    data = [Bar(f"2026-01-{day:02}", (day,)) for day in range(1, 29)]
+    below = [one.text for one in columns("Harvests", "Run", RUNS[:1], data).labels if one.y > 170]
+    assert len(below) > 1
+    assert sum(len(text) + 2 for text in below) <= 40
+
+
+def test_every_picture_has_a_name_a_description_and_its_table() -> None:
+    figure = drawn(bars("Completeness", "Field", RECORDS, [Bar("Title", (3,)), Bar("Year", (1,))]))
+    svg = figure.find("svg")
+    assert svg is not None
+    assert svg.get("role") == "img"
+    assert svg.get("aria-label") == "Completeness. From Title to Year; the largest is Title: 3."
+    assert [one.text for one in figure.iter("td")] == ["3", "1"]
+    assert [one.get("scope") for one in figure.iter("th")] == ["col", "col", "row", "row"]
+
+
+def test_values_are_text_and_nothing_has_a_style_of_its_own() -> None:
+    picture = columns(ATTACK, ATTACK, [Series(ATTACK)], [Bar(ATTACK, (1,), "/?a=1&b=2")])
+    figure = drawn(picture)  # well-formed: nothing broke out
+    assert not list(figure.iter("script"))
+    assert all("style" not in one.attrib for one in figure.iter())
+    assert ATTACK in "".join(figure.itertext())

@@ -1,0 +1,1 @@
+"""Pictures of figures, each with its text alternative and its table; pure geometry."""

@@ -1,0 +1,414 @@
+"""Figures → pictures: bars, histograms, stacked columns, sparklines, timelines (pure).
+
+A picture is a value that ``charts.mako`` draws as SVG: x in percent of the width, y in CSS
+pixels, so that text keeps its size at every width. Colours are classes (``charts.css``).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from webui.charts.scale import Binned, binned, round_step, short, ticks
+from webui.words.texts import text as _
+
+__all__ = [
+    "Bar", "Binned", "Event", "Picture", "Series",
+    "bars", "binned", "columns", "histogram", "sparkline", "timeline",
+]  # fmt: skip
+
+Tone = Literal["main", "second", "ok", "warn", "bad", "soft"]
+Anchor = Literal["start", "middle", "end"]
+
+PLOT = 150.0
+"""Height of a plot, without the labels below it."""
+_TOP = 14.0
+_LEFT, _RIGHT = 12.0, 100.0
+_WIDEST = 12.0
+_LABELS = 5
+_LABELS_LENGTH = 40
+"""Characters of all labels below an axis, so that they fit 320 px."""
+_LABEL_LENGTH = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What is counted, and its colour."""
+
+    name: str
+    tone: Tone = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A row of figures, one for each series.
+
+    Attributes:
+        url: Where the bar leads; empty: nowhere.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    url: str = ""
+    is_chosen: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened at a time, in a lane of a timeline."""
+
+    moment: datetime
+    label: str
+    lane: str = ""
+    url: str = ""
+    tone: Tone = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A filled rectangle; ``label`` is its tooltip and the name of its link."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    css: str
+    label: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A horizontal line of the grid."""
+
+    x1: float
+    x2: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point of a timeline; ``label`` as in `Box`."""
+
+    x: float
+    y: float
+    css: str
+    label: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text in the picture; ``y`` is its base line."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table; ``url`` is where its first cell leads."""
+
+    cells: tuple[str, ...]
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn, what is said instead, and the table.
+
+    Attributes:
+        title: The accessible name, and the caption.
+        summary: The figures in a sentence.
+        height: In CSS pixels.
+        head, rows: The table; it has every figure that is drawn.
+        legend: Colour and name of each series, where there are several.
+    """
+
+    title: str
+    summary: str
+    height: float
+    head: tuple[str, ...]
+    rows: tuple[Row, ...]
+    boxes: tuple[Box, ...] = ()
+    lines: tuple[Line, ...] = ()
+    dots: tuple[Dot, ...] = ()
+    labels: tuple[Label, ...] = ()
+    legend: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.rows
+
+    @property
+    def has_links(self) -> bool:
+        """Whether anything that is drawn leads elsewhere."""
+        return any(box.url for box in self.boxes) or any(dot.url for dot in self.dots)
+
+
+def figure_of(number: float, unit: str = "") -> str:
+    """A figure as the table has it: 1,234 or 97.5 %."""
+    text = f"{number:,.1f}".removesuffix(".0")
+    return f"{text} {unit}" if unit else text
+
+
+def columns(
+    title: str,
+    of: str,
+    series: Sequence[Series],
+    data: Sequence[Bar],
+    *,
+    labels: Iterable[int] | None = None,
+) -> Picture:
+    """Vertical bars, stacked where there are several series.
+
+    Args:
+        title: Says what is counted.
+        of: What a bar stands for ("Year"): the head of the table's first column.
+        series: From below upwards.
+        data: In the order of the axis; values of 0 or more.
+        labels: Positions of the bars with a label below; None: some, evenly.
+    """
+    top = ticks(max((sum(bar.values) for bar in data), default=0))[-1]
+    slot = min((_RIGHT - _LEFT) / max(len(data), 1), _WIDEST)
+    boxes: list[Box] = []
+    for i, bar in enumerate(data):
+        below = _TOP + PLOT
+        for one, value in zip(series, bar.values, strict=True):
+            height = PLOT * value / top
+            below -= height
+            if value:
+                css = one.tone if bar.is_chosen else "soft"
+                named = f"{one.name}, " if len(series) > 1 else ""
+                said = f"{named}{bar.label}: {figure_of(value)}"
+                boxes.append(
+                    Box(_LEFT + (i + 0.1) * slot, below, slot * 0.8, height, css, said, bar.url)
+                )
+    shown = _evenly([bar.label for bar in data]) if labels is None else labels
+    texts = [_below(_LEFT + (i + 0.5) * slot, data[i].label) for i in shown]
+    lines, heights = _grid(top)
+    return Picture(
+        title,
+        _summary([(bar.label, sum(bar.values)) for bar in data]),
+        _TOP + PLOT + 20,
+        (of, *(one.name for one in series)),
+        tuple(Row((bar.label, *map(figure_of, bar.values)), bar.url) for bar in data),
+        boxes=tuple(boxes),
+        lines=lines if data else (),
+        labels=(*heights, *texts) if data else (),
+        legend=_legend(series),
+    )
+
+
+def histogram(
+    title: str,
+    found: Binned,
+    *,
+    series: Series,
+    chosen: tuple[int, int] | None = None,
+    url: Callable[[int, int], str] | None = None,
+) -> Picture:
+    """Counts by year; what is outside of the bins is said in the table.
+
+    Args:
+        title: Says what is counted.
+        found: See `binned`.
+        series: What is counted.
+        chosen: First and last year of the bars in full colour; None: all.
+        url: Where a bar from a first to a last year leads.
+    """
+    first, last = chosen or (-(10**6), 10**6)
+    data = [
+        Bar(
+            one.label,
+            (one.count,),
+            url(one.first, one.last) if url else "",
+            one.first <= last and one.last >= first,
+        )
+        for one in found.bins
+    ]
+    years = [one.first for one in found.bins]
+    shown = _round_years(years)
+    picture = columns(title, _("Year"), [series], data, labels=shown)
+    texts = [
+        Label(one.x, one.y, str(years[i]), one.anchor)
+        for i, one in zip(shown, picture.labels[-len(shown) :], strict=True)
+    ]
+    outside = [
+        Row((_("Before {year}", year=years[0]), figure_of(found.before))) if found.before else None,
+        *picture.rows,
+        Row((_("After {year}", year=found.bins[-1].last), figure_of(found.after)))
+        if found.after
+        else None,
+    ]
+    return Picture(
+        title,
+        picture.summary,
+        picture.height,
+        picture.head,
+        tuple(row for row in outside if row),
+        boxes=picture.boxes,
+        lines=picture.lines,
+        labels=(*picture.labels[: len(picture.labels) - len(shown)], *texts),
+    )
+
+
+def bars(
+    title: str,
+    of: str,
+    series: Series,
+    data: Sequence[Bar],
+    *,
+    top: float | None = None,
+    unit: str = "",
+) -> Picture:
+    """Horizontal bars, each below its label, with its figure at the right.
+
+    Args:
+        title, of, series: As in `columns`.
+        data: From above downwards; the first value of each is drawn.
+        top: What fills the width; None: the largest value.
+        unit: Behind each figure, such as ``%``.
+    """
+    full = top or max((bar.values[0] for bar in data), default=0) or 1
+    boxes: list[Box] = []
+    labels: list[Label] = []
+    for i, bar in enumerate(data):
+        value, y = bar.values[0], i * 34.0
+        said = f"{bar.label}: {figure_of(value, unit)}"
+        boxes.append(Box(0, y + 18, 100, 9, "rail"))
+        if value:
+            css = series.tone if bar.is_chosen else "soft"
+            boxes.append(Box(0, y + 18, 100 * min(value / full, 1), 9, css, said, bar.url))
+        labels.append(Label(0, y + 12, _shortened(bar.label)))
+        labels.append(Label(100, y + 12, figure_of(value, unit), "end"))
+    return Picture(
+        title,
+        _summary([(bar.label, bar.values[0]) for bar in data], unit),
+        34.0 * len(data),
+        (of, series.name),
+        tuple(Row((bar.label, figure_of(bar.values[0], unit)), bar.url) for bar in data),
+        boxes=tuple(boxes),
+        labels=tuple(labels),
+    )
+
+
+def sparkline(title: str, of: str, data: Sequence[Bar], *, height: float = 22) -> Picture:
+    """Small bars without axes, for a cell of a table; see `columns`."""
+    most = max((bar.values[0] for bar in data), default=0) or 1
+    slot = min(100 / max(len(data), 1), _WIDEST)
+    boxes = (
+        Box(i * slot, height * (1 - bar.values[0] / most), slot * 0.85,
+            height * bar.values[0] / most, "main")
+        for i, bar in enumerate(data) if bar.values[0]
+    )  # fmt: skip
+    return Picture(
+        title,
+        _summary([(bar.label, bar.values[0]) for bar in data]),
+        height,
+        (of, title),
+        tuple(Row((bar.label, figure_of(bar.values[0]))) for bar in data),
+        boxes=tuple(boxes),
+    )
+
+
+def timeline(title: str, events: Iterable[Event]) -> Picture:
+    """Events in order of time, each lane on a line of its own, in order of its first event."""
+    listed = sorted(events, key=lambda one: one.moment)
+    lanes = list(dict.fromkeys(one.lane for one in listed))
+    height = 46.0 * len(lanes)
+    begin, end = (listed[0].moment, listed[-1].moment) if listed else (None, None)
+    dots: list[Dot] = []
+    for one in listed:
+        y = 46.0 * lanes.index(one.lane) + 30
+        share = 0.5 if begin == end else (one.moment - begin) / (end - begin)  # type: ignore[operator]
+        said = f"{one.moment.date()}: {one.label}"
+        dots.append(Dot(3 + 94 * share, y, one.tone, said, one.url))
+    days = dict.fromkeys([listed[0].moment.date(), listed[-1].moment.date()]) if listed else {}
+    return Picture(
+        title,
+        _between(len(listed), list(days)),
+        height + 22,
+        (_("Date"), _("Event"), *((_("Kind"),) if any(lanes) else ())),
+        tuple(
+            Row(
+                (one.moment.date().isoformat(), one.label, *((one.lane,) if any(lanes) else ())),
+                one.url,
+            )
+            for one in listed
+        ),
+        lines=tuple(Line(0, 100, 46.0 * i + 30) for i in range(len(lanes))),
+        dots=tuple(dots),
+        labels=(
+            *(Label(0, 46.0 * i + 14, lane) for i, lane in enumerate(lanes)),
+            *_ends([day.isoformat() for day in days], height + 16),
+        ),
+    )
+
+
+# -- pieces -------------------------------------------------------------------------------
+
+
+def _grid(top: float) -> tuple[tuple[Line, ...], tuple[Label, ...]]:
+    heights = [(tick, _TOP + PLOT * (1 - tick / top)) for tick in ticks(top)]
+    return (
+        tuple(Line(_LEFT, _RIGHT, y) for _tick, y in heights),
+        tuple(Label(_LEFT - 1.5, y + 4, short(tick), "end") for tick, y in heights),
+    )
+
+
+def _below(x: float, text: str) -> Label:
+    anchor: Anchor = "end" if x > 93 else "middle"
+    return Label(min(x, 100), _TOP + PLOT + 16, text, anchor)
+
+
+def _ends(texts: Sequence[str], y: float) -> tuple[Label, ...]:
+    if len(texts) == 1:
+        return (Label(50, y, texts[0], "middle"),)
+    return (Label(0, y, texts[0]), Label(100, y, texts[-1], "end")) if texts else ()
+
+
+def _evenly(texts: Sequence[str]) -> list[int]:
+    longest = max(map(len, texts), default=1)
+    step = -(-len(texts) // max(1, min(_LABELS, _LABELS_LENGTH // (longest + 2)))) or 1
+    return list(range(0, len(texts), step))
+
+
+def _round_years(years: Sequence[int]) -> list[int]:
+    """Positions of the years to be labelled: round ones, or else the first."""
+    if not years:
+        return []
+    step = int(round_step(years[-1] - years[0] + 1, _LABELS))
+    return [i for i, year in enumerate(years) if year % step == 0] or [0]
+
+
+def _legend(series: Sequence[Series]) -> tuple[tuple[str, str], ...]:
+    return tuple((one.tone, one.name) for one in series) if len(series) > 1 else ()
+
+
+def _summary(figures: Sequence[tuple[str, float]], unit: str = "") -> str:
+    if not figures:
+        return _("Nothing to show yet.")
+    label, most = max(figures, key=lambda one: one[1])
+    if len(figures) == 1:
+        return f"{label}: {figure_of(most, unit)}."
+    return _(
+        "From {first} to {last}; the largest is {label}: {value}.",
+        first=figures[0][0],
+        last=figures[-1][0],
+        label=label,
+        value=figure_of(most, unit),
+    )
+
+
+def _between(count: int, days: Sequence[date]) -> str:
+    if not days:
+        return _("Nothing to show yet.")
+    return _("{n} events, {first} to {last}.", n=count, first=days[0], last=days[-1])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LABEL_LENGTH else text[: _LABEL_LENGTH - 1].rstrip() + "…"

@@ -1,0 +1,88 @@
+## Draws the values of webui/charts: SVG with its text alternative, and the table.
+
+<%def name="figure(picture, key)">
+<figure class="chart" id="${key}">
+  <figcaption>${picture.title}</figcaption>
+% if picture.is_empty:
+  <p class="empty-line">${picture.summary}</p>
+% else:
+% if picture.legend:
+  <ul class="legend">
+% for tone, name in picture.legend:
+    <li><svg width="12" height="12" aria-hidden="true"><rect class="${tone}" width="12" height="12"/></svg> ${name}</li>
+% endfor
+  </ul>
+% endif
+${drawing(picture)}
+  <details class="figures">
+    <summary>${_("Table")}<span class="unseen">: ${picture.title}</span></summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="${picture.title}">
+    <table>
+      <thead><tr>
+% for name in picture.head:
+        <th scope="col">${name}</th>
+% endfor
+      </tr></thead>
+      <tbody>
+% for row in picture.rows:
+        <tr>\
+% for cell in row.cells:
+% if loop.first and row.url:
+<th scope="row" dir="auto"><a href="${row.url}">${cell}</a></th>\
+% elif loop.first:
+<th scope="row" dir="auto">${cell}</th>\
+% else:
+<td>${cell}</td>\
+% endif
+% endfor
+</tr>
+% endfor
+      </tbody>
+    </table>
+    </div>
+  </details>
+% endif
+</figure>
+</%def>
+
+## Without caption and table, as in a cell that has a name.
+<%def name="drawing(picture)">
+<svg class="drawing" width="100%" height="${f'{picture.height:g}'}" role="${'group' if picture.has_links else 'img'}" aria-label="${picture.title}. ${picture.summary}">
+% for one in picture.lines:
+<line class="grid" x1="${percent(one.x1)}" x2="${percent(one.x2)}" y1="${f'{one.y:.1f}'}" y2="${f'{one.y:.1f}'}"/>
+% endfor
+% for one in picture.boxes:
+${link(one)}<rect class="${one.css}" x="${percent(one.x)}" y="${f'{one.y:.2f}'}" width="${percent(one.width)}" height="${f'{one.height:.2f}'}">${tip(one)}</rect>${unlink(one)}
+% endfor
+% for one in picture.dots:
+${link(one)}<circle class="${one.css}" cx="${percent(one.x)}" cy="${f'{one.y:.1f}'}" r="7">${tip(one)}</circle>${unlink(one)}
+% endfor
+% for one in picture.labels:
+<text x="${percent(one.x)}" y="${f'{one.y:.1f}'}" text-anchor="${one.anchor}">${one.text}</text>
+% endfor
+</svg>
+</%def>
+
+<%!
+def percent(number):
+    return f"{number:.3f}%"
+%>
+
+## The table has the same links; those of the picture are no further steps of the keyboard.
+<%def name="link(one)">\
+% if one.url:
+<a href="${one.url}" tabindex="-1">\
+% endif
+</%def>
+
+<%def name="unlink(one)">\
+% if one.url:
+</a>\
+% endif
+</%def>
+
+<%def name="tip(one)">\
+% if one.label:
+<title>${one.label}</title>\
+% endif
+</%def>
