@@ -33,6 +33,7 @@ from recordsilo.errors import (
     SiloSettingConflict,
 )
 from recordsilo.index import (
+    Described,
     Entry,
     Filters,
     Index,
@@ -578,6 +579,23 @@ class Silo:
         if manifest is None:
             raise RecordGone(found, self.storage_dir)
         return entry_of(place, manifest).row
+
+    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
+        """What lists show of the descriptions of some records, such as those of a page.
+
+        Args:
+            identifiers: As in `Row.identifier`.
+
+        Returns:
+            Record → creators, year, types and other values; records that the index does not
+            have are left out.
+
+        Raises:
+            IndexProblem: The index cannot be used now.
+
+        Cost: that of these records, whatever the size of the Silo.
+        """
+        return self._catalogue.described(identifiers)
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
         """Update the index from the manifests; what cannot be read is kept as a problem.

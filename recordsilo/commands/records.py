@@ -3,7 +3,7 @@
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from recordsilo.commands.granary_list import print_silos, silos_in
 from recordsilo.commands.options import as_json, directory, filtering, identifier, selecting, why
 from recordsilo.commands.versions import version_as_json, version_line
 from recordsilo.errors import FileNotInVersion, FileUnreadable
-from recordsilo.index import PageRequest, Row, SearchFilters, SearchResult
+from recordsilo.index import Described, PageRequest, Row, SearchFilters, SearchResult
 from recordsilo.index.projection import metadata_paths
 from recordsilo.index.search_values import SORTS
 from recordsilo.progress import counting
@@ -23,6 +23,8 @@ from recordsilo.selection import Selection
 from recordsilo.silo import Silo
 
 CHUNK = 1 << 20
+LIST_CHUNK = 500
+"""Rows whose descriptions are looked up at once."""
 
 
 # -- looking ----------------------------------------------------------------------------
@@ -69,8 +71,9 @@ def ls(
             if select.is_everything
             else _selected(silo, start, select, flags)
         )
-        for row in itertools.islice(found, limit and min(limit, sys.maxsize)):
-            click.echo(json.dumps(row_as_json(row), ensure_ascii=False) if as_json else _line(row))
+        rows = itertools.islice(found, limit and min(limit, sys.maxsize))
+        for line in _json_lines(silo, rows) if as_json else map(_line, rows):
+            click.echo(line)
     return ExitCode.OK
 
 
@@ -100,12 +103,25 @@ def _selected(
     return (row for row in rows if start is None or row.identifier >= start)
 
 
-def row_as_json(row: Row) -> dict[str, Any]:
-    """A row of a list, as every JSON output of the project shows it."""
+def _json_lines(silo: Silo, rows: Iterator[Row]) -> Iterator[str]:
+    while some := tuple(itertools.islice(rows, LIST_CHUNK)):
+        for one in rows_as_json(silo, some):
+            yield json.dumps(one, ensure_ascii=False)
+
+
+def rows_as_json(silo: Silo, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows of a list as every command prints them; their descriptions are looked up at once."""
+    described = silo.described([row.identifier for row in rows])
+    return [row_as_json(row, described.get(row.identifier, Described())) for row in rows]
+
+
+def row_as_json(row: Row, described: Described) -> dict[str, Any]:
+    """A row of a list, as every command prints it."""
     return {
         "identifier": row.identifier,
         "datestamp": row.datestamp,
         "title": row.title,
+        **described.as_json(),
         "sets": list(row.sets),
         "deleted": row.deleted,
         "curated": row.curated,
@@ -172,7 +188,7 @@ def search(
         page = PageRequest(limit=limit, after=after, sort=sort)
         result = silo.search(" ".join(words), filters, facets, page)
         if as_json:
-            click.echo(json.dumps(_result_as_json(result), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(_result_as_json(silo, result), ensure_ascii=False, indent=1))
             return
         for row in result.rows:
             click.echo(_line(row))
@@ -183,12 +199,12 @@ def search(
                 click.echo(f"  {value.count:>9,}  {value.value}")
 
 
-def _result_as_json(result: SearchResult) -> dict[str, Any]:
+def _result_as_json(silo: Silo, result: SearchResult) -> dict[str, Any]:
     return {
         "total": result.total,
         "sort": result.sort,
         "next": result.next_page,
-        "records": [row_as_json(row) for row in result.rows],
+        "records": rows_as_json(silo, result.rows),
         "facets": {
             name: [{"value": value.value, "count": value.count} for value in values]
             for name, values in result.facets.items()
@@ -206,15 +222,15 @@ def show(*, silo_dir: str, item: str, as_json: bool) -> None:
         record = silo[silo.resolve(item)]
         row = silo.row(record.item_id)
         if as_json:
-            click.echo(json.dumps(_as_json(record, row), ensure_ascii=False, indent=1))
+            (found,) = rows_as_json(silo, [row])
+            click.echo(json.dumps(found | _as_json(record), ensure_ascii=False, indent=1))
             return
         for line in _description(record, row):
             click.echo(line)
 
 
-def _as_json(record: HarvestedRecord, row: Row) -> dict[str, Any]:
+def _as_json(record: HarvestedRecord) -> dict[str, Any]:
     return {
-        **row_as_json(row),
         "metadata": record.metadata,
         "path": record.path_to_item(),
         "version_list": [_version_as_json(record, name) for name in record.versions],

@@ -7,7 +7,7 @@ lists, filters, full text and facets fast. `interface` says what it has to do;
 
 from recordsilo.index.database import SqliteIndex
 from recordsilo.index.interface import Index
-from recordsilo.index.projection import Entry, ManifestStamp, Row, project
+from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, project
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.search_values import (
     FacetValue,
@@ -17,6 +17,7 @@ from recordsilo.index.search_values import (
 )
 
 __all__ = [
+    "Described",
     "Entry",
     "FacetValue",
     "Filters",

@@ -26,7 +26,7 @@ from recordsilo.index.facets import (
     facet_named,
 )
 from recordsilo.index.interface import Index, IndexLost, OpenIndex
-from recordsilo.index.projection import Entry, ManifestStamp, Row
+from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.index.rows import Prepared
@@ -204,6 +204,10 @@ class Catalogue:
 
         found = self.ask(ask)
         return self.ask(ask) if found is not None and self._catch_up([found]) else found
+
+    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
+        """What lists show of some records' descriptions; see `Index.described`."""
+        return self.ask(lambda index: index.described(identifiers))
 
     def stamp(self) -> object | None:
         """See `Index.stamp`."""

@@ -25,7 +25,7 @@ from recordsilo.index import query
 from recordsilo.index.beside import bring_in_step, is_in_step
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
-from recordsilo.index.projection import MAX_FACET, Entry, ManifestStamp, Row, storable
+from recordsilo.index.projection import MAX_FACET, Described, Entry, ManifestStamp, Row, storable
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
 from recordsilo.index.search_values import LARGE_FIELDS, PageRequest, SearchFilters, SearchResult
@@ -161,6 +161,11 @@ class SqliteIndex:
         """A record as lists show it; None if the index does not have it."""
         with self.asking() as connection:
             return query.row(connection, identifier)
+
+    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
+        """Record → what lists show of its description; unknown records left out."""
+        with self.asking() as connection:
+            return query.described(connection, identifiers)
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
         """Record → the stamp of the manifest that was indexed."""

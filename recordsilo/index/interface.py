@@ -9,7 +9,7 @@ from typing import Protocol
 
 from recordsilo.errors import IndexProblem
 from recordsilo.index.facets import Facet
-from recordsilo.index.projection import Entry, ManifestStamp, Row
+from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.rows import Prepared
 from recordsilo.index.search_values import PageRequest, SearchFilters, SearchResult
@@ -67,6 +67,12 @@ class Index(Protocol):
 
     def row(self, identifier: str) -> Row | None:
         """A record as lists show it; None if the index does not have it."""
+
+    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
+        """Record → what lists show of its description; unknown records left out.
+
+        The facets are the store's own that have texts as values.
+        """
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
         """Record → the stamp of the manifest that was indexed; unknown records left out."""

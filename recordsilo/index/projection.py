@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from recordsilo.formats import (
     main_first,
 )
 from recordsilo.formats.quality import findings
-from recordsilo.index.query_syntax import spaced
+from recordsilo.index.query_syntax import is_unspaced, spaced
 from recordsilo.records.manifest import Manifest, Version, upstream_newer
 
 Values = tuple[Value, ...]
@@ -31,6 +31,7 @@ MENDED = " was mended: "
 """In the message of a version's origin: the harvester repaired what it could not read."""
 DUPLICATE_OF = "duplicate_of"
 """Key of a record's metadata: the identifier of the record it is a duplicate of."""
+_DOI = re.compile(r"(?<!\S)doi:(10\.\S+)")
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
 
 
@@ -60,6 +61,40 @@ class Row:
     current_version: str
     versions: int
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a list shows of the description of a record's current version.
+
+    Attributes:
+        values: Facet → values, each once, in the record's order; facets without values are
+            left out. Values are cut at `MAX_FACET` characters.
+        doi: The first DOI among its identifiers, without ``doi:``; may be empty.
+    """
+
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    doi: str = ""
+
+    @property
+    def creators(self) -> tuple[str, ...]:
+        """The names, in the record's order."""
+        return self.values.get("creator", ())
+
+    @property
+    def year(self) -> str:
+        """The year of the first date that has one; may be empty."""
+        return next(iter(self.values.get("year", ())), "")
+
+    def as_json(self) -> dict[str, Any]:
+        """The members that every list in JSON has beside those of `Row`."""
+        return {
+            "creators": list(self.creators),
+            "year": self.year or None,
+            "types": list(self.values.get("type", ())),
+            "publishers": list(self.values.get("publisher", ())),
+            "doi": self.doi or None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +201,18 @@ def _identifiers(identifier: str, others: Values) -> str:
     """All that a record is called, each also in its canonical spelling."""
     texts = [identifier, *(text for text, _ in others)]
     return " ".join(dict.fromkeys([*texts, *map(canonical_identifier, texts)]))
+
+
+def first_doi(identifiers: str) -> str:
+    """The first DOI in a text made by `_identifiers`, as it is in the index.
+
+    One with characters of an unspaced script is left out: the index has blanks around them.
+    """
+    for match in _DOI.finditer(identifiers):
+        after = identifiers[match.end() : match.end() + 2]
+        if not (len(after) == 2 and is_unspaced(after[1])):
+            return match[1]
+    return ""
 
 
 def _joined(between: str, values: Values) -> str:

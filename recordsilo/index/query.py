@@ -2,9 +2,11 @@
 
 import json
 import sqlite3
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recordsilo.index.projection import ManifestStamp, Row
+from recordsilo.index.projection import Described, ManifestStamp, Row, first_doi
 
 COLUMNS = (
     "identifier, datestamp, title, sets, deleted, curated, upstream_newer, "
@@ -177,3 +179,29 @@ def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, 
         (json.dumps(identifiers),),
     )
     return {identifier: ManifestStamp(*stamp) for identifier, *stamp in found}
+
+
+def described(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, Described]:
+    """What lists show of the descriptions of some records; see `Index.described`."""
+    rows = connection.execute(
+        "SELECT record.identifier, facets, facets_large, text.identifiers "
+        "FROM record JOIN text ON text.rowid = record.id "
+        "WHERE record.identifier IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(identifiers)),),
+    ).fetchall()
+    numbers = {name: array("i", small + large) for name, small, large, _ in rows}
+    known = {number for some in numbers.values() for number in some}
+    values = {
+        number: (field, value)
+        for number, field, value in connection.execute(
+            "SELECT id, field, value FROM facet_value WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(known)),),
+        )
+    }
+    found = {}
+    for name, _small, _large, identified in rows:
+        fields: dict[str, tuple[str, ...]] = {}
+        for field, value in (values[number] for number in numbers[name] if number in values):
+            fields[field] = (*fields.get(field, ()), value)
+        found[name] = Described(fields, first_doi(identified))
+    return found

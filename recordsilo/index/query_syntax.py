@@ -97,6 +97,11 @@ def spaced(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
+def is_unspaced(character: str) -> bool:
+    """Whether `spaced` puts blanks around a character."""
+    return bool(_UNSPACED.match(character))
+
+
 def parse_query(query: str) -> TextQuery:
     """Read a query as typed; whatever it is, what comes out is sound FTS5."""
     groups: list[Group] = []

@@ -134,6 +134,23 @@ class IndexConformance(ABC):
         with pytest.raises(RecordNotFound):
             silo.row("nope")
 
+    def test_descriptions_of_a_page_have_the_values_in_the_records_order(self, silo: Silo) -> None:
+        put(silo, "b", **RECORDS["b"] | {"creator": ["Zu, A.", "Adeyemi, Fiona"]})
+        put(silo, "gone", title="", identifier=["10.5555/\u4e2d", "doi:10.5555/b"])
+        found = silo.described(["d", "b", "gone", "nope"])
+        assert set(found) == {"d", "b", "gone"}
+        assert found["b"].creators == ("Zu, A.", "Adeyemi, Fiona")
+        assert (found["b"].year, found["b"].values["type"]) == ("2002", ("Article",))
+        assert found["b"].values["set"] == ("physics",)
+        assert (found["b"].doi, found["d"].doi, found["gone"].doi) == (
+            "", "10.5555/12345678", "10.5555/b",
+        )  # fmt: skip
+        assert found["d"].as_json() == {
+            "creators": ["Brown, A."], "year": "1999", "types": ["Thesis"], "publishers": [],
+            "doi": "10.5555/12345678",
+        }  # fmt: skip
+        assert silo.described([]) == {}
+
     def test_a_list_is_paged_both_ways_from_any_point(self, silo: Silo) -> None:
         first = silo.page(limit=2)
         assert [row.identifier for row in first.rows] == ["a", "b"]

@@ -17,11 +17,13 @@ from typing import NamedTuple
 import click
 import pytest
 
-from recordsilo import Silo, cli
+from recordsilo import Origin, Silo, cli
 from recordsilo.cli import ExitCode, _run, example, fail, silo_command
 from recordsilo.errors import StateUnreadable
 
 Harvest = Callable[..., str]
+CREATOR = b"""<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
+    xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:creator>Ortega, N.</dc:creator></oai_dc:dc>"""
 MAIN = "from recordsilo.cli import main; main()"
 
 
@@ -172,6 +174,24 @@ def test_ls_lists_identifier_datestamp_marks_and_title(run: Run, myrepo: str) ->
 def test_ls_filters(run: Run, myrepo: str, options: list[str], expected: list[str]) -> None:
     result = run("ls", myrepo, "--json", *options)
     assert [json.loads(line)["identifier"] for line in result.out.splitlines()] == expected
+
+
+def test_lists_as_json_say_what_a_record_is(run: Run, path_of_2010: str) -> None:
+    with Silo(path_of_2010, create=False) as silo, silo.batch(["by"]) as batch:
+        edit = batch.edit("by")
+        edit.add_version("1", date="2020-01-01T00:00:00", origin=Origin("harvest"))
+        edit.put("1", "oai_dc", CREATOR, metadata=True)
+    listed = [json.loads(line) for line in run("ls", path_of_2010, "--json").out.splitlines()]
+    found = json.loads(run("search", path_of_2010, "--json").out)["records"]
+    assert found == listed
+    with Silo(path_of_2010, create=False) as silo:
+        assert [row["identifier"] for row in listed] == list(silo)
+        described = silo.described(list(silo))
+        assert described["by"].creators == ("Ortega, N.",)
+        for row in listed:
+            assert row.items() >= described[row["identifier"]].as_json().items()
+    (one,) = [row for row in listed if row["identifier"].endswith("6")]
+    assert json.loads(run("show", path_of_2010, "6", "--json").out).items() >= one.items()
 
 
 def test_ls_of_the_silo_of_2010(run: Run, path_of_2010: str) -> None:

@@ -13,6 +13,7 @@ from index_conformance import IndexConformance
 from recordsilo import Filters, Page, Row, Silo
 from recordsilo.errors import SearchError
 from recordsilo.index import (
+    Described,
     Entry,
     FacetValue,
     Index,
@@ -23,7 +24,7 @@ from recordsilo.index import (
 )
 from recordsilo.index.facets import Facet
 from recordsilo.index.interface import IndexLost
-from recordsilo.index.projection import seconds_of
+from recordsilo.index.projection import first_doi, seconds_of
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, Term, parse_query, spaced
 from recordsilo.index.rows import Prepared, title_key
 from recordsilo.index.search import check
@@ -190,6 +191,15 @@ class MemoryIndex:
 
     def row(self, identifier: str) -> Row | None:
         return self.entries[identifier][0].row if identifier in self.entries else None
+
+    def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
+        found = {i: self.entries[i][0] for i in identifiers if i in self.entries}
+        return {
+            i: Described(
+                {k: v for k, v in entry.facets.items() if v}, first_doi(entry.text.identifiers)
+            )
+            for i, entry in found.items()
+        }
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
         return {i: self.entries[i][1] for i in identifiers if i in self.entries}

@@ -250,6 +250,16 @@ def client(silo: Silo, stage: Stage) -> Client:
 
 
 @pytest.fixture
+def add_record(silo: Silo) -> Callable[..., None]:
+    """Harvest a further record: its identifier, and its (element, text) pairs."""
+
+    def add(identifier: str, *fields: tuple[str, str]) -> None:
+        harvest(silo, {identifier: dublin_core(*fields)})
+
+    return add
+
+
+@pytest.fixture
 def working_copy(silo: Silo) -> str:
     """The record `PLAIN` with a curated copy of version 1."""
     silo[PLAIN].clone_version("1", "workingcopy", agent=AGENT)

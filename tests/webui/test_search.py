@@ -120,6 +120,31 @@ def test_all_results_are_sent_as_csv_and_as_json_lines(client: Any, silo: Silo) 
     assert [json.loads(line) for line in lines] == listed
 
 
+def test_the_table_and_the_lines_of_results_say_what_a_record_is(client: Any) -> None:
+    table = client.get("/search/results.csv?q=keeping").text.removeprefix("\ufeff")
+    (row,) = csv.DictReader(io.StringIO(table))
+    assert (row["creators"], row["year"], row["doi"]) == (
+        "Ortega, Núria||Smith, J.", "2003", "10.1234/abc.5",
+    )  # fmt: skip
+    assert row["sets"] == "Status = Published & <read>"
+    (line,) = client.json("/search.json?q=keeping")["records"]
+    assert line["creators"] == ["Ortega, Núria", "Smith, J."]
+    assert (line["year"], line["types"], line["publishers"]) == ("2003", [], [])
+    assert (line["doi"], line["columns"]) == ("10.1234/abc.5", {})
+
+
+def test_a_row_names_three_creators_and_counts_the_others(client: Any, add_record: Any) -> None:
+    names = [("creator", f"Author, {letter}.") for letter in "ABCDE"]
+    fields = (("title", "Many hands"), *names, ("date", "2016-05"), ("type", "Article"))
+    add_record("oai:example.org:many", *fields, ("publisher", "A Press"))
+    row = client.get("/search?q=hands").text.partition('<ol class="records">')[2]
+    row = row.partition("</ol>")[0]
+    assert re.findall(r"Author, [A-E]\.", row) == ["Author, A.", "Author, B.", "Author, C."]
+    assert "and 2 more" in row
+    for said in ("2016", "Article", "A Press"):
+        assert f">{said}</span>" in row
+
+
 def test_a_cell_that_would_be_a_formula_is_guarded(client: Any, silo: Silo) -> None:
     client.post("/records", {"id": "=1+1"})
     assert "=1+1" in silo

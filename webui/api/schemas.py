@@ -55,6 +55,11 @@ _ROW = members(
     identifier=TEXT,
     url=TEXT,
     title=TEXT,
+    creators=several(TEXT),
+    year=_NULL_TEXT,
+    types=several(TEXT),
+    publishers=several(TEXT),
+    doi=_NULL_TEXT,
     datestamp=TEXT,
     sets=several(_SET),
     deleted=TRUTH,
@@ -63,6 +68,10 @@ _ROW = members(
     current_version=TEXT,
     versions=COUNT,
     revision=COUNT,
+    columns={
+        **table(several(TEXT)),
+        "description": "Values of the columns that packages contribute.",
+    },
 )
 _FILE: Schema = {
     "type": "object",

@@ -165,7 +165,7 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
 
 def _as_json(site: Site, found: ListView) -> dict[str, Any]:
     return {
-        "records": list(rows_json(site, (line.row for line in found.rows))),
+        "records": list(rows_json(site, found.rows)),
         "total": found.total,
         "limit": found.query.limit,
         "filters": found.query.filters,

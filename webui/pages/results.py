@@ -1,28 +1,33 @@
 """All that a search finds, as CSV or as JSON lines, sent while it is being read."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from recordsilo import Row, Silo
 from webui.http.messages import Response
 from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
-from webui.record.rows import rows_json
+from webui.record.rows import RowView, contributed_columns, lines, rows_json
 from webui.search.request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 
-COLUMNS = (
-    "identifier",
-    "title",
-    "datestamp",
-    "sets",
-    "deleted",
-    "curated",
-    "upstream_newer",
-    "current_version",
-    "versions",
-    "revision",
-)
+CELLS: Mapping[str, Callable[[RowView], object]] = {
+    "identifier": lambda line: line.row.identifier,
+    "title": lambda line: line.row.title,
+    "creators": lambda line: line.described.creators,
+    "year": lambda line: line.described.year,
+    "types": lambda line: line.described.values.get("type", ()),
+    "publishers": lambda line: line.described.values.get("publisher", ()),
+    "doi": lambda line: line.described.doi,
+    "sets": lambda line: tuple(one.name for one in line.sets),
+    "datestamp": lambda line: line.row.datestamp,
+    "deleted": lambda line: line.row.deleted,
+    "curated": lambda line: line.row.curated,
+    "upstream_newer": lambda line: line.row.upstream_newer,
+    "current_version": lambda line: line.row.current_version,
+    "versions": lambda line: line.row.versions,
+}
+"""Column → what is in a cell of it; the columns that packages contribute stand behind these."""
 
 
 def as_csv(call: Call) -> Response:
@@ -63,12 +68,15 @@ def _rows(first: Iterable[Row], pages: Iterator[tuple[Row, ...]]) -> Iterator[Ro
         yield from rows
 
 
-def _csv(_site: Site, rows: Iterable[Row]) -> Iterator[str]:
-    yield "\ufeff" + csv_line(COLUMNS)  # Excel takes a file without the mark for another coding
-    for row in rows:
-        yield csv_line(csv_cell(getattr(row, name)) for name in COLUMNS)
+def _csv(site: Site, rows: Iterable[Row]) -> Iterator[str]:
+    contributed = [facet.name for facet in contributed_columns()]
+    mark = "\ufeff"  # without it, Excel takes the file for another coding
+    yield mark + csv_line((*CELLS, *contributed))
+    for line in lines(site, rows):
+        own = (csv_cell(value(line)) for value in CELLS.values())
+        yield csv_line((*own, *(csv_cell(line.contributed.get(name, ())) for name in contributed)))
 
 
 def _json_lines(site: Site, rows: Iterable[Row]) -> Iterator[str]:
-    for line in rows_json(site, rows):
+    for line in rows_json(site, lines(site, rows)):
         yield json.dumps(line, ensure_ascii=False) + "\n"

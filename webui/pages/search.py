@@ -141,7 +141,7 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         "total": view.total,
         "sort": view.sort,
         "limit": view.request.limit,
-        "records": list(rows_json(site, result.rows)),
+        "records": list(rows_json(site, view.rows)),
         "facets": {
             name: [{"value": one.value, "count": one.count} for one in values[:SHOWN_VALUES]]
             for name, values in result.facets.items()

@@ -133,7 +133,7 @@ def show_one(call: Call) -> View | Response:
     next_url = place if has_next else ""
     data = {"search": search, "rows": rows, "missing": missing, "next_url": next_url}
     twin = _search_json(search) | {
-        "records": list(rows_json(call.site, (line.row for line in rows))),
+        "records": list(rows_json(call.site, rows)),
         "missing": missing,
         "next": urls.twin(next_url) if next_url else None,
     }

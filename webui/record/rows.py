@@ -2,16 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from recordsilo import Row
 from recordsilo.contributions import warn_once
 from recordsilo.errors import SearchError
-from recordsilo.index.facets import contributed_facets, values_of
+from recordsilo.index import Described
+from recordsilo.index.facets import Facet, contributed_facets, values_of
 from webui import urls
 from webui.record.view import SetView, sets_of
 from webui.site import Site, name_of_set
 from webui.words.texts import text as _
+
+CHUNK = 500
+"""Rows whose descriptions and contributed columns are looked up at once."""
+SHOWN_CREATORS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,57 +25,101 @@ class RowView:
     """A line of the list.
 
     Attributes:
-        columns: Title and values of the columns that packages contribute, where the record
+        described: What the index holds of its description.
+        contributed: Name → values of the columns that packages contribute, where the record
             has any.
     """
 
     row: Row
     url: str
     sets: tuple[SetView, ...]
-    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    described: Described
+    contributed: Mapping[str, tuple[str, ...]]
+
+    @property
+    def columns(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Title and values of the contributed columns."""
+        titles = {facet.name: facet.title for facet in contributed_columns()}
+        return tuple((_(titles[name]), values) for name, values in self.contributed.items())
+
+    @property
+    def creators(self) -> tuple[str, ...]:
+        """The first creators."""
+        return self.described.creators[:SHOWN_CREATORS]
+
+    @property
+    def more_creators(self) -> int:
+        """How many others there are."""
+        return max(0, len(self.described.creators) - SHOWN_CREATORS)
 
 
-def row_views(site: Site, rows: Iterable[Row]) -> tuple[RowView, ...]:
-    """The lines of a list; names of sets and contributed columns are looked up once for all."""
+def row_views(site: Site, rows: Iterable[Row], query: str = "") -> tuple[RowView, ...]:
+    """The lines of a list; names of sets, descriptions and columns are looked up once for all.
+
+    Args:
+        site: Of the Silo that the rows are of.
+        rows: Those of one page.
+        query: The query of the search that found them, which their addresses carry.
+    """
     rows, names = tuple(rows), site.set_names
-    columns = _columns(site, [row.identifier for row in rows])
+    found = _looked_up(site, rows)
     return tuple(
         RowView(
-            row,
-            urls.record(row.identifier),
-            sets_of(names, row.sets),
-            tuple(
-                (_(title), tuple(v[row.identifier]))
-                for title, v in columns
-                if v.get(row.identifier)
-            ),
+            row, urls.record(row.identifier, **{"from": query}), sets_of(names, row.sets), *more
         )
-        for row in rows
+        for row, more in zip(rows, found, strict=True)
     )
 
 
-def _columns(
-    site: Site, identifiers: Sequence[str]
-) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
-    """What packages say of the records, by the title of the column; a broken one is left out."""
-    found = []
-    for facet in contributed_facets():
-        if facet.is_column and identifiers:
+def contributed_columns() -> Iterator[Facet]:
+    """The columns that packages contribute."""
+    return (facet for facet in contributed_facets() if facet.is_column)
+
+
+def _looked_up(
+    site: Site, rows: Sequence[Row]
+) -> list[tuple[Described, Mapping[str, tuple[str, ...]]]]:
+    identifiers = [row.identifier for row in rows]
+    described = site.silo.described(identifiers)
+    columns = _columns(site, identifiers)
+    return [
+        (
+            described.get(one, Described()),
+            {name: tuple(values[one]) for name, values in columns.items() if values.get(one)},
+        )
+        for one in identifiers
+    ]
+
+
+def _columns(site: Site, identifiers: Sequence[str]) -> dict[str, Mapping[str, Sequence[str]]]:
+    """What packages say of the records, by the name of the column; a broken one is left out."""
+    found = {}
+    for facet in contributed_columns():
+        if identifiers:
             try:
-                found.append((facet.title, values_of(facet, site.silo.path, identifiers)))
+                found[facet.name] = values_of(facet, site.silo.path, identifiers)
             except SearchError as error:
                 warn_once(str(error))
     return found
 
 
-def rows_json(site: Site, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
-    """The lines of a list, for programs; as lazy as `rows`."""
+def lines(site: Site, rows: Iterable[Row]) -> Iterator[RowView]:
+    """The lines of a list of any length, looked up `CHUNK` at a time."""
+    left = iter(rows)
+    while some := tuple(islice(left, CHUNK)):
+        yield from row_views(site, some)
+
+
+def rows_json(site: Site, found: Iterable[RowView]) -> Iterator[dict[str, Any]]:
+    """The lines of a list, for programs; as lazy as they are."""
     names = site.set_names
-    for row in rows:
+    for line in found:
+        row = line.row
         yield {
             "identifier": row.identifier,
             "url": urls.record(row.identifier),
             "title": row.title,
+            **line.described.as_json(),
             "datestamp": row.datestamp,
             "sets": [{"spec": spec, "name": name_of_set(names, spec)} for spec in row.sets],
             "deleted": row.deleted,
@@ -78,4 +128,5 @@ def rows_json(site: Site, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
             "current_version": row.current_version,
             "versions": row.versions,
             "revision": row.revision,
+            "columns": {name: list(values) for name, values in line.contributed.items()},
         }

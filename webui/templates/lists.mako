@@ -6,27 +6,42 @@
 % for line in lines:
   <li${gone(line.row.deleted)}>
     <h2><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></h2>
-    <div class="under">
-      <span class="id" dir="ltr">${line.row.identifier}</span>
-      <span class="on">${parts.date(line.row.datestamp)}</span>
-% if line.row.versions > 1:
-      <span class="on">${counted("{n} version", "{n} versions", line.row.versions)}</span>
-% endif
-% for title, values in line.columns:
-      <span class="on" dir="auto">${title}: ${", ".join(values)}</span>
+% if line.creators:
+    <p class="by" dir="auto">\
+% for name in line.creators:
+<span dir="auto">${name}</span>${"" if loop.last else "; "}\
 % endfor
+% if line.more_creators:
+ ${_("and {n} more", n=line.more_creators)}\
+% endif
+</p>
+% endif
+    <p class="what">
+% if line.described.year:
+      <span>${line.described.year}</span>
+% endif
+% for value in (*line.described.values.get("type", ())[:1], *line.described.values.get("publisher", ())[:1]):
+      <span dir="auto">${value}</span>
+% endfor
+% for title, values in line.columns:
+      <span dir="auto">${title}: ${", ".join(values)}</span>
+% endfor
+% if line.row.versions > 1:
+      <span>${counted("{n} version", "{n} versions", line.row.versions)}</span>
+% endif
 ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
+    </p>
+    <details class="under">
+      <summary><span class="id" dir="ltr">${line.row.identifier}</span></summary>
+      <p>${_("Datestamp")} ${parts.date(line.row.datestamp)}</p>
 % if line.sets:
       <ul class="sets" aria-label="${_('Sets')}">
-% for set_ in line.sets[:4]:
+% for set_ in line.sets:
         <li><a href="${set_.url}" dir="auto">${set_.name}</a></li>
 % endfor
-% if len(line.sets) > 4:
-        <li class="more">${_("and {n} more", n=len(line.sets) - 4)}</li>
-% endif
       </ul>
 % endif
-    </div>
+    </details>
   </li>
 % endfor
 </ol>
