@@ -22,6 +22,9 @@ CUTS   ?= 100
 TORTURE := tests/recordsilo/torture
 PYTEST  := $(BIN)/python -m pytest -n 2 --dist worksteal
 
+# Tests start hundreds of Python processes: without cached bytecode each compiles all it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all fuzz lock slow torture power-cuts faults fedora bench check format clean
 
 demo: $(VENV)/.installed
