@@ -1,5 +1,6 @@
 """A Silo with a harvested, a curated and a deleted record."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,10 +50,12 @@ def _delete_at_source() -> Change:
     return delete_at_source
 
 
-@pytest.fixture
-def silo(tmp_path: Path) -> Iterator[Silo]:
+@pytest.fixture(scope="session")
+def four_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a Silo with a harvested, a curated and a deleted record; to be copied."""
+    path = tmp_path_factory.mktemp("four_records") / "myrepo"
     settings = {"identifier_uri_prefix": "oai:example.org:"}
-    with Silo(str(tmp_path / "myrepo"), "http://example.org/oai", **settings) as opened:
+    with Silo(str(path), "http://example.org/oai", **settings) as opened:
         harvest(opened, "oai:example.org:1", "One", "a")
         harvest(opened, "oai:example.org:2", "Two", "a:b")
         harvest(opened, "oai:example.org:3", "Three", "ab")
@@ -61,4 +64,11 @@ def silo(tmp_path: Path) -> Iterator[Silo]:
         curated.clone_version("1", "workingcopy")
         curated.put_stream("docs/licence.txt", "CC BY 4.0")
         delete_at_source(opened, "oai:example.org:4")
+    return path
+
+
+@pytest.fixture
+def silo(four_records: Path, tmp_path: Path) -> Iterator[Silo]:
+    path = shutil.copytree(four_records, tmp_path / "myrepo")
+    with Silo(str(path), create=False) as opened:
         yield opened

@@ -242,11 +242,17 @@ def mount_at(stage: Stage) -> Callable[[str, Any], None]:
     return mount
 
 
+@pytest.fixture(scope="session")
+def stage_client(stage: Stage) -> Client:
+    """A client of whatever `stage` shows."""
+    return Client(stage.server.port)
+
+
 @pytest.fixture
-def client(silo: Silo, stage: Stage) -> Client:
+def client(silo: Silo, stage: Stage, stage_client: Client) -> Client:
     """A client of a server that shows `silo`."""
     stage.app = create_app(silo, Settings(agent=AGENT))
-    return Client(stage.server.port)
+    return stage_client
 
 
 @pytest.fixture

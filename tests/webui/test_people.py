@@ -3,8 +3,9 @@
 import dataclasses
 import os
 import re
+import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -88,13 +89,26 @@ def test_without_signing_in_nothing_but_the_form_is_shown(shown: Any) -> None:
     assert 'aria-label="Main menu"' not in form.text
 
 
+@pytest.fixture(scope="module")
+def closed(
+    harvested: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Any]]:
+    """A Silo that asks people to sign in: the same for all tests in which nobody does."""
+    path = shutil.copytree(harvested, tmp_path_factory.mktemp("closed") / "myrepo")
+    with Silo(str(path), create=False) as silo:
+        yield create_app(silo, Settings(sign_in=True))
+
+
 @pytest.mark.parametrize(
     "route",
     [r for r in routes.ROUTES if r.needs is not Role.ANYONE],
     ids=lambda r: f"{r.method} {r.pattern}",
 )
-def test_every_address_is_closed_to_who_did_not_sign_in(shown: Any, route: Any) -> None:
-    answer = shown().ask(route.method, path_of(route), headers={"Content-Length": "0"})
+def test_every_address_is_closed_to_who_did_not_sign_in(
+    closed: Callable[..., Any], stage: Any, stage_client: Any, route: Any
+) -> None:
+    stage.app = closed
+    answer = stage_client.ask(route.method, path_of(route), headers={"Content-Length": "0"})
     assert answer.status in {303, 401}
     assert b"oai:example.org" not in answer.body
 
