@@ -9,6 +9,7 @@ import time
 from itertools import count, pairwise
 
 import pytest
+from examples import examples
 from misbehaving import SIZE, misbehaving
 
 from oaipmhscraper.lists.journal import Journal
@@ -138,7 +139,7 @@ def kill_often(faults, options, kills, tmp_path, seed):
     ids=["in one list", "in windows"],
 )
 def test_a_harvest_killed_again_and_again_ends_like_an_undisturbed_one(faults, options, tmp_path):
-    kill_often(faults, options, 5, tmp_path, seed=5)
+    kill_often(faults, options, examples(5, least=3), tmp_path, seed=5)
 
 
 @pytest.mark.slow

@@ -251,7 +251,7 @@ EACH = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EMFILE": errno.EMFILE, "EINTR
 @pytest.mark.parametrize(
     "fault", ["in turn", *(pytest.param(fault, marks=pytest.mark.slow) for fault in EACH)]
 )
-@pytest.mark.parametrize("name", family(CHANGES, 6))
+@pytest.mark.parametrize("name", family(CHANGES, 3))
 def test_a_failure_leaves_the_old_state_or_the_new_one(
     name: str, fault: str, template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ A test module makes a class of `TargetContract` and a fixture ``rig``.
 import contextlib
 import random
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -226,8 +227,14 @@ class TargetContract:
         assert export(silo, rig).run().written == 0
         assert [rig.holds(identifier) for identifier in LIVE] == before
 
-    @pytest.mark.parametrize("has_ledger", [True, False], ids=["ledger kept", "ledger lost"])
-    @pytest.mark.parametrize("is_changed", [True, False], ids=["silo changed", "silo as it was"])
+    @pytest.mark.parametrize(
+        ("is_changed", "has_ledger"),
+        family([(True, True), (True, False), (False, False), (False, True)], 2),
+        ids=[
+            "silo changed-ledger kept", "silo changed-ledger lost",
+            "silo as it was-ledger lost", "silo as it was-ledger kept",
+        ],
+    )  # fmt: skip
     def test_reconciliation_takes_nothing_of_others_for_its_own(
         self, silo: Silo, rig: Rig, has_ledger: bool, is_changed: bool
     ) -> None:
@@ -252,7 +259,7 @@ class TargetContract:
         assert export(silo, rig).run(on_conflict=OnConflict.OVERWRITE).whole
         self.is_mended(silo, rig)
 
-    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("seed", family(range(6), 2))
     def test_plan_counts_what_the_run_counts(
         self, silo: Silo, rig: Rig, harvest: Change, delete_at_source: Change, seed: int
     ) -> None:
@@ -377,8 +384,10 @@ class TargetContract:
         assert (report.taken_back, len(report.kept)) == (2, 1)
         assert rig.holds("oai:example.org:3") != []
 
-    @pytest.mark.parametrize("moment", ["begin", "opened", "committing", "finish"])
-    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    @pytest.mark.parametrize(
+        ("after", "moment"),
+        family(product([False, True], ["begin", "opened", "committing", "finish"]), 3),
+    )
     @pytest.mark.parametrize("change", family(["create", "replace", "withdraw"], 1))
     def test_process_gone_at_any_note_leaves_nothing_twice_and_nothing_half(
         self, silo: Silo, rig: Rig, delete_at_source: Change, monkeypatch: pytest.MonkeyPatch,

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import killed_export
 import pytest
-from examples import family
+from examples import examples, family
 
 from recordsilo import Silo
 from siloexport import BagTarget, Export, FilesTarget, Policy, Target, Versions
 
-KILLS = 20
+KILLS = examples(20, least=6)
 SIGKILLED = -9
 
 
 @pytest.mark.parametrize("form", family(["files", "bags"], 1))
-def test_export_killed_twenty_times_ends_whole(
+def test_an_export_killed_again_and_again_ends_whole(
     silo: Silo, tmp_path: Path, harvest: Callable[..., None], form: str
 ) -> None:
     out = str(tmp_path / "out")

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
+from examples import family
 
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
@@ -77,9 +79,14 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
 
 
 @pytest.mark.parametrize(
-    "how", [State.QUEUED, State.STOPPED, pytest.param(State.PAUSED, marks=pytest.mark.long)]
+    ("kind", "how"),
+    family(
+        product(
+            ["harvest", "change", "export", "audit"], [State.QUEUED, State.STOPPED, State.PAUSED]
+        ),
+        3,
+    ),
 )
-@pytest.mark.parametrize("kind", ["harvest", "change", "export", "audit"])
 def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
     silo_path: str, jobs: Jobs, tmp_path: Path, until: Until, kind: str, how: State
 ) -> None:
@@ -115,19 +122,22 @@ def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(
 )
 @pytest.mark.parametrize(
     ("held", "command", "again"),
-    [
-        (
-            ("silocuration.batch.journal", "JobJournal", "keep"),
-            "rules apply {silo} {rule}",
-            "bulk resume {silo} {job}",
-        ),
-        (
-            ("siloexport.ledger", "Ledger", "finish"),
-            "export files {silo} {out}",
-            "export files {silo} {out}",
-        ),
-        (("recordsilo.audit.passes", "Pass", "after"), "check {silo}", "check {silo} --resume"),
-    ],
+    family(
+        [
+            (
+                ("silocuration.batch.journal", "JobJournal", "keep"),
+                "rules apply {silo} {rule}",
+                "bulk resume {silo} {job}",
+            ),
+            (
+                ("siloexport.ledger", "Ledger", "finish"),
+                "export files {silo} {out}",
+                "export files {silo} {out}",
+            ),
+            (("recordsilo.audit.passes", "Pass", "after"), "check {silo}", "check {silo} --resume"),
+        ],
+        1,
+    ),
     ids=["change", "export", "audit"],
 )
 def test_a_command_ends_by_a_signal_and_goes_on(
