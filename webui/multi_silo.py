@@ -21,7 +21,6 @@ from webui.http.messages import (
     from_environ,
     mounted,
     prefers_json,
-    redirect,
     target_path,
 )
 from webui.people.roles import NOBODY
@@ -101,8 +100,6 @@ class Shelf:
         name = path.removeprefix("/static/")
         if path.startswith("/static/") and name in STATIC:
             return Response(200, static_content(name), STATIC[name])
-        if path == "/records":  # where every page's heading leads
-            return redirect(urls.at("/"))
         if path not in {"/", SILOS, SILOS + "/", SILOS + ".json"}:
             return _towards(path, self._granary)
         lines = self._lines()

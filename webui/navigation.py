@@ -1,9 +1,9 @@
-"""The main navigation: one line for each room of the page."""
+"""The main navigation: four groups, each with the lists and forms of one kind of work."""
 
 from dataclasses import dataclass
 
 from webui import urls
-from webui.people.roles import Role
+from webui.people.roles import Role, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,34 +12,79 @@ class Entry:
 
     Attributes:
         label: An English text of the catalogue.
-        path: Where it leads; every page below it belongs to the same room.
+        path: Where it leads; every page below it belongs to the same place.
         role: Who may go there.
+        also: Other paths whose pages belong to this place.
     """
 
     label: str
     path: str
     role: Role = Role.VIEWER
+    also: tuple[str, ...] = ()
 
     @property
     def url(self) -> str:
-        """The address of that."""
+        """The address it leads to."""
         return urls.at(self.path)
 
-    def holds(self, page_url: str) -> bool:
-        """Whether a page is in this room."""
+    def reach(self, page_url: str) -> int:
+        """How much of a page's address this entry matches, in characters; 0: none of it."""
         path = page_url.partition("?")[0]
-        return path == self.url or path.startswith(self.url + "/")
+        known = map(urls.at, (self.path, *self.also))
+        return max(
+            (len(one) for one in known if path == one or path.startswith(one + "/")), default=0
+        )
 
 
-NAVIGATION: tuple[Entry, ...] = (
-    Entry("Search", "/search"),
-    Entry("Records", "/records"),
-    Entry("Sets", "/sets"),
-    Entry("Saved searches", "/searches"),
-    Entry("Batch edit", "/bulk", Role.CURATOR),
-    Entry("Jobs", "/jobs"),
-    Entry("Clusters", "/clusters"),
-    Entry("Source changes", "/upstream"),
-    Entry("Quality", "/quality"),
-    Entry("Activity", "/activity", Role.CURATOR),
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A menu of the main navigation."""
+
+    label: str
+    entries: tuple[Entry, ...]
+
+    def offered(self, user: User) -> tuple[Entry, ...]:
+        """The entries that somebody may follow."""
+        return tuple(one for one in self.entries if user.may(one.role))
+
+
+NAVIGATION: tuple[Group, ...] = (
+    Group(
+        "Browse",
+        (
+            Entry("Records", "/search", also=("/records",)),
+            Entry("Sets", "/sets"),
+            Entry("Saved searches", "/searches"),
+        ),
+    ),
+    Group(
+        "Curate",
+        (
+            Entry("Batch edit", "/bulk", Role.CURATOR),
+            Entry("Past batch edits", "/bulk/jobs"),
+            Entry("Rules", "/rules"),
+            Entry("Clusters", "/clusters"),
+            Entry("Source changes", "/upstream"),
+            Entry("Quality", "/quality"),
+            Entry("Probable duplicates", "/quality/duplicates"),
+            Entry("Activity", "/activity", Role.CURATOR),
+        ),
+    ),
+    Group(
+        "Harvest & export",
+        (
+            Entry("Jobs", "/jobs"),
+            Entry("New job", "/jobs/new", Role.MANAGER),
+        ),
+    ),
+    Group("Admin", ()),
 )
+"""A group appears once it has an entry that the user may follow."""
+
+
+def place_of(page_url: str) -> Entry | None:
+    """The entry that a page belongs to: the one that matches most of its address."""
+    found = max(
+        (one for group in NAVIGATION for one in group.entries), key=lambda e: e.reach(page_url)
+    )
+    return found if found.reach(page_url) else None

@@ -18,7 +18,7 @@ from webui import urls
 from webui.http.bodies import human_size
 from webui.http.errors import WebError
 from webui.http.messages import HTML, JSON, Response, tagged
-from webui.navigation import NAVIGATION
+from webui.navigation import NAVIGATION, place_of
 from webui.people.roles import NOBODY, Role, User
 from webui.site import Site
 from webui.words import texts
@@ -145,6 +145,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "language": texts.language,
     "human_size": human_size,
     "navigation": NAVIGATION,
+    "place_of": place_of,
     "shelf_url": "",
     "static_url": static_url,
     "styles": STYLES,

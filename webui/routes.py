@@ -44,7 +44,7 @@ from webui.pages import (
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call
-from webui.urls import TWIN
+from webui.urls import INDEX, TWIN
 
 Handler = Callable[[Call], View | Response]
 
@@ -299,6 +299,7 @@ def find(method: str, raw_path: str) -> Found:
     raw = raw_path.removesuffix("/").split("/")[1:]
     if raw and raw[-1].endswith(TWIN):
         twin = _decoded([*raw[:-1], raw[-1].removesuffix(TWIN)])
+        twin = [] if twin == [INDEX] else twin
         if found := _among([a for a in _ADDRESSES if a.has_twin], twin, method):
             return Found(*found, is_twin=True)
     if found := _among(_ADDRESSES, _decoded(raw), method):

@@ -75,7 +75,7 @@ def _note(found: dict[Message, list[str]], message: Message, place: str) -> None
 
 
 def _tables() -> Iterator[tuple[str, Iterable[str]]]:
-    yield "navigation.py", (entry.label for entry in NAVIGATION)
+    yield "navigation.py", _navigation()
     yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/formats/quality.py", CODES.values()
@@ -101,6 +101,12 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/record.py", record.DONE.values()
     yield "pages/records.py", records.DONE.values()
     yield "recordsilo/records/differences.py", get_args(Change)
+
+
+def _navigation() -> Iterator[str]:
+    for group in NAVIGATION:
+        yield group.label
+        yield from (entry.label for entry in group.entries)
 
 
 def _words_of_target(kind: TargetKind) -> Iterator[str]:

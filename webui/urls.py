@@ -17,6 +17,8 @@ from urllib.parse import quote, urlencode
 from recordsilo.disk.identifier import url_segment
 
 TWIN = ".json"
+INDEX = "index"
+"""What the twin of an address that ends in a slash is called: ``/index.json``."""
 _BASE: ContextVar[str] = ContextVar("base", default="")
 
 
@@ -49,6 +51,11 @@ def with_query(path: str, fields: Mapping[str, object]) -> str:
     """A path and the fields that have a value."""
     given = {name: str(value) for name, value in fields.items() if value not in {None, ""}}
     return f"{path}?{urlencode(given, errors='replace')}" if given else path
+
+
+def home() -> str:
+    """The first page: what this Silo is, and what awaits a decision."""
+    return at("/")
 
 
 def shelf() -> str:
@@ -259,4 +266,4 @@ def job_file(job_id: str) -> str:
 def twin(url: str) -> str:
     """The JSON twin of a page's address."""
     path, mark, query = url.partition("?")
-    return path + TWIN + mark + query
+    return path + (INDEX if path.endswith("/") else "") + TWIN + mark + query

@@ -276,10 +276,12 @@ def test_edits_that_are_not_saved_are_not_left_without_a_question(
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.get_by_label("Title 1", exact=True).fill("Another")
+    page.get_by_text("Harvest & export", exact=True).locator("visible=true").click()
     page.get_by_role("link", name="Jobs", exact=True).click()
     expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
     assert asked == ["beforeunload"]
     page.get_by_role("button", name="Move down Creator 1").click()
+    page.get_by_text("Harvest & export", exact=True).locator("visible=true").click()
     page.get_by_role("link", name="Jobs", exact=True).click()
     expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
     assert asked == ["beforeunload", "beforeunload"]

@@ -28,6 +28,7 @@ def test_the_template_for_translators_names_every_text_once() -> None:
 
 OF_TABLES = {
     "entry.label",
+    "group.label",
     "error.status.phrase",
     "field.help",
     "field.label",
@@ -135,7 +136,7 @@ def test_nothing_is_nothing_in_every_language(monkeypatch: pytest.MonkeyPatch) -
 def test_texts_are_found_in_templates_handlers_and_tables() -> None:
     found = messages()
     assert "templates/search.mako" in found["Search", ""]
-    assert "navigation.py" in found["Search", ""]
+    assert "navigation.py" in found["Clusters", ""]
     assert "pages/differences.py" in str(found.values())
     assert ("{n} record", "{n} records") in found
     assert ("no title", "") in found

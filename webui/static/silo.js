@@ -54,3 +54,21 @@ for (const form of document.querySelectorAll("form.typed")) {
     waiting = setTimeout(look, 200);
   });
 }
+
+// One menu is open at a time; Escape and a click elsewhere close it.
+const menus = document.querySelectorAll("details.menu");
+const closeMenus = (except) => {
+  for (const menu of menus) {
+    if (menu !== except) {
+      menu.open = false;
+    }
+  }
+};
+document.addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
+document.addEventListener("keydown", (event) => {
+  const open = document.querySelector("details.menu[open]");
+  if (event.key === "Escape" && open) {
+    open.open = false;
+    open.querySelector("summary").focus();
+  }
+});

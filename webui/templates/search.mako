@@ -63,7 +63,7 @@ ${lists.rows(page.rows)}
 % elif request.is_everything:
 <section class="empty">
   <h2>${_("No records yet")}</h2>
-  <p>${_("Records appear here as soon as a repository is harvested.")} <a href="${urls.records()}">${_("How to start")}</a></p>
+  <p>${_("Records appear here as soon as a repository is harvested.")} <a href="${urls.home()}">${_("How to start")}</a></p>
 </section>
 % else:
 <section class="empty">
