@@ -3,6 +3,7 @@
 import logging
 import socket
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from cheroot import wsgi
 from oaipmhprotocol import Granularity
 from oaipmhprovider.provider import DEFAULT_SETTINGS, Settings
 from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.sample.site import ChangingSample, SampleSite
 from oaipmhprovider.source import RecordSource
 from oaipmhprovider.wsgi import Clock, ProviderApp, utc_now
 
@@ -50,6 +52,7 @@ class ProviderServer:
         port: 0 takes a free one.
         settings: ``base_url`` is set to where the server listens unless it is given.
         clock: What answers take for the time.
+        front: Makes the application that is served from the provider's; by default, that one.
 
     Raises:
         OSError: The port is taken.
@@ -66,10 +69,11 @@ class ProviderServer:
         *,
         settings: Settings = DEFAULT_SETTINGS,
         clock: Clock = utc_now,
+        front: Callable[[ProviderApp], Any] = lambda app: app,
     ) -> None:
         self.source = source
         app = ProviderApp(source, settings, path=PATH, clock=clock)
-        self._server: Any = _QuietServer((LOOPBACK, port), app, numthreads=_THREADS)
+        self._server: Any = _QuietServer((LOOPBACK, port), front(app), numthreads=_THREADS)
         self._server.shutdown_timeout = _SECONDS_TO_STOP
         self._server.max_request_header_size = _LARGEST_REQUEST
         self._server.max_request_body_size = _LARGEST_REQUEST
@@ -95,6 +99,8 @@ class ProviderServer:
 class SampleServer(ProviderServer):
     """`ProviderServer` with the sample repository (see `oaipmhprovider.sample`).
 
+    Its page, which can change records, is at `page_url`.
+
     Args:
         port: 0 takes a free one.
         size: How many records it has.
@@ -112,5 +118,16 @@ class SampleServer(ProviderServer):
         settings: Settings = DEFAULT_SETTINGS,
         clock: Clock = utc_now,
     ) -> None:
-        repository = sample_repository(size, granularity=granularity)
-        super().__init__(repository, port, settings=settings, clock=clock)
+        source = ChangingSample(sample_repository(size, granularity=granularity))
+        super().__init__(
+            source,
+            port,
+            settings=settings,
+            clock=clock,
+            front=lambda app: SampleSite(app, source, clock),
+        )
+
+    @property
+    def page_url(self) -> str:
+        """The address of the repository's page."""
+        return f"http://{LOOPBACK}:{self.port}/"

@@ -20,11 +20,11 @@ from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from mutable_source import MutableSource
 
 from oaipmhprotocol import Granularity, IdDoesNotExist
 from oaipmhprovider.provider import respond
 from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.sample.mutable_source import MutableSource
 from oaipmhscraper import OAIPMHScraper
 from oaipmhscraper.harvests.job import HarvestOptions
 from politeweb.answers import Answer

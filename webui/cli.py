@@ -15,6 +15,7 @@ from dataclasses import replace
 import click
 
 from oaipmhprotocol import OAIError
+from oaipmhprovider.server import SampleServer
 from oaipmhscraper.errors import NoBaseURL, ScraperError
 from oaipmhscraper.progress import display
 from oaipmhscraper.receipt import HarvestInterrupted
@@ -198,23 +199,26 @@ def _user() -> str:
 def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
     """Harvest a sample repository into DIR (default: ./myrepo) and open it in the browser.
 
-    The sample repository runs on this machine during the harvest. A second run reports no changes.
+    The sample repository runs on this machine until the command ends. A second run reports no
+    changes. To have some, open the sample repository's own page and press the button there.
     """
     logging.getLogger("OAIPMH Harvester").setLevel(logging.WARNING)
-    _harvest(directory)
-    if not no_serve:
+    with sample_repository() as sample:
+        _harvest(directory, sample)
+        if no_serve:
+            return
+        click.echo(f"To change records at the source, open {sample.page_url}")
         with Silo(directory, create=False) as silo:
             _serve(silo, "127.0.0.1", port, Settings(agent=_user()))
 
 
-def _harvest(directory: str) -> None:
+def _harvest(directory: str, sample: SampleServer) -> None:
     """Harvest the sample, show the receipt; end with 1 if anything is lost."""
     name = os.path.relpath(directory)
     try:
-        with sample_repository() as sample:
-            click.echo(f"The sample repository is at {sample.base_url}; harvesting it into {name}")
-            with display(sys.stderr) as progress:
-                receipt = harvest_sample(directory, sample, progress)
+        click.echo(f"The sample repository is at {sample.base_url}; harvesting it into {name}")
+        with display(sys.stderr) as progress:
+            receipt = harvest_sample(directory, sample, progress)
     except (NotTheDemo, NoBaseURL) as error:
         fail(str(error))
     except HarvestInterrupted as interrupt:

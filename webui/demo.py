@@ -1,8 +1,8 @@
 """`silo demo`: a sample repository, harvested whole into a Silo.
 
-The sample repository is served on loopback for as long as the harvest takes. Its port
-may be another one each time, so the Silo is told where its repository is now, as a
-person does with ``silo harvest --moved``.
+The sample repository is served on loopback for as long as the command runs, so that the
+page can harvest from it too. Its port may be another one each time; the Silo is told where
+its repository is now, as a person does with ``silo harvest --moved``.
 """
 
 import contextlib

@@ -58,6 +58,10 @@ class Work:
         abstracts: Likewise; a text may have several paragraphs, divided by empty lines.
         journal: Title and ISSN; None for what is no article.
         doi: None where there is none.
+        date_as_entered, type_as_entered, language_as_entered: What stands in place of the
+            true one; empty where that stands.
+        is_titled: Whether the depositor entered the title.
+        further_link: Another link that the depositor entered.
     """
 
     number: int
@@ -78,6 +82,11 @@ class Work:
     degree: str
     funder: str | None
     event: str
+    date_as_entered: str = ""
+    type_as_entered: str = ""
+    language_as_entered: str = ""
+    is_titled: bool = True
+    further_link: str = ""
 
     @property
     def discipline(self) -> Discipline:

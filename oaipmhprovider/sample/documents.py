@@ -104,8 +104,9 @@ def _oai_dc(work: Work) -> str:
 
 
 def _dublin_core(work: Work) -> Iterator[str]:
-    for title in work.titles:
-        yield _texted("dc:title", title)
+    if work.is_titled:
+        for title in work.titles:
+            yield _texted("dc:title", title)
     for person in work.creators:
         yield _element("dc:creator", str(person))
     if work.traits.kind == "thesis":
@@ -118,10 +119,10 @@ def _dublin_core(work: Work) -> Iterator[str]:
         yield _texted("dc:description", abstract)
     yield _word("dc:publisher", work.publisher)
     yield _element("dc:date", _date(work))
-    yield _word("dc:type", _TYPES[work.traits.kind])
+    yield _word("dc:type", work.type_as_entered or _TYPES[work.traits.kind])
     yield _word("dc:type", "NonPeerReviewed" if work.journal is None else "PeerReviewed")
     yield _word("dc:format", "application/pdf")
-    yield _word("dc:language", work.language_iso639_2)
+    yield _word("dc:language", work.language_as_entered or work.language_iso639_2)
     yield _word("dc:rights", work.rights)
     yield _element("dc:identifier", file_of(work))
     yield _element("dc:identifier", citation(work))
@@ -129,11 +130,13 @@ def _dublin_core(work: Work) -> Iterator[str]:
         yield _element("dc:relation", f"https://doi.org/{work.doi}")
         yield _element("dc:identifier", f"doi:{work.doi}")
     yield _element("dc:relation", page_of(work))
+    if work.further_link:
+        yield _element("dc:relation", work.further_link)
 
 
 def _date(work: Work) -> str:
-    """To the year, the month or the day, as depositors know it."""
-    return work.published.isoformat()[: (4, 7, 10)[work.number % 3]]
+    """As entered, or to the year, the month or the day, as depositors know it."""
+    return work.date_as_entered or work.published.isoformat()[: (4, 7, 10)[work.number % 3]]
 
 
 # --- uketd_dc

@@ -3,6 +3,7 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -18,8 +19,9 @@ from oaipmhprotocol import (
 )
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhprotocol.words import PROTOCOL_VERSION, XSI_NAMESPACE, DeletedRecord
-from oaipmhprovider.sample.compose import compose
+from oaipmhprovider.sample.compose import Work, compose
 from oaipmhprovider.sample.documents import FORMATS, document, provenance
+from oaipmhprovider.sample.mishaps import is_entered_twice, with_mishap
 from oaipmhprovider.sample.sets import sample_sets, set_specs_of
 from oaipmhprovider.sample.traits import (
     BATCH_DAY,
@@ -140,8 +142,17 @@ class SampleRepository:
         header = self._header(key, traits)
         if traits.deleted:
             return Record(header)
-        work = compose(number, traits, deposited_on(number - self._first, self.size))
-        return Record(header, document(work, prefix), self._about(key))
+        return Record(header, document(self._work(number, traits), prefix), self._about(key))
+
+    def _work(self, number: int, traits: Traits) -> Work:
+        """The work as it was entered; some are entered twice, by two of their authors."""
+        deposited = deposited_on(number - self._first, self.size)
+        before = traits_of(number - 1) if is_entered_twice(number) else traits
+        if before.kind != traits.kind or before.deleted or number == self._first:
+            before = traits
+        if before is traits:
+            return with_mishap(compose(number, traits, deposited))
+        return replace(compose(number - 1, before, deposited), number=number, doi=None)
 
     def _about(self, key: int) -> tuple[bytes, ...]:
         """Of the batch-loaded records, some say where they came from."""

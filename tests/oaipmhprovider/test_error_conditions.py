@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutable_source import MutableSource
 
 from oaipmhprotocol import Granularity, Set
 from oaipmhprovider import sample_repository
 from oaipmhprovider.sample import SampleRepository
+from oaipmhprovider.sample.mutable_source import MutableSource
 
 KNOWN = "oai:eprints.example.org:3000"
 NAMES = ("verb", "identifier", "metadataPrefix", "from", "until", "set", "resumptionToken", "x")

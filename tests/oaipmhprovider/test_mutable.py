@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from mutable_source import MutableSource
 
 from oaipmhprotocol import CannotDisseminateFormat, Header, IdDoesNotExist, Record, Set
 from oaipmhprotocol.datestamps import format_datestamp
 from oaipmhprovider import Position, Selection, Settings, sample_repository
 from oaipmhprovider.sample import SampleRepository
+from oaipmhprovider.sample.mutable_source import MutableSource
 
 LATER = datetime(2026, 1, 5, 10, 0, 0, tzinfo=UTC)
 NEW = "oai:eprints.example.org:new"

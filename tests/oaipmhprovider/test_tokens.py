@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutable_source import MutableSource
 
 from oaipmhprotocol import BadResumptionToken, Set, Verb
 from oaipmhprovider import Position, Selection, Settings, sample_repository
+from oaipmhprovider.sample.mutable_source import MutableSource
 from oaipmhprovider.tokens import Continuation, decode_token, encode_token
 
 KEY = b"a key"

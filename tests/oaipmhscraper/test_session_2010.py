@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 import pytest
 from lxml import etree
-from mutable_source import MutableSource
 
 from oaipmhprotocol import Granularity
 from oaipmhprovider.sample import sample_repository
+from oaipmhprovider.sample.mutable_source import MutableSource
 from oaipmhprovider.server import ProviderServer
 from oaipmhscraper import OAIPMHScraper
 from recordsilo import Silo

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+import requests
 from click.testing import CliRunner
 from examples import family
 
@@ -259,6 +260,8 @@ def test_the_demo_serves_the_page_afterwards(tmp_path: Any) -> None:
     )
     try:
         assert status(url_of(process), "/records") == 200
+        with Silo(tmp_path / "myrepo", create=False) as silo:
+            assert requests.get(silo.state["base_oai_url"], timeout=30).ok
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 0
     finally:

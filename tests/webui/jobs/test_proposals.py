@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutable_source import MutableSource
 
 from oaipmhprovider import sample_repository
+from oaipmhprovider.sample.mutable_source import MutableSource
 from oaipmhprovider.server import ProviderServer
 from oaipmhscraper.scraper import OAIPMHScraper
 from recordsilo import Silo

@@ -1,4 +1,4 @@
-"""Changes published over a source that does not change: what updates are tested with."""
+"""Changes published over a source that does not change itself."""
 
 import heapq
 import threading
