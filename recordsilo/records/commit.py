@@ -1,11 +1,11 @@
-"""How a change is written: the one path of every change (docs/format.md, section of that name).
+"""Write changes to disk; every change takes this path (docs/format.md, "How a change is written").
 
-1. what the last commit left pending is carried out;
+1. the pending work of the last commit is completed;
 2. the next manifest is staged, new content of existing versions is moved beside its
-   place under a staged name, and new versions are renamed in, or written there from
-   memory: nothing of it is listed, so none of it exists yet;
-3. first barrier; then the staged manifest is renamed over the old: the commit;
-4. second barrier; then the renames and unlinks that the manifest calls pending.
+   place under a staged name, and new versions are renamed into place, or written there
+   from memory; readers see none of it, because no manifest lists it yet;
+3. first barrier; then the staged manifest is renamed over the old one, which commits;
+4. second barrier; then the renames and unlinks that the manifest lists as pending.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ from recordsilo.records.place import RecordPlace
 
 
 class _Committal:
-    """One record's way through the steps."""
+    """The commit of one record, step by step."""
 
     def __init__(self, edit: RecordEdit) -> None:
         self.edit = edit
@@ -45,7 +45,7 @@ class _Committal:
         self._staging_begun = self._staging_done = False
 
     def prepare(self) -> None:
-        """Steps 1 and 2: everything on disk that the commit needs, none of it listed."""
+        """Steps 1 and 2: put everything on disk that the commit needs, listed nowhere yet."""
         directory = self.edit.place.dirpath
         if self.edit.before is None:
             self._make_place()
@@ -73,7 +73,7 @@ class _Committal:
         )
 
     def finish(self) -> None:
-        """Step 4: what the manifest calls pending; a later writer repeats it if need be.
+        """Step 4: complete the manifest's pending work; a later writer repeats it if necessary.
 
         Then files that are kept as harvested from now on are made read-only, if this user
         may do that. It guards against editors; the store does not rely on it.
@@ -85,14 +85,14 @@ class _Committal:
                 atomic_file.protect(f"{directory}/{path}")
 
     def roll_back(self) -> None:
-        """Remove what `prepare` moved in; nothing to do once published.
+        """Remove what `prepare` moved in; does nothing once published.
 
-        Where even that fails, the staged manifest stays as the mark by which the next
-        writer knows what to sweep, and a reader that nothing is there yet.
+        If that fails, the staged manifest stays. It tells the next writer what to sweep,
+        and readers that the record does not exist yet.
         """
         staged_manifest = f"{self.edit.place.dirpath}/{STAGED_MANIFEST}"
         if self._staging_done and not os.path.lexists(staged_manifest):
-            return  # it was renamed into place, whatever interrupted us then
+            return  # already renamed into place
         self.edit.discard()
         with contextlib.suppress(OSError):
             for path in self._moved_in:
@@ -103,7 +103,7 @@ class _Committal:
                 atomic_file.prune_upwards(self.edit.place.dirpath, self.edit.place.root)
 
     def _make_place(self) -> None:
-        """The record's directory; one that is there may hold what a stopped writer left."""
+        """Create the record's directory; an existing one may hold leftovers of a stopped writer."""
         place, barrier = self.edit.place, self.edit.barrier
         if not atomic_file.make_directories(place.dirpath, place.root, barrier):
             sweep_absent(place, self.edit.staging)
@@ -111,7 +111,7 @@ class _Committal:
         self._name_all_directories()
 
     def _name_all_directories(self) -> None:
-        """A new record's whole path is flushed: another writer may have made parents just now.
+        """Flush a new record's whole path, as another writer may have just created its parents.
 
         A group's barrier flushes the whole file system, and needs no names.
         """
@@ -124,11 +124,11 @@ class _Committal:
         self.edit.barrier.directory_changed(path)
 
     def _sweep_broken_off(self, before: Manifest) -> None:
-        """What a killed writer had moved in for a manifest that never came into force."""
+        """Remove what a killed writer had moved in for a manifest it never committed."""
         directory = self.edit.place.dirpath
         try:
             staged = self.edit.place.read_staged()
-        except ManifestUnreadable:  # torn by a power cut, which may have kept what came later
+        except ManifestUnreadable:  # a power cut can lose it and keep later writes
             for path in _staged_files(directory, before):
                 self.edit.staging.discard(path)
             return
@@ -142,9 +142,9 @@ class _Committal:
             _prune_what_never_came(directory, target, before)
 
     def _keep_previous(self) -> None:
-        """A second name for the manifest that is about to be replaced.
+        """Give the manifest that is about to be replaced a second name.
 
-        Until then both names have one file; flushed with the directory at the barrier.
+        Both names then have the same file; the barrier flushes them with the directory.
         """
         directory = self.edit.place.dirpath
         previous = f"{directory}/{PREVIOUS_MANIFEST}"
@@ -165,7 +165,7 @@ class _Committal:
                     )
 
     def _plan(self) -> Pending:
-        """Where the staged files and versions are moved in, and what is left pending then."""
+        """Where the staged files and versions are moved to, and what is pending afterwards."""
         renames = list(self.edit.renames)
         for target, staged in self.edit.arrivals.items():
             beside = f"{target.partition('/')[0]}/{_staged_name(staged)}"
@@ -173,7 +173,7 @@ class _Committal:
             renames.append((beside, target))
         for version, directory in self.edit.new_versions.items():
             place = version_dirname(version)
-            if self.edit.before is not None and self.edit.before.has(version):  # takes its place
+            if self.edit.before is not None and self.edit.before.has(version):  # replaces it
                 grown = self.edit.grow(version)
                 beside = version_dirname(_staged_name(grown))
                 renames.append((beside, place))
@@ -193,7 +193,7 @@ class _Committal:
             try:
                 atomic_file.write_over(f"{directory}/{STAGED_MANIFEST}", content, self.edit.barrier)
                 break
-            except FileNotFoundError:  # a deletion nearby pruned the still empty directory
+            except FileNotFoundError:  # another deletion pruned the still empty directory
                 atomic_file.make_directories(directory, self.edit.place.root, self.edit.barrier)
         self._staging_done = True
         self.edit.barrier.directory_changed(directory)
@@ -212,7 +212,7 @@ class _Committal:
             self._clear_way(target)
 
     def _clear_way(self, target: str) -> None:
-        """See that the later rename to ``target`` cannot fail for what lies on the disk."""
+        """Make sure that nothing on disk makes the later rename to ``target`` fail."""
         version = f"{self.edit.place.dirpath}/{target.partition('/')[0]}"
         place = f"{self.edit.place.dirpath}/{target}"
         parent = os.path.dirname(place)
@@ -241,7 +241,7 @@ class _Committal:
         for place, staged in self._staged_versions.items():
             target = f"{self.edit.place.dirpath}/{place}"
             self._flush_tree(staged)
-            self.edit.staging.discard(target)  # one that no manifest lists
+            self.edit.staging.discard(target)  # if it exists, no manifest lists it
             self._moved_in.append(target)
             atomic_file.move(staged, target, self.edit.barrier)
             self.edit.barrier.directory_changed(target)
@@ -251,7 +251,7 @@ class _Committal:
         for version in self._held_versions:
             target = f"{directory}/{version_dirname(version)}"
             if self.edit.before is not None:
-                self.edit.staging.discard(target)  # one that no manifest lists
+                self.edit.staging.discard(target)  # if it exists, no manifest lists it
             self._moved_in.append(target)
             atomic_file.write_version(target, self.edit.held_files(version), self.edit.barrier)
             self.edit.barrier.directory_changed(directory)
@@ -263,9 +263,9 @@ class _Committal:
 
 
 def newly_frozen(before: Manifest | None, after: Manifest) -> Iterator[str]:
-    """Files of versions that are kept as harvested after a change, and were not before it.
+    """Files of versions that a change freezes, including files added to a frozen version.
 
-    Those that were added to one already frozen are among them.
+    A frozen version is kept as harvested.
     """
     for version in after.versions:
         if not is_frozen(after, version.name):
@@ -279,7 +279,7 @@ def newly_frozen(before: Manifest | None, after: Manifest) -> Iterator[str]:
 
 
 def _staged_name(staged: str) -> str:
-    """The name, unlike any other, under which a staged file or directory is moved in."""
+    """A unique name under which a staged file or directory is moved in."""
     directory, _, name = staged.rpartition("/")
     return f"{STAGED_PREFIX}{os.path.basename(directory)}-{name}{STAGED_SUFFIX}"
 
@@ -299,7 +299,7 @@ def _removal(directory: str, path: str) -> tuple[str, int, int] | None:
 
 
 def _staged_files(directory: str, before: Manifest) -> list[str]:
-    """What lies staged in a record and is not the pending work of its manifest."""
+    """Staged files in a record that are not part of its manifest's pending work."""
     pending = {source for source, _ in before.pending.renames}
     places = ["", *(f"{version_dirname(name)}/" for name in before.version_names)]
     found = []
@@ -322,17 +322,17 @@ def _prune_what_never_came(directory: str, target: str, before: Manifest) -> Non
 
 
 def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging: Staging) -> None:
-    """Carry out what a manifest calls pending; done already is no error.
+    """Complete the pending work of a manifest; work already done is skipped.
 
     Args:
         manifest: As committed.
-        directory: The record's.
+        directory: The record's directory.
         barrier: Notes which directories change.
-        staging: Where removed versions are moved, then deleted.
+        staging: Where removed versions are moved to and deleted.
     """
     for source, target in manifest.pending.renames:
         if "/" not in target and os.path.lexists(f"{directory}/{source}"):
-            staging.discard(f"{directory}/{target}")  # the version whose place it takes
+            staging.discard(f"{directory}/{target}")  # the version it replaces
         with contextlib.suppress(FileNotFoundError):
             atomic_file.move(f"{directory}/{source}", f"{directory}/{target}", barrier)
         barrier.directory_changed(os.path.dirname(f"{directory}/{target}"))
@@ -342,19 +342,19 @@ def finish_pending(manifest: Manifest, directory: str, barrier: Barrier, staging
             continue
         if size >= 0:
             atomic_file.unlink(f"{directory}/{path}", barrier)
-        elif "/" in path:  # what was put there since stays
+        elif "/" in path:  # keep what was put there since
             atomic_file.remove_empty_tree(f"{directory}/{path}")
         elif not any(path == version_dirname(name) for name in manifest.version_names):
             staging.discard(f"{directory}/{path}")
 
 
 def commit(edits: Sequence[RecordEdit], barrier: Barrier) -> None:
-    """Commit some records' edits as one group, under their locks.
+    """Commit the edits of several records as one group, under their locks.
 
     Raises:
-        OSError: The disk refused. Before the first barrier passed, all records are as
-            they were. Later, those whose manifest was renamed are in their new state,
-            which is not known to be on the medium.
+        OSError: A disk operation failed. Before the first barrier, all records are
+            unchanged. After it, those whose manifest was renamed are in their new state,
+            which may not be on the medium yet.
     """
     steps = [_Committal(edit) for edit in edits]
     try:
@@ -373,14 +373,14 @@ def commit(edits: Sequence[RecordEdit], barrier: Barrier) -> None:
 
 
 def delete_record(place: RecordPlace, barrier: Barrier, staging: Staging) -> None:
-    """Delete a record, under its lock: the rename of its manifest is the commit.
+    """Delete a record, under its lock; the rename of its manifest commits.
 
     Records nested below its directory stay.
 
     Args:
-        place: Of the record.
+        place: The record's place.
         barrier: Flushed between the rename and the deletion.
-        staging: Where its versions are moved, then deleted.
+        staging: Where its versions are moved to and deleted.
     """
     directory = place.dirpath
     marker = f"{directory}/{DELETED_MANIFEST}"
@@ -390,7 +390,7 @@ def delete_record(place: RecordPlace, barrier: Barrier, staging: Staging) -> Non
 
 
 def sweep_absent(place: RecordPlace, staging: Staging) -> None:
-    """Remove what a deletion, or a broken-off creation, left of a record; under its lock."""
+    """Remove what a deletion or an interrupted creation left of a record; under its lock."""
     directory = place.dirpath
     marks = (STAGED_MANIFEST, DELETED_MANIFEST)
     try:
@@ -399,6 +399,6 @@ def sweep_absent(place: RecordPlace, staging: Staging) -> None:
         return
     for name in [name for name in names if is_own(name) and name not in marks]:
         staging.discard(f"{directory}/{name}")
-    for mark in marks:  # last: by them what is left is known to be no record
+    for mark in marks:  # last, because they show that the rest is not a record
         atomic_file.remove_tree(f"{directory}/{mark}")
     atomic_file.prune_upwards(directory, place.root)

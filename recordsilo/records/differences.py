@@ -1,4 +1,4 @@
-"""What differs between two versions: files by digest, and lines where they are text. Pure."""
+"""Compare two versions: files by digest, and the lines of text files. Pure."""
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
@@ -14,23 +14,23 @@ Read = Callable[[str, str], bytes]
 """(version, path) → content."""
 
 MAX_BYTES = 1 << 20
-"""A larger file is compared by its digest only."""
+"""Larger files are compared by digest only."""
 MAX_LINES = 20_000
-"""So is one of more lines: shuffled ones take a time that grows with the square."""
+"""Files with more lines too: the time to compare shuffled lines is quadratic."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileDifference:
-    """A file that is not the same in two versions.
+    """A file that differs between two versions.
 
     Attributes:
-        before: What lies on disk in the first version; None where it has no such file.
-        after: In the second.
-        form: How a file that changed was compared: as ``xml`` (in canonical form), as
-            ``text``, or by digest, being ``binary`` or ``large``. None for one that was
+        before: Digest of the file on disk in the first version; None if it has no such file.
+        after: The same for the second version.
+        form: How a changed file was compared: as ``xml`` (in canonical form), as
+            ``text``, or, if it is ``binary`` or ``large``, by digest. None if it was
             added or removed.
-        lines: The lines that differ, as a unified diff without its header; none for XML
-            that says the same and is written otherwise.
+        lines: The lines that differ, as a unified diff without its header; empty for XML
+            with equal canonical form.
     """
 
     path: str
@@ -43,10 +43,10 @@ class FileDifference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What differs between two versions of a record; false where nothing does.
+    """The differences between two versions of a record; false if there are none.
 
     Attributes:
-        files: Those that differ, by path.
+        files: Path → the difference.
     """
 
     before: str
@@ -67,9 +67,9 @@ def compare(
 
     Args:
         before: The first version's name.
-        after: The second's.
-        digests: Of each, path → digest, as on disk.
-        read: Asked for files that changed, if they are not too large.
+        after: The second version's name.
+        digests: Path → digest of each version's files, as on disk.
+        read: Called for files that changed, unless they are too large.
     """
     old, new = digests
     found = []
@@ -97,7 +97,7 @@ def _compared(
 
 
 def _readable(old: bytes, new: bytes) -> tuple[Form, tuple[list[str], list[str]]]:
-    """Both contents as lines, in the first form that both can take."""
+    """Both contents as lines, in the first form that is possible for both."""
     forms: tuple[tuple[Form, Callable[[bytes], list[str] | None]], ...] = (
         ("xml", canonical_lines),
         ("text", _text_lines),
@@ -110,7 +110,7 @@ def _readable(old: bytes, new: bytes) -> tuple[Form, tuple[list[str], list[str]]
 
 
 def _text_lines(content: bytes) -> list[str] | None:
-    """The lines of a text in UTF-8, their ends shown where they are not the usual ones."""
+    """The lines of a text in UTF-8; unusual line ends are shown."""
     if b"\0" in content:
         return None
     try:

@@ -1,7 +1,7 @@
 """RecordEdit: a record's next state, built under its lock; `commit` writes it.
 
-Nothing here is visible to a reader: files of new versions are held in memory, or grow
-in the staging directory, and what happens to files of existing versions is only noted.
+Nothing here is visible to a reader: files of new versions are held in memory or in the
+staging directory, and changes to files of existing versions are only noted.
 """
 
 import contextlib
@@ -47,11 +47,11 @@ class RecordEdit:
     """One record's next state, built under its lock; nothing is visible until `commit`.
 
     Attributes:
-        manifest: The state so far; that of `before` to begin with, or without any
-            version for a record that does not exist yet.
+        manifest: The state so far. It starts as `before`, or without versions for a
+            record that does not exist yet.
         before: The manifest read under the lock, or None.
-        new_versions: Each with the staging directory it grows in; None while all its
-            files are held in memory, to be written where they belong (`held_files`).
+        new_versions: Name → the staging directory that its files are written to; None while
+            all its files are held in memory (`held_files`).
     """
 
     def __init__(
@@ -85,19 +85,19 @@ class RecordEdit:
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to commit; a record begins with its first version."""
+        """Whether there is anything to commit; a record needs a version to exist."""
         if self.before is None:
             return bool(self.manifest.versions)
         return self.manifest != self.before or self._retyped
 
     def seal(self) -> None:
-        """Give the state the revision and the format it is written with."""
+        """Set the revision and the format that the state is written with."""
         revision = (self.before.revision if self.before else 0) + 1
         if (self.manifest.revision, self.manifest.format) != (revision, FORMAT):
             self.manifest = altered(self.manifest, revision=revision, format=FORMAT)
 
     def discard(self) -> None:
-        """Remove what was staged for a state that is not to be."""
+        """Remove what was staged; the state is not committed."""
         for path in (*self.new_versions.values(), *self.arrivals.values()):
             with contextlib.suppress(OSError):
                 if path is not None:
@@ -117,7 +117,7 @@ class RecordEdit:
         """Add an empty version at the end.
 
         Args:
-            name: Unused.
+            name: A name that no version has.
             date: In the 2010 form.
             origin: Where it comes from.
             log: The first line of its log.
@@ -125,7 +125,7 @@ class RecordEdit:
 
         Raises:
             VersionExists: The name is taken.
-            VersionNameError: No version can have the name.
+            VersionNameError: The name is invalid.
         """
         self._begin_version(name)
         version = Version(name, _date_kept(date), origin, log=() if log is None else (log,))
@@ -143,7 +143,7 @@ class RecordEdit:
         self.manifest = self.manifest.with_version(version, to_be_current=to_be_current)
 
     def grow(self, name: str) -> str:
-        """The staging directory a new version grows in, with what was held in memory so far."""
+        """The staging directory of a new version; files held in memory are written there."""
         if (directory := self.new_versions[name]) is None:
             directory = self.staging.new_directory()
             for path, content in self.held_files(name):
@@ -169,10 +169,10 @@ class RecordEdit:
     ) -> None:
         """Add a version with the files of another, each copied, or hard-linked if ``linked``.
 
-        It is in work, whatever the state of the other.
+        Its state is ``in work``, whatever the state of the other version.
 
         Args:
-            exclude: Paths, or top-level directories, to leave out.
+            exclude: Paths, or top-level directories, to omit.
             linked: Paths to link instead of copying; ``"."`` for all.
         """
         source = self.manifest.version(original)
@@ -214,10 +214,10 @@ class RecordEdit:
         log: str,
         force: bool = False,
     ) -> None:
-        """Add a version whose files were put, whole and flushed, into a staged directory.
+        """Add a version from a staged directory that holds its files, complete and flushed.
 
         Args:
-            force: Take the place of a version of that name.
+            force: Replace a version of that name.
         """
         if force and self.manifest.has(name):
             self.check_writable(name)
@@ -231,7 +231,7 @@ class RecordEdit:
         self.manifest = self.manifest.with_version(version)
 
     def remove_version(self, name: str) -> None:
-        """Take a version away; the cursor, if it was there, moves to the last one.
+        """Remove a version; a cursor on it moves to the last version.
 
         Raises:
             VersionFrozen: It is kept as harvested.
@@ -260,7 +260,7 @@ class RecordEdit:
     def rename_version(self, original: str, new: str) -> None:
         """Give a version another name, in its place in the order; clones of it follow.
 
-        Has to be the only change of its edit.
+        It must be the only change of its edit.
 
         Raises:
             VersionExists: The name is taken.
@@ -291,20 +291,20 @@ class RecordEdit:
         self.manifest = self.manifest.with_cursor(name)
 
     def set_date(self, name: str, date: str) -> None:
-        """Date a version; the record's date follows if it is the current one."""
+        """Set a version's date, and the record's if the version is current."""
         self.check_writable(name)
         version = replace(self.manifest.version(name), date=date_text(date))
         self.manifest = self.manifest.with_version(version)
         self.move_cursor(self.manifest.current_version)
 
     def set_origin(self, name: str, origin: Origin) -> None:
-        """Record where a version came from (say, a prefix's newer datestamp)."""
+        """Record where a version came from, for example a newer datestamp of a prefix."""
         self.manifest = self.manifest.with_version(
             replace(self.manifest.version(name), origin=origin)
         )
 
     def set_state(self, name: str, state: str | None) -> None:
-        """Say of a version, frozen or not, what curation has come to; None for nothing.
+        """Set the state of a version's curation, frozen or not; None for no state.
 
         Raises:
             VersionStateError: It is not one of `STATES`.
@@ -322,23 +322,23 @@ class RecordEdit:
         """Set a key of the record's ``metadata`` to a JSON value.
 
         Raises:
-            ValueError: The value nests deeper than a manifest may.
+            ValueError: The value is nested too deeply for a manifest.
         """
         if is_deep([[value]]):
             raise ValueError(f"metadata nests {DEEPEST - 2} levels deep at most")
         if key in self.manifest.metadata:
             if json.dumps(self.manifest.metadata[key]) == json.dumps(value):
                 return
-            self._retyped = True  # 1 == True == 1.0, and yet each is another value
+            self._retyped = True  # 1 == True == 1.0, but they differ in JSON
         self.manifest = altered(self.manifest, metadata={**self.manifest.metadata, key: value})
 
     def del_metadata(self, key: str) -> None:
-        """Remove a key of the record's ``metadata``, if it is there."""
+        """Remove a key from the record's ``metadata``, if present."""
         rest = {k: v for k, v in self.manifest.metadata.items() if k != key}
         self.manifest = replace(self.manifest, metadata=rest)
 
     def check_writable(self, name: str) -> None:
-        """Refuse to change what is kept as harvested.
+        """Raise an error if a version cannot be changed.
 
         Raises:
             VersionFrozen: A harvested version that has a clone or a successor.
@@ -358,16 +358,16 @@ class RecordEdit:
         metadata: bool | None = None,
         allow_frozen: bool = False,
     ) -> None:
-        """Put a file into a version, over one of that name if there is one.
+        """Put a file into a version, replacing any of that name.
 
         Args:
-            source: The content, or a file of this process's staging directory, which
-                is moved away from there.
+            source: The content, or a file in this process's staging directory, which
+                is moved into the version.
             metadata: Whether it is metadata; None keeps what it was.
-            allow_frozen: For the harvester, which may add a file that is not there.
+            allow_frozen: Allow a frozen version; the harvester may add files to one.
 
         Raises:
-            FileInTheWay: A file where a directory is due, or the other way round.
+            FileInTheWay: There is a file where a directory is needed, or the reverse.
             VersionFrozen: The version is kept as harvested.
         """
         check_path(path)
@@ -408,7 +408,7 @@ class RecordEdit:
             raise FileInTheWay(self.identifier, listed.name, path)
 
     def accept(self, version: str, path: str) -> None:
-        """Take a file of a curated version as it lies on disk, edited or added by other means.
+        """Record a file of a curated version that was edited or added on disk by other means.
 
         Raises:
             VersionFrozen: The version is a harvested one.
@@ -428,11 +428,11 @@ class RecordEdit:
         self.manifest = accepted.with_version(listed.with_file(path, digest, metadata=None))
 
     def delete(self, version: str, path: str) -> None:
-        """Take a file, or an empty top-level directory, out of a version.
+        """Remove a file, or an empty top-level directory, from a version.
 
         Raises:
-            FileNotInVersion: The version has neither of that name.
-            DirectoryNotEmpty: There are files in it.
+            FileNotInVersion: The version has no such file or directory.
+            DirectoryNotEmpty: The directory has files.
             VersionFrozen: The version is kept as harvested.
         """
         listed = self.manifest.version(version)
@@ -447,7 +447,7 @@ class RecordEdit:
         self.manifest = self.manifest.with_version(listed.without_file(path))
 
     def _remove(self, version: str, path: str) -> None:
-        if version in self.new_versions:  # whose directories stay, though they be empty now
+        if version in self.new_versions:  # empty directories of a new version stay
             atomic_file.remove_tree(f"{self.grow(version)}/{path}")
             return
         target = f"{version_dirname(version)}/{path}"
@@ -460,11 +460,11 @@ class RecordEdit:
 
         Args:
             version: Its name.
-            path: Of the file now.
-            new_path: Unused.
+            path: The file's current path.
+            new_path: A path that no file has.
 
         Raises:
-            FileInTheWay: There is one of that path already.
+            FileInTheWay: The new path is taken.
         """
         listed = self.manifest.version(version)
         if new_path in listed.paths:
@@ -476,10 +476,10 @@ class RecordEdit:
         self.delete(version, path)
 
     def copy(self, version: str, path: str, target: str) -> None:
-        """Copy a file into another version, over one of that name; it is metadata if it was.
+        """Copy a file into another version, replacing any of that name; metadata stays metadata.
 
         Args:
-            version: Has the file.
+            version: The version that has the file.
             path: Within both versions.
             target: The version that gets the copy.
         """
@@ -493,7 +493,7 @@ class RecordEdit:
             return Staged(staged, atomic_file.copy_new(source, staged, self.barrier))
 
     def open(self, version: str, path: str) -> BinaryIO:
-        """Open a file for reading, as this edit leaves it so far."""
+        """Open a file for reading, with the changes of this edit so far."""
         if version in self.new_versions:
             return open(f"{self.grow(version)}/{path}", "rb")
         if arrived := self.arrivals.get(f"{version_dirname(version)}/{path}"):
@@ -501,14 +501,14 @@ class RecordEdit:
         return self.place.open(*self._on_disk(version), path)
 
     def _on_disk(self, version: str) -> tuple[Manifest, str]:
-        """A version as the disk has it until the commit: one that was renamed lies where it did."""
+        """A version as it is on disk until the commit: a renamed one is under its old name."""
         for source, target in self.renames:
             if target == version_dirname(version) and self.before is not None:
                 return self.before, source.removeprefix(version_dirname(""))
         return self.manifest, version
 
     def read(self, version: str, path: str) -> bytes:
-        """A file's content, as this edit leaves it so far."""
+        """A file's content, with the changes of this edit so far."""
         if (content := self._contents.get((version, path))) is not None:
             return content
         if version in self.new_versions or f"{version_dirname(version)}/{path}" in self.arrivals:
@@ -518,7 +518,7 @@ class RecordEdit:
 
 
 def _date_kept(date: str) -> str:
-    """A version's date in the form of 2010; what an old manifest has in its place, as it is."""
+    """A version's date in the 2010 form; an invalid date of an old manifest is kept unchanged."""
     try:
         return date_text(date)
     except ValueError:
@@ -532,12 +532,12 @@ def _derived_from_renamed(version: Version, original: str, new: str) -> Version:
 
 
 def new_origin(kind: str, *, of: str | None = None, agent: str = "", message: str = "") -> Origin:
-    """The origin of a version made here, now.
+    """The origin of a version created here, now.
 
     Args:
         kind: ``clone`` or ``local``.
-        of: The version that it is a clone of.
-        agent: Who makes it.
+        of: For a clone, the version it was copied from.
+        agent: Who creates it.
         message: Why.
     """
     assert kind in {"clone", "local"}

@@ -55,20 +55,20 @@ class HarvestedRecord:
     `Silo.get_item` and ``silo[identifier]`` return one. A record that does not exist
     yet is written by its first change, or by `sync`.
 
-    It shows the record as it was when this handle was made, last wrote or was
-    `revert`\\ ed, and takes no lock to read. A method that changes something reads the
-    record again under its lock, applies the change to that, and commits it durably
-    or not at all: two handles that change different things lose nothing.
+    A handle shows the record as it was when the handle was created, last wrote or was
+    `revert`\\ ed, and reads without a lock. A method that changes something reads the
+    record again under its lock, applies the change to it, and commits durably or not at
+    all, so two handles that change different things lose nothing.
 
     Every method that changes something takes, by keyword:
 
     * ``agent``: who, or which program; by default the operating system's user;
-    * ``message``: why; both are kept in the version's log, or its origin;
+    * ``message``: why; both are stored in the version's log or its origin;
     * ``if_revision``: write only if the record is at this `revision`, else raise
       `RevisionConflict` and write nothing.
 
-    Wherever a method takes a version, the default is the cursor's. The record is also
-    a read-only mapping of the keys of `manifest`.
+    Where a method takes a version, the default is the one the cursor is on. The record is
+    also a read-only mapping of the keys of `manifest`.
 
     Source: docs/format.md; the interface of RecordSilo 0.4.16 (2010).
     """
@@ -100,7 +100,7 @@ class HarvestedRecord:
 
     @property
     def uri(self) -> str:
-        """The Silo's uri_base and the identifier, as in 2010."""
+        """The Silo's ``uri_base`` followed by the identifier, as in 2010."""
         return f"{self._silo.state.get('uri_base') or ''}{self.item_id}"
 
     @property
@@ -110,12 +110,12 @@ class HarvestedRecord:
 
     @property
     def revision(self) -> int:
-        """Counts up with each write; 0 for one not written yet, or only in 2010."""
+        """A number that each write increases; 0 if unwritten, or last written in 2010."""
         return self._manifest.revision
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The record's state as a new dict with the keys of 2010; `state` has it as a value."""
+        """The record's state as a new dict with the keys of 2010; see also `state`."""
         return to_2010(altered(self.state, metadata=self.metadata))
 
     @property
@@ -139,7 +139,7 @@ class HarvestedRecord:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is noted about the record: a dict of JSON values; `sync` stores what you change."""
+        """Notes about the record: a dict of JSON values; `sync` stores changes to it."""
         return self._changes.metadata
 
     @metadata.setter
@@ -186,7 +186,7 @@ class HarvestedRecord:
         return Note(self._silo.agent, **keywords)
 
     def _change(self, act: Callable[[RecordEdit], T], note: Note) -> T:
-        """The one way by which this handle changes the record."""
+        """Apply a change; every change by this handle goes through here."""
         return self._changes.commit(act, note.if_revision)
 
     @takes_note
@@ -194,8 +194,8 @@ class HarvestedRecord:
         """Store the metadata, the cursor, and the files put with ``sync=False``.
 
         Raises:
-            MetadataConflict: A key of metadata was changed here, and meanwhile by
-                another process, to another value; nothing is stored.
+            MetadataConflict: Another process has meanwhile set the same key of metadata to
+                a different value; nothing is stored.
         """
         noted = self._note(note)
 
@@ -206,7 +206,7 @@ class HarvestedRecord:
         self._change(act, noted)
 
     def revert(self) -> None:
-        """Read the record again; changes not stored are lost.
+        """Read the record again, discarding changes that are not stored.
 
         Raises:
             RecordGone: It was deleted meanwhile.
@@ -314,14 +314,14 @@ class HarvestedRecord:
         clone_previous_version: bool = False,
         **note: Unpack[NoteKeywords],
     ) -> str:
-        """Add the version after the cursor's, empty or as a copy of it; the cursor moves there.
+        """Add a version with the next number, empty or as a copy of the cursor's; move the cursor.
 
         Args:
             date: By default now.
 
         Returns:
-            Its name: the cursor's number plus one, or the next that is free; if the
-            cursor's name is not a number, that name and ``_new``.
+            Its name: the next unused number after the cursor's; if the cursor's name is
+            not a number, that name and ``_new``.
         """
         return self._increment(date, clone_previous_version, (), self._note(note))
 
@@ -339,8 +339,8 @@ class HarvestedRecord:
         Args:
             date: By default now.
             clone_previous_version: Copy the cursor's version; else the new one is empty.
-            copy_filenames: Paths to copy all the same.
-            copy_extensions: File name endings to copy all the same.
+            copy_filenames: Paths to copy instead of linking.
+            copy_extensions: File name endings to copy instead of linking.
         """
         linked = self._linked(self.currentversion, copy_filenames, copy_extensions)
         return self._increment(date, clone_previous_version, linked, self._note(note))
@@ -375,13 +375,13 @@ class HarvestedRecord:
     ) -> str:
         """Copy a version byte for byte under a new name; move the cursor to it.
 
-        The copy is the curator's own: its files may be changed through this interface
-        or with any editor, and the original stays as it is. Built in a staging
-        directory and renamed into place before the manifest is replaced: after a crash
-        the manifest lists no new version, or a whole one.
+        The files of the copy may be changed through this interface or with any editor; the
+        original is not affected. The copy is built in a staging directory and renamed into
+        place before the manifest is replaced, so that after a crash the manifest lists
+        either no new version or a complete one.
 
         Args:
-            original_version: Existing name, e.g. ``"1"``; its date is the clone's too.
+            original_version: Existing name, e.g. ``"1"``; the clone gets its date.
             new_version: Unused name; becomes the directory ``__<new_version>``.
             exclude_filenames: Paths within the version, or top-level directories.
 
@@ -389,13 +389,13 @@ class HarvestedRecord:
             ``new_version``.
 
         Raises:
-            VersionNotFound: No such original; nothing written.
-            VersionExists: Name taken; nothing written.
+            VersionNotFound: There is no such original; nothing is written.
+            VersionExists: The name is taken; nothing is written.
             FileNotInVersion: A file of the original is missing on disk, or is a
-                dangling link (`DanglingLink`); nothing written.
-            OSError: The disk refused; the record is unchanged.
+                dangling link (`DanglingLink`); nothing is written.
+            OSError: A disk operation failed; the record is unchanged.
 
-        Cost: reads and writes every byte, or a reflink where the file system has them;
+        Cost: reads and writes every byte, unless the file system has reflinks;
             `clone_version_delta` links instead.
         Source: docs/format.md, "Versions".
         """
@@ -413,12 +413,12 @@ class HarvestedRecord:
     ) -> str:
         """As `clone_version`, with hard links instead of copies, for large files.
 
-        A write through this interface never reaches the other version; an editor that
-        writes in place does. Files are copied where the file system has no hard links.
+        A write through this interface never changes the other version; an editor that
+        writes in place does. Files are copied if the file system has no hard links.
 
         Args:
-            copy_filenames: Paths to copy all the same.
-            copy_extensions: File name endings (``".xml"``, ``"xml"``) to copy all the same.
+            copy_filenames: Paths to copy instead of linking.
+            copy_extensions: File name endings (``".xml"``, ``"xml"``) to copy instead of linking.
         """
         linked = self._linked(original_version, copy_filenames, copy_extensions)
         return self._clone(original_version, new_version, (), linked, self._note(note))
@@ -452,7 +452,7 @@ class HarvestedRecord:
     def rename_version(
         self, original_version: str, new_version: str, **note: Unpack[NoteKeywords]
     ) -> str:
-        """Give a version another name; its place in the order stays, the cursor moves to it.
+        """Rename a version, keeping its place in the order; the cursor moves to it.
 
         Returns:
             The new name.
@@ -478,7 +478,7 @@ class HarvestedRecord:
 
     @takes_note
     def del_version(self, version: str, **note: Unpack[NoteKeywords]) -> None:
-        """Delete a version with its files; the cursor, if it was there, moves to the last one.
+        """Delete a version with its files; a cursor on it moves to the last version.
 
         Raises:
             VersionNotFound: There is no such version.
@@ -489,7 +489,7 @@ class HarvestedRecord:
 
     @takes_note
     def del_versions(self, versions: Sequence[str], **note: Unpack[NoteKeywords]) -> list[None]:
-        """Delete some versions, all or none; see `del_version`.
+        """Delete several versions, all or none; see `del_version`.
 
         Raises:
             VersionNotFound, VersionFrozen, LastVersion: Nothing is deleted.
@@ -510,7 +510,7 @@ class HarvestedRecord:
     def set_version_date(
         self, version: str, date: datetime | str, **note: Unpack[NoteKeywords]
     ) -> bool:
-        """Date a version.
+        """Set a version's date.
 
         Returns:
             True.
@@ -560,13 +560,13 @@ class HarvestedRecord:
         log: str = "Directory contents",
         **note: Unpack[NoteKeywords],
     ) -> str:
-        """Make a directory's content a new version, and remove the directory.
+        """Create a version from a directory's content, and remove the directory.
 
         Args:
             src: A directory of plain files and directories; links and special files are
                 refused.
             version: Its name; by default the next number, as `increment_version` gives.
-            force: Replace a version of that name, in the same step.
+            force: Replace a version of that name atomically.
             date: By default now.
             log: The version's first log line.
 
@@ -574,11 +574,11 @@ class HarvestedRecord:
             The version's name; the cursor is on it.
 
         Raises:
-            PathNameError, SourceFailed: The directory holds what a version cannot, or is
-                part of this Silo; nothing is moved.
+            PathNameError, SourceFailed: The directory holds something that a version cannot
+                hold, or is part of this Silo; nothing is moved.
             VersionFrozen: The version of that name is kept as harvested.
             FileNotFoundError, NotADirectoryError: ``src`` is not a directory.
-            VersionExists: The name is taken, and not ``force``.
+            VersionExists: The name is taken, and ``force`` is false.
         """
         noted, paths = self._note(note), plain_files(src)
         if f"{os.path.realpath(src)}/".startswith(f"{os.path.realpath(self._silo.path)}/"):
@@ -612,7 +612,7 @@ class HarvestedRecord:
 
     @property
     def files(self) -> list[str]:
-        """Top-level names in the cursor's version, directories among them, in the order put."""
+        """Top-level names in the cursor's version, including directories, in the order put."""
         return list(self._version().files)
 
     @property
@@ -641,15 +641,15 @@ class HarvestedRecord:
         Args:
             filename: Path within the version.
             version: By default the cursor's.
-            writeable: Return a staged copy instead: it reads from the start, and what
-                is written is appended (``seek`` and ``truncate`` to write it anew);
-                closing it puts it into the version, as `put_stream` does, and leaving
-                its ``with`` block by an exception discards it.
+            writeable: Return a staged copy instead. Reading begins at its start, writing
+                appends (``seek`` and ``truncate`` to replace the content). Closing it puts
+                it into the version, as `put_stream` does; an exception in its ``with``
+                block discards it.
 
         Raises:
             FileNotInVersion: The version has no such file, or it is missing on disk.
             DanglingLink: It is a link to a file that does not exist.
-            VersionFrozen: Writeable, and the version is kept as harvested.
+            VersionFrozen: ``writeable`` is true, and the version is kept as harvested.
         """
         name = self._version(version).name
         if writeable:
@@ -669,7 +669,7 @@ class HarvestedRecord:
         """``os.stat`` of a file or directory of a version.
 
         Raises:
-            FileNotInVersion: The version has neither of that name.
+            FileNotInVersion: The version has no such file or directory.
         """
         if self.isdir(filepath, version):
             return os.stat(self.to_dirpath(filepath, version))
@@ -689,7 +689,7 @@ class HarvestedRecord:
         return {name: self.stat(below + name) for name in names} if detailed else names
 
     def disk_usage(self, version: str | None = None) -> int:
-        """The sizes of the files of a version, or of all versions, in bytes, added up."""
+        """The total size of the files of a version, or of all versions, in bytes."""
         names = self.versions if version is None else [self._version(version).name]
         return sum(
             os.lstat(self.to_dirpath(path, name)).st_size
@@ -705,7 +705,7 @@ class HarvestedRecord:
         Args:
             filepath: A file or directory in the version, or below the record's directory.
             version: By default the cursor's.
-            root: Start from the record's directory, not from the version's.
+            root: Start from the record's directory, not the version's.
         """
         path = check_path(filepath) if filepath else ""
         if root:
@@ -717,13 +717,13 @@ class HarvestedRecord:
         return self._place.dirpath
 
     def differences(self, before: str, after: str) -> Differences:
-        """What differs between two versions, as their files are on disk now.
+        """The differences between two versions, with their files as they are on disk now.
 
         Raises:
             VersionNotFound: There is no such version.
             FileNotInVersion: A file is missing on disk, or is a dangling link.
 
-        Cost: reads every byte of both, of shared files once.
+        Cost: reads every byte of both versions; shared files are read once.
         """
         return self._view.differences(self._version(before).name, self._version(after).name)
 
@@ -739,25 +739,25 @@ class HarvestedRecord:
         sync: bool = True,
         **note: Unpack[NoteKeywords],
     ) -> dict[str, str] | None:
-        """Put a file into a version, whole or not at all.
+        """Put a file into a version, completely or not at all.
 
         Args:
-            filename: Path within the version; directories are made.
+            filename: Path within the version; directories are created.
             filetostream: str (stored as UTF-8), bytes, or an open text or binary file,
                 which is read from its start if it can seek.
-            version: By default the cursor's; a bool here is taken for ``metadata``.
-            metadata: Whether the file is metadata; by default a file that is replaced
-                stays what it was.
-            sync: False stages the file only; it is in the version after `sync`,
-                together with all others staged so.
+            version: By default the cursor's; a bool here is taken as ``metadata``.
+            metadata: Whether the file is metadata; by default a replaced file keeps its
+                kind.
+            sync: False only stages the file; `sync` puts all staged files into their
+                versions.
 
         Returns:
-            None; with ``hashing_type`` in the Silo's state, checksum and type.
+            None; if the Silo's state has ``hashing_type``, a dict of checksum and type.
 
         Raises:
-            SourceFailed: The source could not be read; the old content stays.
+            SourceFailed: The source could not be read; the old content is kept.
             PathNameError, VersionNotFound, VersionFrozen, FileInTheWay: Nothing is written.
-            OSError: The disk refused; the record is unchanged.
+            OSError: A disk operation failed; the record is unchanged.
         """
         if isinstance(version, bool):
             version, metadata = None, version
@@ -814,12 +814,12 @@ class HarvestedRecord:
         version: str | None = None,
         **note: Unpack[NoteKeywords],
     ) -> None:
-        """Record files of a curated version as they are on disk, edited or added by other means.
+        """Record files of a curated version that were edited or added on disk by other means.
 
-        Their new digests are recorded; the content is whatever is there now.
+        Their digests are computed from what is on disk now.
 
         Raises:
-            VersionFrozen: The version is a harvested one, which stays as it was harvested.
+            VersionFrozen: The version is a harvested one, which must not change.
             FileNotInVersion: One of the files is not on disk; nothing is recorded.
         """
         noted, name = self._note(note), self._version(version).name
@@ -864,7 +864,7 @@ class HarvestedRecord:
         version: str | None = None,
         **note: Unpack[NoteKeywords],
     ) -> None:
-        """Give a file of a version another path.
+        """Rename a file of a version.
 
         Args:
             filename: Path of the file within the version.
@@ -872,7 +872,7 @@ class HarvestedRecord:
             version: By default the cursor's.
 
         Raises:
-            FileInTheWay: There is one of that path already.
+            FileInTheWay: The new path is taken.
             FileNotInVersion, PathNameError, VersionFrozen: Nothing is changed.
         """
         check_path(new_filename)
@@ -888,12 +888,12 @@ class HarvestedRecord:
     def copy_file_between_versions(
         self, filename: str, from_version: str, to_version: str, **note: Unpack[NoteKeywords]
     ) -> None:
-        """Copy a file from one version into another, over one of that name.
+        """Copy a file from one version into another, replacing any of that name.
 
         Args:
             filename: Path within both versions.
-            from_version: Has the file.
-            to_version: Gets the copy.
+            from_version: The version that has the file.
+            to_version: The version that gets the copy.
 
         Raises:
             FileNotInVersion, VersionNotFound, VersionFrozen: Nothing is changed.

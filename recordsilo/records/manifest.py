@@ -1,4 +1,4 @@
-"""What a record is, as frozen values, and the decisions that need nothing but them.
+"""The state of a record as frozen values, and decisions that depend only on them.
 
 Their bytes are in `manifest_json`; docs/format.md says what each key means. Pure.
 """
@@ -12,20 +12,20 @@ from recordsilo.disk.digest import Digest
 from recordsilo.errors import VersionNotFound
 
 FORMAT = 1
-"""The format this release writes; 2010 wrote no number, which reads as 0."""
+"""The format this release writes; manifests of 2010 have no number, which is read as 0."""
 
 Json = Any  # what json.loads gives
 T = TypeVar("T")
 OriginKind = Literal["harvest", "clone", "local"]
 STATES = ("in work", "ready", "withheld")
-"""What a curator says of a version; or nothing."""
+"""The states that a curator can give a version."""
 
 
 def altered(value: T, **changes: Any) -> T:
     """A frozen value of this module with some fields changed.
 
-    As ``dataclasses.replace`` does it, in half the time; a page of records takes some
-    thousand of these.
+    The same as ``dataclasses.replace``, in half the time; a page of records needs about a
+    thousand calls.
 
     Raises:
         TypeError: The value has no field of that name.
@@ -50,8 +50,8 @@ class Origin:
         of: The version it was derived from, for a clone.
         prefixes: For a harvest: metadata prefix → datestamp under which the
             repository last listed this content, in the 2010 form.
-        agent: Who, or which program.
-        message: Why.
+        agent: The person or program that made it.
+        message: Why it was made.
         date: When it was made here, in the 2010 form; empty for versions of 2010.
     """
 
@@ -68,14 +68,14 @@ class Version:
     """One version of a record.
 
     Attributes:
-        files: Top-level names, directories among them, in the order put.
-        subdir: Those of ``files`` that are directories.
+        files: Top-level names, including directories, in the order put.
+        subdir: The directories in ``files``.
         metadata_files: Names put as metadata, in the order put.
-        digests: Every file's path → digest, in the order put; None where a file
-            of 2010 could not be read. None as a whole: written in 2010, the disk
-            has to be asked (`with_listing`).
-        state: One of `STATES`, as a curator set it, or None. It says
-            something about the version and is no part of it: a frozen one has it too.
+        digests: Every file's path → digest, in the order put; the digest is None if a
+            file of 2010 could not be read. None instead of a mapping for versions of
+            2010, whose files are listed from the disk (`with_listing`).
+        state: One of `STATES`, as a curator set it, or None. It describes the
+            version and is not part of it, so a frozen version can have one.
     """
 
     name: str
@@ -95,11 +95,11 @@ class Version:
 
     @property
     def is_curated(self) -> bool:
-        """Whether people made it, and not a harvest."""
+        """Whether it was made by people, not by a harvest."""
         return self.origin.kind != "harvest"
 
     def has_room_for(self, path: str) -> bool:
-        """Whether a file may be put there: it is no directory, nor is a file on the way to it."""
+        """Whether a file can be put there: it is not a directory, and no parent is a file."""
         if path in self.subdir:
             return False
         if not self.subdir and "/" not in path:
@@ -111,11 +111,11 @@ class Version:
         )
 
     def with_file(self, path: str, digest: Digest | None, *, metadata: bool | None) -> "Version":
-        """The version after a file was put; None leaves open whether it is metadata.
+        """The version with a file added or replaced.
 
         Args:
-            path: Within the version.
-            digest: Of the content.
+            path: The file's path within the version.
+            digest: The digest of its content.
             metadata: Whether it is metadata; None keeps what it was.
         """
         top, _, below = path.partition("/")
@@ -149,7 +149,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What a commit left to be done, and a reader looks past until it is.
+    """Work that a commit left to be done; readers see the record as if it were done.
 
     Attributes:
         renames: (from, to) pairs, relative to the record's directory, in order.
@@ -171,12 +171,12 @@ class Manifest:
 
     Attributes:
         date: The date of the record: that of the current version.
-        current_version: Where the cursor stands; empty only when there is no version.
-        versions: In the order made.
-        metadata: What people and programs noted about the record; JSON values.
+        current_version: The version the cursor is on; empty only if there is no version.
+        versions: In the order they were made.
+        metadata: Notes of people and programs about the record; JSON values.
         revision: Counts up with each write; 0 in manifests of 2010.
         format: See `FORMAT`.
-        extra: Keys unknown here, kept as they are.
+        extra: Unknown keys, kept unchanged.
     """
 
     item_id: str
@@ -216,14 +216,14 @@ class Manifest:
 
     @property
     def current(self) -> Version:
-        """The version the cursor stands on."""
+        """The version the cursor is on."""
         return self.version(self.current_version)
 
     def with_version(self, version: Version, *, to_be_current: bool = False) -> "Manifest":
-        """The manifest with a version replaced in its place, or added at the end.
+        """The manifest with a version replaced, or added at the end.
 
         Args:
-            to_be_current: Whether the cursor is to move there.
+            to_be_current: Whether to move the cursor to it.
         """
         if self.has(version.name):
             versions = tuple([version if v.name == version.name else v for v in self.versions])
@@ -234,7 +234,7 @@ class Manifest:
         return altered(self, versions=versions, current_version=version.name, date=version.date)
 
     def with_cursor(self, name: str) -> "Manifest":
-        """The manifest with the cursor on a version; the record's date follows."""
+        """The manifest with the cursor, and the record's date, on a version."""
         return altered(self, current_version=name, date=self.version(name).date)
 
 
@@ -244,7 +244,7 @@ def is_frozen(manifest: Manifest, name: str) -> bool:
 
 
 def next_version_number(manifest: Manifest) -> str:
-    """The highest version number and one, whatever the cursor says; ``"1"`` for none."""
+    """The highest version number plus one, wherever the cursor is; ``"1"`` if there is none."""
     numbers = [int(n) for n in manifest.version_names if n.isascii() and n.isdigit()]
     return str(max(numbers, default=0) + 1)
 
@@ -264,16 +264,16 @@ def base_of(manifest: Manifest, name: str) -> str | None:
 
 
 def source_datestamp(manifest: Manifest, name: str) -> str:
-    """The source's datestamp of the harvested version that one is or was made of; or ``""``.
+    """The source's datestamp of the harvested version that a version is based on, or ``""``.
 
-    When a version was made here is its origin's date.
+    The time at which a version was made here is its origin's date.
     """
     base = base_of(manifest, name)
     return manifest.version(base).date if base else ""
 
 
 def upstream_newer(manifest: Manifest) -> bool:
-    """Whether the cursor's version is curated and a newer harvested one than its base exists.
+    """Whether the cursor's version is curated and its base has a newer harvested version.
 
     A curated version with no harvested base (made here from nothing) is behind
     when a harvested version was added after it.
@@ -287,10 +287,10 @@ def upstream_newer(manifest: Manifest) -> bool:
 
 
 def located(manifest: Manifest, path: str) -> tuple[str, ...]:
-    """Where a path of the record lies on disk, most likely first.
+    """The possible places of a file of the record on disk, the most likely first.
 
-    More than one while renames of the last commit may not be carried out yet:
-    open the first that exists.
+    There are two while a rename of the last commit may be pending; open the first that
+    exists.
     """
     for source, target in manifest.pending.renames:
         if path == target:
@@ -304,14 +304,14 @@ def located(manifest: Manifest, path: str) -> tuple[str, ...]:
 
 
 def date_text(moment: datetime | str) -> str:
-    """A moment in the 2010 form: ISO 8601, UTC, without a zone (``2004-06-24T00:00:00``).
+    """A time in the 2010 form: ISO 8601, UTC, without a zone (``2004-06-24T00:00:00``).
 
     Args:
-        moment: A datetime (without a zone it is UTC) or its ISO 8601 text; a bare day
-            is its first second.
+        moment: A datetime (UTC if it has no zone) or its ISO 8601 text; a day without a
+            time means its first second.
 
     Raises:
-        ValueError: Text that is not a date.
+        ValueError: The text is not a date.
     """
     if isinstance(moment, str):
         moment = datetime.fromisoformat(moment)
@@ -321,20 +321,20 @@ def date_text(moment: datetime | str) -> str:
 
 
 def now_text() -> str:
-    """This moment in the 2010 form, always with microseconds."""
+    """The current time in the 2010 form, always with microseconds."""
     return datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
 def with_listing(manifest: Manifest, walk: Callable[[str], Iterable[str]]) -> Manifest:
-    """A manifest of 2010 with the paths of its files, as the disk tells them.
+    """A manifest of 2010 with the paths of its files, taken from the disk.
 
-    2010 listed top-level names only, and never names of one or two letters: what
-    lies in the directories, and such names, are taken from the disk. Digests stay
-    unknown until the record is written.
+    2010 listed top-level names only, and no names of one or two letters. Files in
+    directories, and such names, are taken from the disk. Digests stay unknown until the
+    record is written.
 
     Args:
-        manifest: As read; a version that has its paths is left as it is.
-        walk: Version name → the paths of all its files, tags left out.
+        manifest: As read; a version that has its paths is left unchanged.
+        walk: Version name → the paths of all its files, without tags.
     """
     versions = tuple(
         v if v.digests is not None else _listed(v, tuple(walk(v.name))) for v in manifest.versions

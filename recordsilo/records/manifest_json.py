@@ -1,6 +1,6 @@
-"""The bytes of a manifest: ``__manifest.json`` ↔ `Manifest` (docs/format.md, "The manifest"). Pure.
+"""Read and write ``__manifest.json`` (docs/format.md, "The manifest"). Pure.
 
-The keys of 2010 keep their names, order and meaning; those of this format stand beside them.
+The keys of 2010 keep their names, order and meaning; this format adds its own.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:
@@ -42,7 +42,7 @@ def _finite(text: str) -> float:
 
 
 _decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite).decode
-"""Numbers that cannot be written again are refused when they are read."""
+"""Refuses to read numbers that cannot be written back."""
 _CLONED = re.compile(r"Version .+ cloned from (?P<of>.+)")
 
 
@@ -66,23 +66,23 @@ def to_2010(manifest: Manifest) -> dict[str, Json]:
 def to_json(manifest: Manifest) -> bytes:
     """The manifest's bytes: one JSON object, one line for each key, UTF-8.
 
-    The last line is ``checksum``, the SHA-256 of all bytes before that line: by it an
-    audit tells a flipped bit; readers go without it.
+    The last line is ``checksum``, the SHA-256 of all bytes before that line. An audit
+    detects damage by it; other readers do not need it.
     """
     lines = _lines(manifest, [_text(version.name) for version in manifest.versions])
-    # Half a surrogate pair, which UTF-8 cannot hold, is written as JSON's own escape for it.
+    # A lone surrogate cannot be encoded as UTF-8, so it is written as a JSON escape.
     body = ("{\n" + ",\n".join(lines) + ",\n").encode("utf-8", "backslashreplace")
     return body + f'"checksum": "{hashlib.sha256(body).hexdigest()}"\n}}\n'.encode()
 
 
 def _lines(manifest: Manifest, names: list[str]) -> list[str]:
-    """The manifest's keys, each with its value as JSON.
+    """The manifest's keys with their values as JSON, one line each.
 
-    Put together by hand where the shape is known: a general encoder, called for each
-    key, takes four times as long.
+    Values of a known shape are formatted here, because calling a general encoder for
+    each key takes four times as long.
 
     Args:
-        names: Of the versions, as JSON.
+        names: The names of the versions, as JSON.
     """
     versions = manifest.versions
     lines = [
@@ -115,16 +115,16 @@ def _list(values: Iterable[str]) -> str:
 
 
 def _object(names: Iterable[str], values: Iterable[str]) -> str:
-    """An object of names and values that are JSON themselves."""
+    """A JSON object from names and values that are already JSON."""
     return f"{{{', '.join(map(': '.join, zip(names, values, strict=True)))}}}"
 
 
 def from_json(content: bytes, path: str) -> Manifest:
-    """Read a manifest of this format, of 2010, or of a later format as far as it is the same.
+    """Read a manifest of this format, of 2010, or of a later, compatible format.
 
     Args:
         content: The file's bytes.
-        path: Where it lies, for the error's text.
+        path: The file's path, for error messages.
 
     Raises:
         ManifestUnreadable: Not JSON, not an object, or a key of the wrong shape.
@@ -144,17 +144,17 @@ def from_json(content: bytes, path: str) -> Manifest:
 def _members(content: bytes) -> Json:
     try:
         return _decode(content.decode())
-    except ValueError:  # with a byte order mark, say, or in UTF-16; 2010 took any
+    except ValueError:  # for example a byte order mark, or UTF-16; 2010 accepted both
         return json.loads(content, parse_constant=_no_constant, parse_float=_finite)
 
 
 def is_as_written(content: bytes) -> bool:
-    """Whether a manifest is what its own checksum says; where it has none, names each key once.
+    """Whether a manifest matches its checksum or, without one, has no key twice.
 
-    2010 wrote none, and who changes a manifest by hand takes it out.
+    Manifests of 2010 have no checksum, nor do those edited by hand.
 
     Args:
-        content: Of a manifest that can be read.
+        content: The bytes of a readable manifest.
     """
     body, _, rest = content.rpartition(b'"checksum": "')
     if rest == hashlib.sha256(body).hexdigest().encode() + b'"\n}\n':
@@ -163,11 +163,11 @@ def is_as_written(content: bytes) -> bool:
         members = json.loads(content, object_pairs_hook=_each_once)
     except _TwiceError:
         return False
-    return "checksum" not in members  # in ``metadata``, say, it is another's
+    return "checksum" not in members  # one inside ``metadata`` is not the manifest's own
 
 
 class _TwiceError(ValueError):
-    """An object names a key twice: whatever is written would leave one of its values out."""
+    """An object has a key twice; writing it again would lose one of the values."""
 
 
 def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -205,7 +205,7 @@ def _origin_to_json(origin: Origin) -> str:
 
 
 class _Reader:
-    """Turns the members of a manifest into values, and names the member that is wrong."""
+    """Turns the members of a manifest into values, and names a malformed member."""
 
     def __init__(self, members: dict[str, Json], path: str) -> None:
         self.members, self.path = members, path
@@ -289,7 +289,7 @@ class _Reader:
         )
 
     def _origin_of_2010(self, log: tuple[str, ...]) -> Origin:
-        """2010 kept no origins: the log tells a clone, ``metadata`` a harvest."""
+        """2010 stored no origins: the log shows a clone, ``metadata`` a harvest."""
         for line in log:
             if match := _CLONED.match(line):
                 return Origin("clone", of=match["of"])

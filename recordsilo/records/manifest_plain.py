@@ -1,8 +1,8 @@
-"""Manifests of the very shape that this release writes, read in half the time. Pure.
+"""A fast reader for manifests of exactly the form that this release writes. Pure.
 
-Nearly all are. Whatever differs in any point is left to the reader in `manifest_json`,
-which takes what is sound in the manifests of 2010 and of later formats, and names
-the key that is not; where this one gives a manifest, that one gives the same.
+Nearly all are. All others are left to the reader in `manifest_json`, which also reads
+manifests of 2010 and of later formats, and names a malformed key. Where this reader
+returns a manifest, that one returns the same.
 """
 
 import re
@@ -28,15 +28,15 @@ _by_version = itemgetter(
 )
 _NO_FILE = frozenset({"", ".", ".."})
 _LONGEST = 255
-"""Bytes of a name that the file systems of Linux and macOS take."""
+"""The longest file name that the file systems of Linux and macOS accept, in bytes."""
 HIGHEST = (1 << 63) - 1
-"""Of a count: what SQLite, and the tools of others, take as a number."""
+"""The largest count: what SQLite and other tools can store as an integer."""
 DEEPEST = 64
-"""How deep the JSON of a record's metadata nests."""
+"""How deeply the JSON of a record's metadata may be nested."""
 
 
 class _Doubt(Exception):
-    """Something is not as it is written here."""
+    """The manifest differs from the form written here."""
 
 
 def plain_manifest(members: dict[str, Json]) -> Manifest | None:
@@ -50,14 +50,14 @@ def plain_manifest(members: dict[str, Json]) -> Manifest | None:
 
 
 def is_version_name(name: str) -> bool:
-    """Whether a version may have the name: its directory is in the record's, and can be made."""
+    """Whether a version can have the name: its directory is inside the record's and possible."""
     if not name or "/" in name or "\0" in name:
         return False
     return (name.isascii() and len(name) <= _LONGEST - 2) or _fits(f"__{name}", "strict")
 
 
 def is_file_path(path: str) -> bool:
-    """Whether a path stays within its version's directory, and can be a file's."""
+    """Whether a path stays within its version's directory, and a file can have it."""
     if "\0" in path:
         return False
     is_short = len(path) <= _LONGEST and path.isascii()
@@ -70,7 +70,7 @@ def is_file_path(path: str) -> bool:
 
 
 def _fits(name: str, errors: str) -> bool:
-    """Whether a file system takes the name; bytes that are no text are as PEP 383 has them."""
+    """Whether a file system accepts the name; undecodable bytes are encoded by PEP 383."""
     try:
         return len(name.encode("utf-8", errors)) <= _LONGEST
     except UnicodeEncodeError:
@@ -93,7 +93,7 @@ def is_deep(value: Json) -> bool:
 
 
 def unknown(members: dict[str, Json]) -> dict[str, Json]:
-    """The members that this format has no meaning for."""
+    """The members that this format does not define."""
     if members.keys() <= KNOWN_KEYS:
         return {}
     return {key: value for key, value in members.items() if key not in KNOWN_KEYS}
@@ -123,7 +123,7 @@ def _manifest(members: dict[str, Json]) -> Manifest:
 
 
 def _version(name: str, members: Sequence[Json], state: Json) -> Version:
-    """A version from what the members in the order of `_by_version` say of it."""
+    """A version from its values in the members, in the order of `_by_version`."""
     date, files, subdir, metadata_files, log, digests, origin = members
     tops = _texts(files)
     if not (all(map(is_file_path, tops)) and all(map(is_file_path, _object(digests)))):
@@ -146,7 +146,7 @@ def _origin(members: dict[str, Json]) -> Origin:
     if kind not in KINDS:
         raise _Doubt
     prefixes = _object(members.get("prefixes", {}))
-    "".join(prefixes.values())  # a TypeError, where one of them is no text
+    "".join(prefixes.values())  # raises TypeError if one is not text
     return Origin(
         kind,
         None if of is None else _text(of),
@@ -175,7 +175,7 @@ def _text(value: Json) -> str:
 def _texts(value: Json) -> tuple[str, ...]:
     if type(value) is not list:
         raise _Doubt
-    "".join(value)  # a TypeError, where one of them is no text
+    "".join(value)  # raises TypeError if one is not text
     return tuple(value)
 
 

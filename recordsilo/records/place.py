@@ -1,4 +1,4 @@
-"""Where a record lies on disk, and how it is read there; takes no lock and changes nothing."""
+"""Find and read a record on disk, without locks and without changing anything."""
 
 import contextlib
 import errno
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _NOT_AS_WRITTEN = (
-    "its checksum differs, or it names a key twice: it is not what was written, so the record "
-    "can be read but not changed until `silo repair` or a backup restores it"
+    "its checksum differs, or it has a key twice: it was changed after it was written. The "
+    "record can be read but not changed until `silo repair` or a backup restores it"
 )
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _DAMAGE = {
     errno.EACCES, errno.EBADMSG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EPERM,
     errno.EUCLEAN,
 }  # fmt: skip
-"""What opening or reading a file says when it is the file's fault, and not that of this process."""
+"""Errors of opening or reading that concern the file, not this process."""
 
 
 class RecordPlace:
-    """Where a record lies, and how its files are read there."""
+    """A record's place on disk; reads its manifest and files."""
 
     __slots__ = ("dirpath", "identifier", "root")
 
@@ -56,15 +56,15 @@ class RecordPlace:
         return os.path.exists(f"{self.dirpath}/{MANIFEST_NAME}")
 
     def read_manifest(self, *, to_change: bool = False) -> Manifest | None:
-        """The record's manifest; None where there is no such record.
+        """The record's manifest; None if there is no such record.
 
         Args:
-            to_change: Whether another is to take its place, which would hide that it is
-                not what was written; to read, it is as good as it can be had.
+            to_change: Whether the manifest will be replaced. Then a wrong checksum is an
+                error, because replacing the manifest would hide the damage.
 
         Raises:
-            ManifestUnreadable: It is damaged, is another record's, or is missing
-                beside versions; or its checksum differs, and it is to be changed.
+            ManifestUnreadable: It is damaged, belongs to another record, or is missing
+                although there are versions; or its checksum differs, with ``to_change``.
         """
         path = f"{self.dirpath}/{MANIFEST_NAME}"
         for _ in range(100):
@@ -76,7 +76,7 @@ class RecordPlace:
             raise ManifestUnreadable(path, "it is a link that leads nowhere")
         manifest = from_json(content, path)
         if manifest.item_id != self.identifier:
-            raise ManifestUnreadable(path, f"it is that of {manifest.item_id!r}")
+            raise ManifestUnreadable(path, f"it is the manifest of {manifest.item_id!r}")
         if to_change and manifest.format <= FORMAT and not is_as_written(content):
             raise ManifestUnreadable(path, _NOT_AS_WRITTEN)
         if manifest.format == 0 and any(version.digests is None for version in manifest.versions):
@@ -95,11 +95,11 @@ class RecordPlace:
             raise ManifestUnreadable(path, error.strerror or str(error)) from error
 
     def _was_created_meanwhile(self, path: str) -> bool:
-        """Versions without a manifest are damage, unless a writer was or is at work there."""
-        if not os.access(self.dirpath, os.F_OK):  # so it is for nearly every record that is new
+        """Versions without a manifest are damage, unless a writer is creating the record."""
+        if not os.access(self.dirpath, os.F_OK):  # the usual case for a new record
             return False
         versions = ""
-        for _ in range(3):  # a listing is no snapshot: what was seen once may be a rename half seen
+        for _ in range(3):  # a listing is not atomic and may miss a rename
             try:
                 names = os.listdir(self.dirpath)
             except (FileNotFoundError, NotADirectoryError):
@@ -110,10 +110,10 @@ class RecordPlace:
             versions = ", ".join(sorted(own - {STAGED_MANIFEST, DELETED_MANIFEST}))
             if not versions or DELETED_MANIFEST in names or self._is_being_created(names):
                 return False
-        raise ManifestUnreadable(path, f"it is missing, though {versions} is there")
+        raise ManifestUnreadable(path, f"it is missing, although {versions} exists")
 
     def _is_being_created(self, names: list[str]) -> bool:
-        """Whether the staged manifest is the record's first, or torn, as power cuts leave those."""
+        """Whether the staged manifest is the record's first, or incomplete after a power cut."""
         if STAGED_MANIFEST not in names:
             return False
         try:
@@ -123,17 +123,17 @@ class RecordPlace:
         return staged is not None and staged.revision <= 1
 
     def read_staged(self) -> Manifest | None:
-        """The manifest of a change under way, or of one that broke off, or None.
+        """The manifest of a change that is running or was interrupted, or None.
 
         Raises:
-            ManifestUnreadable: It was not written whole.
+            ManifestUnreadable: It was not written completely.
         """
         path = f"{self.dirpath}/{STAGED_MANIFEST}"
         content = self._read_whole(path)
         return None if content is None else from_json(content, path)
 
     def walk(self, version: str) -> Iterator[str]:
-        """Paths of the files in a version's directory, tags and staged names left out."""
+        """Paths of the files in a version's directory, without tags and staged names."""
         base = f"{self.dirpath}/{version_dirname(version)}"
         stack = [""]
         while stack:
@@ -150,14 +150,14 @@ class RecordPlace:
         """Open a file of a version for reading.
 
         Args:
-            manifest: Of the record.
-            version: Its name.
-            path: Of the file within the version.
+            manifest: The record's manifest.
+            version: The version's name.
+            path: The file's path within the version.
 
         Raises:
-            FileNotInVersion: Not listed, or gone from the disk.
-            DanglingLink: A symbolic link that leads nowhere within the Silo.
-            FileUnreadable: The disk refuses to open it; or, later, to give its bytes.
+            FileNotInVersion: The file is not listed, or missing on disk.
+            DanglingLink: It is a symbolic link without a target inside the Silo.
+            FileUnreadable: The file cannot be opened or, later, read.
         """
         listed = manifest.version(version)
         if path not in (listed.digests or ()):
@@ -181,18 +181,18 @@ class RecordPlace:
         )
 
     def _unreadable(self, version: str, path: str, error: OSError) -> Exception:
-        """A refusal to open or read a file, as the error of the store that it is, if it is one."""
+        """Translate an error of opening or reading a file into one of the store, if possible."""
         if error.errno not in _DAMAGE:
             return error
         return FileUnreadable(self.identifier, version, path, error)
 
     def content(self, manifest: Manifest, version: str, path: str) -> bytes:
-        """A file of a version, whole: what `open` would find, and raising what it raises.
+        """The content of a file of a version; raises the errors of `open`.
 
         Args:
-            manifest: Of the record.
-            version: Its name.
-            path: Of the file within the version.
+            manifest: The record's manifest.
+            version: The version's name.
+            path: The file's path within the version.
         """
         listed = manifest.version(version).digests or ()
         if path in listed and "/" not in path and not manifest.pending:  # nearly all: fewer calls
@@ -216,7 +216,7 @@ class RecordPlace:
         return io.BufferedReader(_File(self._real_path(place, version, path), as_ours))
 
     def _real_path(self, place: str, version: str, path: str) -> str:
-        """Where links lead: 2010 made delta clones of them; only within the Silo."""
+        """The path with links resolved, which 2010 used for delta clones; only inside the Silo."""
         real = os.path.realpath(place)
         inside = os.path.realpath(self.root) + "/"
         if os.path.lexists(place) and not (real.startswith(inside) and os.path.isfile(real)):
@@ -225,12 +225,12 @@ class RecordPlace:
         return real
 
     def path_on_disk(self, manifest: Manifest, version: str, path: str = "") -> str:
-        """Where a version, or a file in it, lies now: the absolute path.
+        """The current absolute path of a version, or of a file in it.
 
         Args:
-            manifest: Of the record.
-            version: Its name.
-            path: Of a file or directory in it; by default the version's directory.
+            manifest: The record's manifest.
+            version: The version's name.
+            path: A file or directory in it; by default the version's directory.
         """
         relative = version_dirname(version) + ("/" + path if path else "")
         places = [f"{self.dirpath}/{place}" for place in located(manifest, relative)]
@@ -242,7 +242,7 @@ _Opener = Callable[[str, int], int]
 
 
 class _File(io.FileIO):
-    """A file of a version, open: what the disk refuses to give is an error of the store."""
+    """An open file of a version; read errors are raised as errors of the store."""
 
     def __init__(self, path: str, as_ours: _AsOurs, opener: _Opener | None = None) -> None:
         super().__init__(path, "rb", opener=opener)
@@ -256,7 +256,7 @@ class _File(io.FileIO):
             raise self._told(error) from error
 
     def readall(self) -> bytes:
-        """Read what is left."""
+        """Read the rest of the file."""
         try:
             return super().readall()
         except OSError as error:
@@ -268,7 +268,7 @@ def _without_following(path: str, flags: int) -> int:
 
 
 def _content_of(path: str, flags: int = 0) -> bytes:
-    """A file's content, with fewer calls than a file object makes to say the same."""
+    """A file's content, read with fewer system calls than a file object needs."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
     try:
         content = os.read(fd, io.DEFAULT_BUFFER_SIZE)

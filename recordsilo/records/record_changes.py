@@ -22,7 +22,7 @@ FIRST_LOG = "Created new data package"
 
 
 class RecordKeeper(Protocol):
-    """What a handle needs of the Silo that its record is in."""
+    """What a handle needs from its record's Silo."""
 
     agent: str
 
@@ -45,7 +45,7 @@ class RecordKeeper(Protocol):
 
 
 class NoteKeywords(TypedDict, total=False):
-    """The keywords that every method which changes a record takes."""
+    """The keyword arguments of every method that changes a record."""
 
     agent: str
     message: str
@@ -57,7 +57,7 @@ class Note:
     """Who makes a change and why, and the revision that the record must be at.
 
     Attributes:
-        default_agent: The Silo's; stands in origins, and in signed log lines, if
+        default_agent: The Silo's agent, written in origins and in signed log lines if
             ``agent`` is empty.
     """
 
@@ -78,7 +78,7 @@ class Note:
         return f"{text} [{now_text()} {self.agent or self.default_agent}{why}]"
 
     def origin(self, kind: str, of: str | None = None) -> Origin:
-        """The origin of a version made now: ``local``, or a ``clone`` of another."""
+        """The origin of a version created now: ``local``, or a ``clone`` of another."""
         agent = self.agent or self.default_agent
         return new_origin(kind, of=of, agent=agent, message=self.message)
 
@@ -109,10 +109,10 @@ class QueuedFile(NamedTuple):
 
 
 class RecordChanges:
-    """The changes of one handle: those not stored yet, and how they are stored.
+    """The unstored changes of one handle; stores them.
 
     Attributes:
-        seen: The manifest when the handle was made, last wrote or was reverted.
+        seen: The manifest when the handle was created, last wrote or was reverted.
         cursor: The version the cursor was moved to since then, or None.
         queued: Files put since then with ``sync=False``.
     """
@@ -132,7 +132,7 @@ class RecordChanges:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The record's metadata, to be changed; always the same dict."""
+        """The record's metadata, which the caller may change; always the same dict."""
         if self._metadata is None:
             self._metadata = _copied(self.seen.metadata)
         return self._metadata
@@ -154,18 +154,18 @@ class RecordChanges:
         return shown
 
     def commit(self, act: Callable[[RecordEdit], T], if_revision: int | None) -> T:
-        """Apply what is not stored yet, then ``act``, to the record as it is now.
+        """Apply the unstored changes, then ``act``, to the record as it is now.
 
         Raises:
             RecordGone: The record was deleted meanwhile.
-            MetadataConflict: A key of metadata was changed here, and meanwhile by
-                another process, to another value; nothing is stored.
+            MetadataConflict: Another process has meanwhile set the same key of metadata to
+                a different value; nothing is stored.
             RevisionConflict: See `Silo.editing`.
         """
         with self._silo.editing(self._place.identifier, if_revision=if_revision) as edit:
             self._begin(edit)
             for file in self.queued:
-                # The edit gets a second name of the file: if it fails, the queue is as it was.
+                # The edit gets a second link to the file, so a failure leaves the queue intact.
                 again = self._silo.staging.new_path()
                 atomic_file.duplicate(file.staged.path, again)
                 staged = Staged(again, file.staged.digest)
@@ -177,7 +177,7 @@ class RecordChanges:
         return result
 
     def revert(self) -> None:
-        """Read the record again; changes not stored are lost.
+        """Read the record again, discarding changes that are not stored.
 
         Raises:
             RecordGone: It was deleted meanwhile.
@@ -211,11 +211,11 @@ class RecordChanges:
             edit.move_cursor(self.cursor)
 
     def _merged_metadata(self, theirs: Mapping[str, Any]) -> dict[str, Any]:
-        """The keys changed here, merged by key with what is stored now (three ways)."""
+        """A three-way merge, by key, of the metadata changed here with what is stored now."""
         if self._metadata is None:
             return {}
         changed = {}
-        own = json.loads(json.dumps(self._metadata, allow_nan=False))  # as JSON will keep it
+        own = json.loads(json.dumps(self._metadata, allow_nan=False))  # as JSON stores it
         for key in dict.fromkeys([*self.seen.metadata, *own]):
             ours, base, now = (part.get(key, _ABSENT) for part in (own, self.seen.metadata, theirs))
             if _same(ours, base) or _same(ours, now):
@@ -228,14 +228,14 @@ class RecordChanges:
 
 
 def _copied(value: Any) -> Any:
-    """A copy of a JSON value that shares nothing which can be changed."""
+    """A deep copy of a JSON value."""
     if isinstance(value, Mapping):
         return {key: _copied(member) for key, member in value.items()}
     return [_copied(member) for member in value] if isinstance(value, list) else value
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON; 1, 1.0 and true are not."""
+    """Whether two values are the same JSON; 1, 1.0 and true all differ."""
     if one is _ABSENT or other is _ABSENT:
         return one is other
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -1,4 +1,4 @@
-"""The files of a record's versions, as one state of its manifest lists them."""
+"""Read the files that a manifest lists."""
 
 import os
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class FileInfo:
 
     Attributes:
         size: In bytes, as on disk now.
-        sha256: As recorded when it was put; None if it was not recorded, as in 2010.
-        is_metadata: Whether it was put as metadata.
+        sha256: As recorded when the file was put; None if it was not recorded, as in 2010.
+        is_metadata: Whether the file was put as metadata.
     """
 
     path: str
@@ -37,7 +37,7 @@ class RecordView:
         self.place, self.manifest = place, manifest
 
     def open(self, version: str, path: str) -> BinaryIO:
-        """Open a file for reading, also if another process has moved it since.
+        """Open a file for reading, even if another process has moved it since.
 
         Raises:
             FileNotInVersion: The version has no such file, or it is missing on disk.
@@ -86,7 +86,7 @@ class RecordView:
         return list(dict.fromkeys(path.split("/")[0] for path in inside))
 
     def differences(self, before: str, after: str) -> Differences:
-        """Compare the files of two versions; a file that both share is read once."""
+        """Compare the files of two versions; a shared file is read once."""
         seen: dict[tuple[int, int], Digest] = {}
         old, new = (
             {path: self._digest(name, path, seen) for path in self.manifest.version(name).paths}

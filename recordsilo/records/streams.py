@@ -1,4 +1,4 @@
-"""Streams into the store: what may be put, the staged copy behind a writeable stream."""
+"""Streams into the store: accepted sources, and the staged copy behind a writeable stream."""
 
 import contextlib
 import io
@@ -50,15 +50,15 @@ class WriteableStream(io.BufferedRandom):
 def chunks(
     filename: str, source: Source, watch: Callable[[bytes], object] | None
 ) -> Iterator[bytes]:
-    """A source's content in chunks of bytes; what it raises becomes `SourceFailed`.
+    """A source's content in chunks of bytes; its exceptions become `SourceFailed`.
 
     Args:
-        filename: For the message.
+        filename: For the error message.
         source: Text is encoded as UTF-8; an open file is read from its start if it can seek.
         watch: Called with each chunk.
 
     Raises:
-        SourceFailed: The source raised something else than `KeyboardInterrupt`.
+        SourceFailed: The source raised anything other than `KeyboardInterrupt`.
     """
     try:
         for chunk in _raw_chunks(source):
@@ -83,16 +83,16 @@ def _raw_chunks(source: Source) -> Iterator[str | bytes]:
             source.seek(0)
     while (chunk := source.read(atomic_file.CHUNK)) is None or chunk:
         if not isinstance(chunk, str | bytes | bytearray | memoryview):
-            raise TypeError(f"read() gave {type(chunk).__name__}")
+            raise TypeError(f"read() returned {type(chunk).__name__}")
         yield chunk if isinstance(chunk, str) else bytes(chunk)
 
 
 def plain_files(directory: str) -> list[str]:
-    """Paths of the files below a directory, each one that a version may hold.
+    """Paths of the files below a directory, if a version can hold them all.
 
     Raises:
-        PathNameError: A name that no file of a version can have.
-        SourceFailed: A link or a special file.
+        PathNameError: A file has a name that is invalid in a version.
+        SourceFailed: There is a link or a special file.
     """
     found = []
     stack = [""]

@@ -247,7 +247,7 @@ def test_missing_manifest_beside_versions_is_an_error(silo: Silo, record: Harves
         lambda: "a" in silo,
         lambda: record.put_stream("g", "y"),
     ):
-        with pytest.raises(ManifestUnreadable, match="missing, though __1 is there"):
+        with pytest.raises(ManifestUnreadable, match="missing, although __1 exists"):
             act()
     assert os.listdir(f"{record.path_to_item()}/__1") == ["f"]
 
