@@ -1,14 +1,14 @@
 """The only writer of files: stage, flush, rename; one barrier for a batch.
 
-Every call that changes the disk goes through here, so that what a crash or a full
-disk can leave behind is decided, and tested, in one place (docs/format.md, "How a
-change is written").
+Every change of the disk goes through this module, so that one place decides, and is
+tested for, what a crash or a full disk can leave behind (docs/format.md, "How a change
+is written").
 
-Two grades of durability, one interface:
+There are two ways to flush, with one interface:
 
-* `StrictBarrier` flushes each file when it is written and each directory at `flush`.
+* `StrictBarrier` flushes each file when it is written, and each directory at `flush`.
 * `GroupBarrier` flushes nothing until `flush`, which flushes the whole file system
-  once (Linux ``syncfs``); elsewhere it falls back to what `StrictBarrier` does.
+  once (Linux ``syncfs``); other systems use `StrictBarrier` instead.
 """
 
 import contextlib
@@ -54,24 +54,24 @@ def flush_directory(path: str) -> None:
 
 
 class Barrier(Protocol):
-    """Collects what has to be on the medium before the next step; `flush` sees to it."""
+    """Collects what must be on the medium before the next step; `flush` writes it there."""
 
     def file_written(self, fd: int) -> None:
         """A file's content is complete; its descriptor is still open."""
 
     def directory_changed(self, path: str) -> None:
-        """An entry was made, renamed or removed in a directory."""
+        """An entry of a directory was created, renamed or removed."""
 
     def flush(self) -> None:
-        """Return once everything that was named is on the medium.
+        """Return once everything reported so far is on the medium.
 
         Raises:
-            OSError: The medium refused; nothing may be taken for stored.
+            OSError: Flushing failed; nothing counts as stored.
         """
 
 
 class StrictBarrier:
-    """Each file flushed when written, each directory once at `flush`."""
+    """Flushes each file when it is written, and each directory once at `flush`."""
 
     def __init__(self) -> None:
         self._directories: dict[str, None] = {}
@@ -98,7 +98,7 @@ class StrictBarrier:
 
 
 class GroupBarrier:
-    """One ``syncfs`` of the file system that holds a directory, at `flush`."""
+    """Flushes a directory's whole file system at `flush`, with one ``syncfs``."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -110,7 +110,7 @@ class GroupBarrier:
         """See `Barrier`."""
 
     def flush(self) -> None:
-        """See `Barrier`. Linux reports write errors of the file system here since 5.8.
+        """See `Barrier`. Linux reports write errors of the file system since 5.8.
 
         Raises:
             OSError: The file system could not be flushed.
@@ -129,23 +129,23 @@ HAS_SYNCFS = sys.platform == "linux" and hasattr(_LIBC, "syncfs")
 
 
 def group_barrier(path: str) -> Barrier:
-    """The barrier for a batch on the file system of ``path``, as good as the platform has it."""
+    """The best barrier that the platform has for a batch on the file system of ``path``."""
     return GroupBarrier(path) if HAS_SYNCFS else StrictBarrier()
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A file written whole, in a staging directory, on its way into a record."""
+    """A complete file in a staging directory, to be moved into a record."""
 
     path: str
     digest: Digest
 
 
 class Staging:
-    """A process's own directory for what is not yet, or no longer, part of the Silo.
+    """A process's own directory for files that are not yet, or no longer, part of the Silo.
 
-    Locked by ``flock`` while the process lives; without that lock, what is in it was
-    left by a killed process, and is removed. Threads may share it.
+    The directory is locked by ``flock`` while the process lives. One without the lock was
+    left by a killed process and is removed. Threads may share a `Staging`.
     """
 
     def __init__(self, directory: str) -> None:
@@ -155,26 +155,26 @@ class Staging:
         self._finalizer = weakref.finalize(self, _let_go, self._held)
 
     def directory(self) -> str:
-        """The directory, made on first use (again in a forked child, or when it was deleted)."""
+        """The directory, created on first use, and again in a forked child or when deleted."""
         held = self._held[-1] if self._held else None
         if held is None or held.pid != os.getpid() or not os.path.isdir(held.path):
             held = self._open()
-            # Two threads may come here at once: each keeps what it opened, both are held.
+            # Two threads may get here at once; each keeps its own directory and lock.
             self._held.append(held)
         return held.path
 
     def new_path(self) -> str:
-        """A path in the directory that nothing has yet."""
+        """An unused path in the directory."""
         return f"{self.directory()}/{next(self._counter)}"
 
     def new_directory(self) -> str:
-        """A new, empty directory within."""
+        """A new, empty directory in it."""
         path = self.new_path()
         os.mkdir(path)
         return path
 
     def discard(self, path: str) -> None:
-        """Move what is at a path out of sight, then remove it; gone already is no error."""
+        """Move the file or tree at a path into the directory, then remove it, if it exists."""
         trash = self.new_path()
         try:
             os.rename(path, trash)
@@ -183,7 +183,7 @@ class Staging:
         remove_tree(trash)
 
     def close(self) -> None:
-        """Remove the directory; a later use makes another."""
+        """Remove the directory; a later use creates another."""
         _let_go(self._held)
 
     def _open(self) -> "_Held":
@@ -193,11 +193,11 @@ class Staging:
             path = f"{self._root}/{os.getpid()}-{secrets.token_hex(4)}"
             os.mkdir(path, 0o700)
             fd = _try_lock(path)
-            if fd is not None:  # a sweep of another process may have come first
+            if fd is not None:  # another process may have swept it already
                 return _Held(path, fd, os.getpid())
 
     def _sweep(self) -> None:
-        """Remove the directories of processes that are gone, as far as this user may."""
+        """Remove the directories of processes that have ended, if this user may."""
         with contextlib.suppress(OSError), os.scandir(self._root) as entries:
             for entry in entries:
                 fd = _try_lock(entry.path)
@@ -211,7 +211,7 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A staging directory, the descriptor whose lock holds it, and the process that made it."""
+    """A staging directory, its lock's descriptor, and the process that created it."""
 
     path: str
     fd: int
@@ -219,7 +219,7 @@ class _Held:
 
 
 def _let_go(held: list[_Held]) -> None:
-    """Close and remove staging directories; what another process made is only let go."""
+    """Close and remove staging directories; those of another process are only closed."""
     while held:
         one = held.pop()
         os.close(one.fd)
@@ -229,7 +229,7 @@ def _let_go(held: list[_Held]) -> None:
 
 
 def _try_lock(path: str) -> int | None:
-    """A descriptor that holds the lock of a directory; None if another process, or user, has it."""
+    """A descriptor that holds a directory's lock; None if another process or user holds it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
@@ -253,7 +253,7 @@ def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
     Args:
         path: Must not exist.
         chunks: The content, in order.
-        barrier: Makes it durable, at once or when flushed.
+        barrier: Makes the file durable, at once or when flushed.
 
     Returns:
         The digest of what was written.
@@ -271,12 +271,12 @@ def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
 
 
 def write_over(path: str, content: bytes, barrier: Barrier) -> None:
-    """Write a file of the store's own that has no reader yet (a manifest before its rename).
+    """Write one of the store's own files before it has readers (a manifest before its rename).
 
     Args:
         path: Created if it does not exist.
-        content: All of it.
-        barrier: Makes it durable, at once or when flushed.
+        content: The whole content.
+        barrier: Makes the file durable, at once or when flushed.
     """
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
@@ -287,13 +287,13 @@ def write_over(path: str, content: bytes, barrier: Barrier) -> None:
 
 
 def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: Barrier) -> None:
-    """Make a directory that does not exist yet, with these files; on failure some may be there.
+    """Create a directory with these files; after an error, some of them may exist.
 
     It has no reader before a manifest lists it.
 
     Args:
         directory: Its parent exists.
-        files: Path within it, and content.
+        files: (path within the directory, content) of each file.
     """
     os.mkdir(directory)
     barrier.directory_changed(directory)
@@ -305,7 +305,7 @@ def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: B
 
 
 def replace_file(path: str, content: bytes) -> None:
-    """Write a file whole or not at all, strictly durable: stage beside it, flush, rename, flush."""
+    """Replace a file atomically and durably: stage beside it, flush, rename, flush."""
     staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
     barrier = StrictBarrier()
     write_new(staged, (content,), barrier)
@@ -318,7 +318,7 @@ def replace_file(path: str, content: bytes) -> None:
 
 
 def append_line(path: str, line: bytes) -> None:
-    """Append a line to a file, strictly durable; a torn last line of a crash is cut off first."""
+    """Append a line to a file durably, after removing an incomplete last line left by a crash."""
     parent = os.path.dirname(path)
     make_parents(path)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -337,7 +337,7 @@ def append_line(path: str, line: bytes) -> None:
 
 
 def open_lock_file(path: str) -> int:
-    """A descriptor of an empty file to lock, made with its directory where need be."""
+    """A descriptor of an empty lock file, which is created with its directory if necessary."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o666)
@@ -347,19 +347,19 @@ def open_lock_file(path: str) -> int:
 
 
 def make_parents(path: str) -> None:
-    """Make the directories above a path, as far as they are missing; flushes nothing."""
+    """Create the missing directories above a path; flushes nothing."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
 
 
 def make_directory(path: str) -> None:
-    """Make a directory, strictly durable; its parent exists; being there already is no error."""
+    """Create a directory durably, unless it exists; its parent must exist."""
     with contextlib.suppress(FileExistsError):
         os.mkdir(path)
     flush_directory(os.path.dirname(path))
 
 
 def move_staged(source: str, target: str) -> None:
-    """Rename from one place in a staging directory to another, making directories there."""
+    """Rename a path within a staging directory, creating the directories above the new one."""
     make_parents(target)
     os.rename(source, target)
 
@@ -381,7 +381,7 @@ def _write(fd: int, content: bytes) -> None:
 
 
 def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:
-    """Copy an open file to a path that does not exist yet, as a reflink where there is one.
+    """Copy an open file to a path that does not exist yet, as a reflink if possible.
 
     Args:
         source: An open file, at its start.
@@ -404,7 +404,7 @@ def copy_new(source: BinaryIO, path: str, barrier: Barrier) -> Digest:
 
 
 def reflink(source_fd: int, target_fd: int) -> bool:
-    """Share a file's blocks with an empty one, where the file system can."""
+    """Share a file's blocks with an empty file; False if the file system cannot."""
     if sys.platform != "linux":
         return False
     try:
@@ -417,14 +417,14 @@ def reflink(source_fd: int, target_fd: int) -> bool:
 
 
 def duplicate(source: str, path: str) -> None:
-    """Give a staged file, flushed before, a second name: a hard link, or a copy where none is."""
+    """Give a flushed, staged file a second name by a hard link, or copy it if that fails."""
     if not link_new(source, path):
         with open(source, "rb") as file:
             copy_new(file, path, StrictBarrier())
 
 
 def link_new(source: str, path: str) -> bool:
-    """Hard-link a file to a path; False where the file system has or allows none."""
+    """Hard-link a file to a path; False if the file system cannot or may not."""
     try:
         os.link(source, path, follow_symlinks=False)
     except OSError as error:
@@ -435,10 +435,10 @@ def link_new(source: str, path: str) -> bool:
 
 
 def make_directories(path: str, below: str, barrier: Barrier) -> bool:
-    """Make a directory and its parents under ``below``, which exists.
+    """Create a directory and its parents under ``below``, which exists.
 
-    Another process may remove an empty parent at the same time (deleting a
-    record prunes): then it is made again.
+    If another process removes an empty parent at the same time, by deleting a record, the
+    parent is created again.
 
     Args:
         path: The directory.
@@ -449,7 +449,7 @@ def make_directories(path: str, below: str, barrier: Barrier) -> bool:
         Whether the directory was created, and so is empty; False if it existed.
 
     Raises:
-        OSError: The disk refused, or its parents were removed again and again.
+        OSError: A directory cannot be created, or its parents are repeatedly removed.
     """
     for _ in range(100):
         try:
@@ -457,7 +457,7 @@ def make_directories(path: str, below: str, barrier: Barrier) -> bool:
         except FileNotFoundError:
             if not os.path.isdir(below):
                 raise
-    raise OSError(errno.ENOENT, "its parents are removed again and again", path)
+    raise OSError(errno.ENOENT, "its parents are repeatedly removed", path)
 
 
 def _make_directories(path: str, below: str, barrier: Barrier) -> bool:
@@ -495,16 +495,16 @@ def move(source: str, target: str, barrier: Barrier) -> None:
 
 
 def unlink(path: str, barrier: Barrier) -> None:
-    """Remove a file; gone already is no error."""
+    """Remove a file, if it exists."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
         barrier.directory_changed(os.path.dirname(path))
 
 
 def protect(path: str) -> None:
-    """Take from a plain file of one name the right to write it; one that is shared stays.
+    """Make a plain file read-only, unless it has several hard links.
 
-    It can still be read, and replaced by a rename.
+    A rename can still replace it.
     """
     found = os.lstat(path)
     mode = stat.S_IMODE(found.st_mode)
@@ -513,7 +513,7 @@ def protect(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, or a directory with all it holds; follows no link."""
+    """Remove a file, or a directory with its content; links are not followed."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -529,10 +529,10 @@ def remove_tree(path: str) -> None:
 
 
 def remove_empty_tree(path: str) -> bool:
-    """Remove a directory that holds nothing but empty directories.
+    """Remove a directory that contains only empty directories.
 
     Returns:
-        Whether it is gone; False where a file is in it.
+        Whether it was removed; False if there is a file in it.
     """
     for directory, _, _ in os.walk(path, topdown=False):
         try:
@@ -547,7 +547,7 @@ def remove_empty_tree(path: str) -> bool:
 
 
 def prune_upwards(path: str, stop: str) -> None:
-    """Remove a directory and its parents as long as they are empty, never ``stop`` itself."""
+    """Remove a directory and its parents while they are empty, but not ``stop``."""
     while path != stop and path.startswith(stop + "/"):
         try:
             os.rmdir(path)

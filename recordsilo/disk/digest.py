@@ -1,11 +1,11 @@
-"""What a file's bytes are known by."""
+"""Size and checksum of a file."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """SHA-256 in lower-case hex, and the size in bytes."""
+    """A file's SHA-256 in lower-case hex, and its size in bytes."""
 
     sha256: str
     size: int

@@ -1,9 +1,8 @@
-"""Identifier ↔ pairtree path, and the form in which pages and exports name a record.
+"""Map identifiers to pairtree paths, and to the form that pages and exports use.
 
 The mapping is that of the Pairtree specification 0.1, "Identifier string cleaning"
-and "Mapping identifiers to paths"; it is taken from the PyPI package `pairtree`,
-which is exact in this direction. The way back is written here: the package's own
-fails on U+007F.
+and "Mapping identifiers to paths". The PyPI package `pairtree` maps identifiers to
+paths; the reverse is implemented here, because the package's fails on U+007F.
 """
 
 import importlib
@@ -19,16 +18,16 @@ _FROM_CLEANED = str.maketrans("=+,", "/:.")
 _TO_CLEANED = str.maketrans("/:.", "=+,")
 _PLAIN = re.compile(r"[!#-)\-./0-;@-\[\]_`a-{}~]+")
 _PLAIN_CLEANED = re.compile(r"[!#-)\-0-9;@-\[\]_`a-{}~=+,]+")
-"""An identifier without a character that becomes ``^hh``, as nearly all are; cleaned likewise."""
+"""Identifiers, and cleaned forms, without characters that become ``^hh``: nearly all."""
 _HEX = re.compile(rb"\^([0-9a-f]{2})")
 _STRAY_CARET = re.compile(r"\^(?![0-9a-f]{2})")
 MAX_PPATH = 3000
-"""Longest pairtree path in bytes: with a version's name (252) and a file's path (600) it leaves
-some 240 of PATH_MAX (4,096) for the Silo's own directory."""
+"""Longest pairtree path in bytes. Together with a version's name (252) and a file's path (600)
+it leaves about 240 bytes of PATH_MAX (4,096) for the Silo's own directory."""
 
 
 def _import_quietly(name: str) -> ModuleType:
-    """Import a module that configures the root logger, and put the root logger back.
+    """Import a module that configures the root logger, and restore the root logger.
 
     pairtree 0.8.1 calls ``logging.basicConfig(level=INFO)`` when imported.
     """
@@ -46,10 +45,10 @@ _pairtree = _import_quietly("pairtree")
 
 
 def check_identifier(identifier: str) -> str:
-    """Return the identifier if a record can have it.
+    """Return the identifier if it is valid.
 
     Raises:
-        IdentifierError: Empty, holds a lone surrogate or a NUL, or is too long for
+        IdentifierError: It is empty, contains a lone surrogate or a NUL, or is too long for
             a path.
     """
     if not isinstance(identifier, str):
@@ -57,11 +56,11 @@ def check_identifier(identifier: str) -> str:
     if not identifier:
         raise IdentifierError(identifier, "it is empty")
     if "\0" in identifier:
-        raise IdentifierError(identifier, "it holds a NUL character")
+        raise IdentifierError(identifier, "it contains a NUL character")
     try:
         identifier.encode("utf-8")
     except UnicodeEncodeError:
-        raise IdentifierError(identifier, "it holds half of a surrogate pair") from None
+        raise IdentifierError(identifier, "it contains half of a surrogate pair") from None
     length = len(clean(identifier))
     if length * 3 // 2 > MAX_PPATH:
         raise IdentifierError(
@@ -70,11 +69,12 @@ def check_identifier(identifier: str) -> str:
     return identifier
 
 
-@lru_cache(maxsize=4096)  # each operation asks for the same few several times over
+@lru_cache(maxsize=4096)  # an operation needs the same few several times
 def clean(identifier: str) -> str:
-    """The identifier in its cleaned form: ``oai+eprints,example,org+6102``.
+    """The identifier's cleaned form, such as ``oai+eprints,example,org+6102``.
 
-    Reversible, without ``/``, so one path segment; the letters of the path on disk.
+    It is reversible, has no ``/`` and so is one path segment, and consists of the letters
+    of the path on disk.
 
     Source: Pairtree 0.1, "Identifier string cleaning".
     """
@@ -112,5 +112,5 @@ def ppath(identifier: str) -> str:
 
 
 def url_segment(identifier: str) -> str:
-    """The cleaned form, percent-encoded where a URL's path segment needs it."""
+    """The cleaned form as a path segment of a URL, percent-encoded where necessary."""
     return quote(clean(identifier), safe="+=,:@!$&'()*;~")

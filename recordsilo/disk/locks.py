@@ -1,7 +1,7 @@
-"""Locks between writers: ``flock`` on a fixed set of striped files.
+"""Locks between writers: ``flock`` on a fixed set of files, the stripes.
 
-The kernel gives a lock back when its holder dies, so none is ever left behind.
-Readers take none.
+The kernel releases a lock when its holder dies, so no stale locks remain. Readers take
+no locks.
 """
 
 import contextlib
@@ -20,9 +20,8 @@ _here = threading.local()
 class Locks:
     """The record locks of one Silo.
 
-    A record's lock is shared with the records of the same stripe. Locks of several
-    records are taken in the order of their stripes, so two batches never wait for
-    each other.
+    Records of the same stripe share a lock. Locks of several records are taken in the
+    order of their stripes, so two batches cannot deadlock.
     """
 
     def __init__(self, directory: str) -> None:
@@ -31,21 +30,21 @@ class Locks:
 
     @contextlib.contextmanager
     def hold(self, identifiers: Iterable[str]) -> Iterator[None]:
-        """Hold the locks of some records; waits for other writers.
+        """Hold the locks of the given records; waits for other writers.
 
         Raises:
-            RuntimeError: This thread is within a batch of this Silo already, through
-                this object or another. Waiting could be for ever: for itself, or for a
-                batch elsewhere that waits for this one.
+            RuntimeError: This thread is already in a batch of this Silo, through this
+                object or another. It could wait for ever for itself, or for another batch
+                that waits for this one.
         """
         stripes = sorted({_stripe(identifier) for identifier in identifiers})
         held = self._held_here()
         if held:
-            raise RuntimeError("this thread is within a batch of this Silo; write through it")
+            raise RuntimeError("this thread is in a batch of this Silo already; write through it")
         locked: list[int] = []
         try:
             for stripe in stripes:
-                # One by one: those locked so far are given back when the next one fails.
+                # One by one, so that those already locked are released if the next one fails.
                 locked.append(self._lock_waiting(f"{stripe:02x}"))  # noqa: PERF401 (see above)
             held.update(stripes)
             yield
@@ -71,7 +70,7 @@ class Locks:
 
     @contextlib.contextmanager
     def hold_name(self, name: str) -> Iterator[None]:
-        """Hold the lock of a name; waits. Names of two hex digits are the records' stripes."""
+        """Hold the lock of a name; waits for it. Two hex digits name a stripe of the records."""
         fd = self._lock_waiting(name)
         try:
             yield
@@ -89,7 +88,7 @@ class Locks:
                 os.close(fd)
 
     def _held_here(self) -> set[int]:
-        """The stripes of this directory that this thread holds."""
+        """The stripes of this directory that the current thread holds."""
         everywhere: dict[str, set[int]] = vars(_here).setdefault("held", {})
         return everywhere.setdefault(self._place, set())
 
@@ -99,13 +98,13 @@ class Locks:
         return fd
 
     def _lock(self, name: str, *, wait: bool) -> int | None:
-        """A descriptor that holds the lock; None only if not to wait and another has it."""
+        """A descriptor that holds the lock; None if it is taken and ``wait`` is false."""
         path = f"{self._directory}/{name}"
         while True:
             fd = atomic_file.open_lock_file(path)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-                if _is_at(fd, path):  # else the directory was deleted while we waited
+                if _is_at(fd, path):  # otherwise the directory was deleted meanwhile
                     return fd
             except BlockingIOError:
                 os.close(fd)
@@ -117,7 +116,7 @@ class Locks:
 
 
 def _close_all(descriptors: list[int]) -> None:
-    """Close all of them, whatever one of them says."""
+    """Close all descriptors, even if one fails."""
     try:
         while descriptors:
             os.close(descriptors.pop())

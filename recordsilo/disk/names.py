@@ -1,7 +1,7 @@
-"""Which texts may name a version or a file in one (docs/format.md, "Names").
+"""Valid names of versions and of files in them (docs/format.md, "Names").
 
-A name comes from a prompt, a browser or a repository; none of them may lead out
-of the record's directory or collide with the names the store keeps for itself.
+Names come from a prompt, a browser or a repository. They must not lead out of the
+record's directory, or collide with names that the store uses itself.
 """
 
 import re
@@ -18,7 +18,7 @@ STAGED_PREFIX = ".silo-"
 STAGED_SUFFIX = ".tmp"
 MAX_NAME_BYTES = 250
 MAX_PATH_BYTES = 600
-"""With `identifier.MAX_PPATH` and a root of some 240 characters this stays below PATH_MAX."""
+"""With `identifier.MAX_PPATH` and a root of about 240 bytes, paths stay below PATH_MAX."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _TAG = re.compile(r"[0-5]=")
@@ -30,14 +30,14 @@ def is_tag(name: str) -> bool:
 
 
 def is_staged(name: str) -> bool:
-    """Whether the store made this name for a file on its way into a version."""
+    """Whether this is the store's name for a file that is being moved into a version."""
     return name.startswith(STAGED_PREFIX) and name.endswith(STAGED_SUFFIX)
 
 
 def is_own(name: str) -> bool:
-    """Whether an entry of a record's directory belongs to it: its manifests and versions.
+    """Whether an entry of a record's directory is one of its manifests or versions.
 
-    ``__`` alone does not: it is a part of a longer identifier's path, as of ``a___b``.
+    ``__`` alone is not: it belongs to the path of a longer identifier, such as ``a___b``.
     """
     return name.startswith("__") and len(name) > 2
 
@@ -48,7 +48,7 @@ def version_dirname(version: str) -> str:
 
 
 def name_after(version: str, taken: Collection[str]) -> str:
-    """The name of the version after one: its number plus one, or the next that is free."""
+    """The name of the next version: the number plus one, or the next unused number."""
     if version.isascii() and version.isdigit():
         number = int(version) + 1
         while str(number) in taken:
@@ -61,16 +61,16 @@ def name_after(version: str, taken: Collection[str]) -> str:
 
 
 def check_version_name(version: object) -> str:
-    """Return the version's name as text if a version can have it; numbers are taken as text.
+    """Return the version's name as text if it is valid; numbers are converted.
 
     Raises:
-        VersionNameError: Says why not.
+        VersionNameError: The name is invalid; the message says why.
     """
     if isinstance(version, int) and not isinstance(version, bool):
         version = str(version)
     if not isinstance(version, str):
         raise VersionNameError(repr(version), "it is neither text nor a number")
-    reason = "it holds a '/'" if "/" in version else _fault_of_component(version)
+    reason = "it contains a '/'" if "/" in version else _fault_of_component(version)
     if reason is None and version.startswith("manifest.json"):
         reason = "the record's manifest has that name"
     if reason:
@@ -79,11 +79,11 @@ def check_version_name(version: object) -> str:
 
 
 def check_path(path: object) -> str:
-    """Return the ``/``-separated path if a file in a version can have it.
+    """Return the ``/``-separated path if it is valid for a file in a version.
 
     Raises:
-        PathNameError: Says why not: empty, absolute, ``.`` or ``..`` in it, control
-            characters, half a surrogate pair, too long, or a name the store uses.
+        PathNameError: The path is empty, absolute or too long; contains ``.``, ``..``,
+            control characters or half of a surrogate pair; or is a name of the store.
     """
     if not isinstance(path, str):
         raise PathNameError(repr(path), "it is not text")
@@ -106,13 +106,13 @@ def _fault_of_component(name: str) -> str | None:
     if not name:
         return "it is empty, or has an empty part"
     if name in {".", ".."}:
-        return f"{name!r} leads elsewhere"
+        return f"{name!r} is not allowed"
     if _CONTROL.search(name):
-        return "it holds a control character"
+        return "it contains a control character"
     try:
         length = len(name.encode("utf-8"))
     except UnicodeEncodeError:
-        return "it holds half of a surrogate pair"
+        return "it contains half of a surrogate pair"
     if length > MAX_NAME_BYTES:
-        return f"a name is {MAX_NAME_BYTES} bytes at most"
+        return f"a name has at most {MAX_NAME_BYTES} bytes"
     return None

@@ -1,4 +1,4 @@
-"""Walking the pairtree: every record, whatever the index says (Pairtree 0.1, "Pairtree paths")."""
+"""Walk the pairtree to find every record without the index (Pairtree 0.1, "Pairtree paths")."""
 
 import errno
 import os
@@ -9,18 +9,18 @@ from recordsilo.disk.names import MANIFEST_NAME
 from recordsilo.errors import IdentifierError
 
 _DAMAGE = {errno.EACCES, errno.EIO}
-"""What listing a directory says when it is the directory's fault, and not that of this process."""
+"""Errors of listing that concern the directory, not this process."""
 
 
 def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str]:
-    """The identifiers of all directories that hold a manifest, in no order.
+    """The identifiers of all directories that contain a manifest, unordered.
 
     Memory grows with the depth of the tree and the width of a directory, not with
     the number of records. Links are not followed.
 
     Args:
         root: The ``pairtree_root`` directory.
-        problem: Called with a path and a sentence for what cannot be a record.
+        problem: Called with a path and a sentence for each directory that cannot be a record.
     """
     stack = [root]
     while stack:
@@ -45,9 +45,9 @@ def walk_records(root: str, problem: Callable[[str, str], None]) -> Iterator[str
             try:
                 identifier = unclean("".join(shorties) + last)
             except IdentifierError as error:
-                problem(directory, f"{directory} holds a manifest, but {error}")
+                problem(directory, f"{directory} contains a manifest, but {error}")
                 continue
             if all(len(shorty) == 2 for shorty in shorties):
                 yield identifier
             else:
-                problem(directory, f"{directory} holds a manifest, but is no pairtree path")
+                problem(directory, f"{directory} contains a manifest, but is not a pairtree path")

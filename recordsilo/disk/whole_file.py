@@ -1,6 +1,6 @@
-"""Files that people ask for, such as tables and sheets: each is whole, or is not there.
+"""Write files that users request, such as tables and sheets, completely or not at all.
 
-They lie outside of the Silo; what lies in it, only `atomic_file` writes.
+These files are outside the Silo; only `atomic_file` writes files inside it.
 """
 
 import errno
@@ -18,17 +18,18 @@ from recordsilo.disk.atomic_file import flush_directory, flush_fd
 def whole_file(
     path: str, before_replacing: Callable[[str], None] = lambda _staged: None
 ) -> Iterator[BinaryIO]:
-    """A file that is there under its name once it is whole, in the place of one before.
+    """A file that gets its name, replacing an existing one, when it is complete.
 
-    Where the path is a symbolic link, what it leads to is replaced. A device or a pipe,
-    as ``/dev/null``, is written to and stays what it is.
+    If the path is a symbolic link, its target is replaced. A device or a pipe, such as
+    ``/dev/null``, is written to directly.
 
     Args:
-        before_replacing: Called with the path of the new file once it is whole and flushed,
-            before it gets its name; what it raises leaves a file that was there.
+        before_replacing: Called with the temporary path of the complete, flushed file before
+            it gets its name; if this raises, an existing file is kept.
 
     Raises:
-        OSError: It cannot be written, and names the path; a file that was there stays.
+        OSError: The file cannot be written; the error names the path, and an existing file
+            is kept.
     """
     target = os.path.realpath(path)
     if os.path.isdir(target):
@@ -64,7 +65,7 @@ def _renamed_when_whole(
 
 @contextmanager
 def as_text(file: BinaryIO, encoding: str = "utf-8") -> Iterator[io.TextIOWrapper]:
-    """A file to write text to, line ends as they are written; it stays open."""
+    """A text file over a binary one, without newline translation; the binary one stays open."""
     text = io.TextIOWrapper(file, encoding=encoding, newline="")
     try:
         yield text
