@@ -1,8 +1,8 @@
 """The index: a projection of the manifests, which can be rebuilt at any time.
 
-Never the truth, and never needed to read or write a record: it makes ``len``, paged
-lists, filters, full text and facets fast. `interface` says what it has to do;
-`database.SqliteIndex` does it.
+It makes ``len``, paged lists, filters, full text and facets fast. The manifests are
+authoritative, and records are read and written without the index. `interface` specifies
+it; `database.SqliteIndex` implements it.
 """
 
 from recordsilo.index.database import SqliteIndex

@@ -1,9 +1,9 @@
-"""The values of contributed facets in the index, kept in step with what their packages have.
+"""Keep the values of contributed facets in the index in step with those of their packages.
 
-A facet is in step if its stamp is the one noted and no record was written since, or if its
-package keeps nothing (an empty stamp) and the index has no values of it. Otherwise the values
-of all records, or of those written since, are read from its package. The note is written
-last, so an interrupted update starts again.
+A facet is in step if its stamp equals the stored one and no record was written since, or
+if its package has no values (an empty stamp) and the index has none of it either. If the
+stamp differs, the values of all records are read from the package; otherwise those of
+records written since. The stamp is stored last, so an interrupted update starts again.
 """
 
 import sqlite3
@@ -14,14 +14,14 @@ from typing import Protocol
 from recordsilo.index.facets import CHUNK, Facet, stamp_of, values_of
 
 Note = tuple[str, int]
-"""The stamp, and the newest change of a record, that the values in the index are of."""
+"""The stamp of the values in the index, and the last change of a record they include."""
 
 
 class Database(Protocol):
-    """What this needs of `recordsilo.index.database.SqliteIndex`."""
+    """The part of `recordsilo.index.database.SqliteIndex` that is used here."""
 
     def asking(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A connection to query."""
+        """A connection for queries."""
 
     def changing(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection in a write transaction."""
@@ -30,8 +30,8 @@ class Database(Protocol):
         """The number of a facet value; a new one if it has none.
 
         Args:
-            connection: To the index, in a transaction that writes.
-            field: The facet.
+            connection: A connection to the index in a write transaction.
+            field: The facet's name.
             value: One of its values.
         """
 
@@ -60,7 +60,7 @@ def bring_in_step(index: Database, facet: Facet, path: str) -> None:
         facet: Contributed by a package.
         path: The Silo's directory.
 
-    Cost: with another stamp, a look at every record's values; else at those that changed.
+    Cost: reads the values of all records if the stamp changed, else of changed records.
     """
     stamp = stamp_of(facet, path)
     with index.asking() as connection:

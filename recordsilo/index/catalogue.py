@@ -1,7 +1,7 @@
-"""The catalogue of a Silo: its index, kept in step with the records, and what is asked of it.
+"""The catalogue of a Silo: keeps its index in step with the records, and queries it.
 
-Never the truth: what is absent, damaged or behind is made anew from the manifests,
-and a writer is never held up by it.
+A missing, damaged or outdated index is rebuilt from the manifests. Writers never wait for
+the index.
 """
 
 import contextlib
@@ -41,13 +41,13 @@ _CHUNK = 1000
 
 
 class Catalogue:
-    """What lists, counts and searches of one Silo ask.
+    """The index of one Silo as lists, counts and searches use it.
 
     Args:
         path: The Silo's directory.
         root: Its ``pairtree_root``.
-        place_of: Identifier → where the record lies.
-        locks: The locks that writers of records hold.
+        place_of: Identifier → the record's place.
+        locks: The locks of the records.
         open_index: Opens the index, which the catalogue closes.
     """
 
@@ -72,21 +72,21 @@ class Catalogue:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the index is in its file, and not only in this process's memory."""
+        """Whether the index is in its file, not only in this process's memory."""
         return not self._index.in_memory
 
     # -- for writers ----------------------------------------------------------------------
 
     def before_write(self, identifiers: Iterable[str], *, durable: bool) -> None:
-        """Note which records are about to change, under their locks."""
+        """Note the records that are about to change, under their locks."""
         self._index.note_unsettled(identifiers, durable=durable)
 
     def after_write(self, entries: Iterable[Entry]) -> None:
-        """Take in what the records are now, under their locks."""
+        """Store the new entries of changed records, under their locks."""
         self._index.settle(map(self._stamped, entries))
 
     def after_delete(self, identifier: str) -> None:
-        """Take in that a record is gone, under its lock."""
+        """Remove a deleted record, under its lock."""
         self._index.settle([], gone=[identifier])
 
     def _stamped(self, entry: Entry) -> tuple[Entry, ManifestStamp]:
@@ -96,7 +96,7 @@ class Catalogue:
     # -- for readers ----------------------------------------------------------------------
 
     def ask(self, question: Callable[[Index], T]) -> T:
-        """Ask the index, complete and in step; a damaged one is rebuilt first.
+        """Query the index once it is complete and in step; a damaged one is rebuilt first.
 
         Raises:
             IndexProblem: The index cannot be used now.
@@ -115,14 +115,14 @@ class Catalogue:
         before: str | None,
         starting: str | None,
     ) -> Page:
-        """A page of the list, its rows as the manifests are now.
+        """A page of the list, with rows that match the current manifests.
 
         Args:
             filters: Which records.
-            limit: How many rows at most.
+            limit: The largest number of rows.
             after: Only identifiers greater than this one.
             before: Only identifiers less than this one, the nearest ``limit``.
-            starting: Only this identifier and greater ones.
+            starting: Only this identifier and those greater.
         """
 
         def ask(index: Index) -> Page:
@@ -135,13 +135,13 @@ class Catalogue:
     def search(
         self, words: str, filters: SearchFilters, facets: Sequence[str], page: PageRequest
     ) -> SearchResult:
-        """What is found, the rows as the manifests are now.
+        """Find records, with rows that match the current manifests.
 
         Args:
             words: As typed.
             filters: Which records.
             facets: The fields whose values are counted.
-            page: Which part of the result, in which order.
+            page: Which part of the result, and its order.
         """
 
         needed = (*filters.values, (page.sort or "").removeprefix("-"))
@@ -155,13 +155,13 @@ class Catalogue:
         return self.ask(ask) if self._catch_up(found.rows) else found
 
     def _contributed(self, needed: Sequence[str], counted: Sequence[str]) -> list[str]:
-        """Bring the contributed facets that a search uses in step; returns their names.
+        """Bring the contributed facets that a search uses in step; return their names.
 
         Raises:
-            SearchError: One that filters or sorts is broken; one that is only counted has
-                the values it had, and a line in the log.
-            IndexProblem: The values of one that filters or sorts cannot be written, for
-                example because the disk is full; likewise.
+            SearchError: A facet that filters or sorts is broken. One that is only counted
+                keeps its previous values, and the error is logged.
+            IndexProblem: The values of a facet that filters or sorts cannot be written, for
+                example because the disk is full. For one that is only counted, see above.
         """
         found = []
         names = dict.fromkeys((*needed, *counted))
@@ -186,7 +186,7 @@ class Catalogue:
         return list(dict.fromkeys(found))
 
     def _bring_in_step(self, facet: Facet) -> None:
-        """Read a facet's values where they changed.
+        """Read a facet's changed values.
 
         Raises:
             SearchError: Its package fails.
@@ -197,7 +197,7 @@ class Catalogue:
                     self.ask(lambda index: index.bring_in_step(facet, self._path))
 
     def row(self, identifier: str) -> Row | None:
-        """A record's row; None if the index has none."""
+        """A record's row; None if it is not in the index."""
 
         def ask(index: Index) -> Row | None:
             return index.row(identifier)
@@ -214,18 +214,18 @@ class Catalogue:
         return self._index.stamp()
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) of what the last indexing could not read, in the order of paths."""
+        """(path, sentence) for each path that the last indexing could not read, sorted by path."""
         self._untold = False
         return self.ask(lambda index: index.problems())
 
     def untold_problems(self) -> list[tuple[str, str]]:
-        """`problems` if lists were made since they were last asked for, else ``[]``."""
+        """`problems` if records were listed since the last call of this, else ``[]``."""
         return self.problems() if self._untold else []
 
     def _catch_up(self, rows: Iterable[Row]) -> bool:
-        """Read those records again whose manifests were replaced behind the index.
+        """Index records again whose manifests were replaced by other programs.
 
-        By a restore from a backup, say, or by ``rsync``.
+        For example by a restore from a backup, or by ``rsync``.
 
         Returns:
             Whether there were any.
@@ -234,7 +234,7 @@ class Catalogue:
         known = self.ask(lambda index: index.stamps(identifiers))
         behind = [i for i, stamp in known.items() if self._stamp_of(i) != stamp]
         caught = False
-        in_memory = self._index.in_memory  # then it is ours alone, and no lock can be had
+        in_memory = self._index.in_memory  # then no lock file can be created
         for identifier in behind:
             lock = (
                 contextlib.nullcontext(True) if in_memory else self._locks.hold_if_free(identifier)
@@ -252,15 +252,15 @@ class Catalogue:
             return None
 
     def _ready(self) -> Index:
-        """The index, complete and in step with every write that was finished."""
+        """The index, complete and in step with every finished write."""
         if not self._index.complete:
             with self._hold("reindex"):
-                if not self._index.complete:  # else another process did it while we waited
+                if not self._index.complete:  # otherwise another process completed it meanwhile
                     logger.info("indexing %s", self._path)
                     self._rebuild(None)
         for identifier in self._index.unsettled():
             with self._locks.hold_if_free(identifier) as free:
-                if free:  # its writer is gone
+                if free:  # its writer has died
                     self._index_one(identifier)
         return self._index
 
@@ -289,15 +289,15 @@ class Catalogue:
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
         """Bring the index in step with all manifests.
 
-        Records whose manifests are as the index has them are not read again, so that
-        what an interrupted run did is not done twice. Readers and writers go on
-        meanwhile; memory does not grow with the Silo.
+        Records whose manifests have not changed since they were indexed are not read again,
+        so a run continues where an interrupted one stopped. Readers and writers are not
+        blocked; memory does not grow with the Silo.
 
         Args:
-            progress: Called with how many records were looked at so far.
+            progress: Called with the number of records examined so far.
 
         Returns:
-            How many records the index holds.
+            The number of records in the index.
         """
         with self._hold("reindex"):
             try:
@@ -306,7 +306,7 @@ class Catalogue:
                 return self._rebuild(progress)
 
     def _hold(self, name: str) -> contextlib.AbstractContextManager[None]:
-        """One rebuild at a time; an index in memory is this object's own, and no file is needed."""
+        """Hold the lock of a rebuild; an index in memory is this object's own and needs none."""
         if self._index.in_memory:
             return contextlib.nullcontext()
         return self._locks.hold_name(name)
@@ -344,18 +344,18 @@ class Catalogue:
         return self._index.end_rebuild(ticket)
 
     def _not_as_indexed(self, identifiers: Sequence[str]) -> list[str]:
-        """Those of some records that the index has not, or not as their manifests are."""
+        """The records that are missing from the index, or differ from their manifests."""
         known = self._index.stamps(identifiers)
         stamps = {i: stamp for i in known if (stamp := self._stamp_of(i)) is not None}
         same = self._index.confirm(stamps) if stamps else set()
         return [identifier for identifier in identifiers if identifier not in same]
 
     def _note_moved(self, written: Iterable[Prepared]) -> None:
-        """Note records whose manifests are not what was read: the next reader reads them again.
+        """Note records whose manifests changed after they were read; the next reader indexes them.
 
-        Records are read without their locks. A writer that came between our reading and
-        our writing has written its rows before ours, and the index counts such changes;
-        one that comes later writes its rows after ours.
+        Records are read without their locks. A writer between our read and our write stored
+        its rows before ours, and the index counts such changes; a later writer stores its
+        rows after ours.
         """
         moved = [
             one.identifier
@@ -371,7 +371,7 @@ class _Asked:
     """Records that are being read.
 
     Attributes:
-        changes_of_others: How many changes others had written to the index before.
+        changes_of_others: The number of changes that others had written to the index before.
     """
 
     size: int

@@ -1,12 +1,12 @@
-"""Facet columns: what a search filters, counts and sorts by, held as arrays.
+"""Facet columns: arrays of the values that a search filters, counts and sorts by.
 
-A record has a *position*; arrays are in the order of positions. Fields that have
-several values for a record (sets, subjects) are stored as *owners* (position of the
-record) and *codes* (number of the value) of equal length, by position.
+A record has a *position*; arrays are in the order of positions. Fields with several
+values per record (sets, subjects) are stored as two arrays of equal length, sorted by
+position: *owners* (position of the record) and *codes* (number of the value).
 
-Loaded from the index's rows; records that change later go into a second, small
-*segment* and are masked out of the first, so one changed record costs nothing that
-grows with the others.
+Columns are loaded from the rows of the index. Records that change later go into a second,
+small *segment* and are masked out of the first, so the cost of a change does not grow
+with the number of records.
 """
 
 import sqlite3
@@ -24,18 +24,17 @@ Bools = NDArray[np.bool_]
 Counts = NDArray[np.intp]
 
 MERGE_AT = 20_000
-"""Changed records at which all columns are loaded anew."""
+"""Number of changed records at which all columns are loaded again."""
 _CHUNK = 20_000
 
 
 class ValueColumn:
     """A field's values: ``codes[i]`` is a value of the record at position ``owners[i]``.
 
-    Counting over many records goes by how frequent the values are: the most frequent
-    have a bitmap each, whose common bits with the matching records are counted; those
-    after them are looked up record by record, and the rarest too, if one of them can
-    still be among the values that are shown. Over few records, their values are
-    gathered.
+    Over many records, the way to count depends on the frequency of the values. The most
+    frequent have a bitmap each, which is intersected with the matching records. Less
+    frequent ones are counted record by record; the rarest only if one of them can still be
+    among the values shown. Over few records, the values of each record are collected.
     """
 
     def __init__(self, owners: Ints, codes: Ints, size: int) -> None:
@@ -50,10 +49,10 @@ class ValueColumn:
         """How many of the matching records have each of the most frequent values.
 
         Args:
-            matching: By position.
-            positions: Of the matching records.
-            values: How many values the field has.
-            limit: Values that are less frequent than so many others may be given as 0.
+            matching: A mask by position.
+            positions: The positions of the matching records.
+            values: The number of values of the field.
+            limit: The counts of values less frequent than this many others may be 0.
         """
         if len(positions) == self.size:
             return self.totals(values)
@@ -62,7 +61,7 @@ class ValueColumn:
         return self._by_tiers(matching, values, limit)
 
     def totals(self, values: int) -> Counts:
-        """How many records have each value."""
+        """The number of records that have each value."""
         if self._totals is None or len(self._totals) < values:
             self._totals = np.bincount(self.codes, minlength=values)
         totals: Counts = self._totals
@@ -78,14 +77,14 @@ class ValueColumn:
         found = np.zeros(values, np.intp)
         least = 0
         for tier in self._tiers or self._split():
-            if tier.most >= least:  # else none of its values is among those shown
+            if tier.most >= least:  # otherwise none of its values is shown
                 tier.count(matching, found)
                 least = int(np.partition(found, -limit)[-limit]) if values >= limit else 0
         return found
 
     def _split(self) -> "tuple[_Tier, ...]":
         totals = self.totals(0)
-        short = np.uint16 if len(totals) <= 1 << 16 else np.int32  # sixteen bits sort by radix
+        short = np.uint16 if len(totals) <= 1 << 16 else np.int32  # numpy sorts 16 bits by radix
         order = np.argsort(self.codes.astype(short), kind="stable")
         ends = np.cumsum(totals)
         frequent = np.flatnonzero(totals * _FREQUENT > self.size)
@@ -110,7 +109,7 @@ class ValueColumn:
         return _Lists(most, self.owners[chosen].astype(np.intp), codes)
 
     def having(self, codes: Iterable[int]) -> Bools:
-        """Which positions have any of some values."""
+        """A mask of the positions that have any of the given values."""
         found = np.zeros(self.size, np.bool_)
         wanted = np.zeros(int(self.codes.max(initial=0)) + 1, np.bool_)
         wanted[[code for code in codes if code < len(wanted)]] = True
@@ -119,31 +118,31 @@ class ValueColumn:
 
 
 _FEW = 20
-"""Below one in so many, the matching records' values are gathered."""
+"""If fewer than one record in this many matches, the values of each are collected."""
 _FREQUENT = 100
-"""A value that more than one in so many records has gets a bitmap."""
+"""A value gets a bitmap if more than one record in this many has it."""
 _RARE = 1000
-"""A value that at most one in so many records has is counted if nothing else is left."""
+"""A value that at most one record in this many has belongs to the rarest, counted last."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tier(ABC):
-    """Values that are about as frequent.
+    """Values of similar frequency.
 
     Attributes:
-        most: How many records have the most frequent of them, or more.
+        most: An upper bound of the number of records that have one of these values.
     """
 
     most: int
 
     @abstractmethod
     def count(self, matching: Bools, found: Counts) -> None:
-        """Put into ``found``, by code, how many of the matching records have them."""
+        """Store in ``found``, by code, how many matching records have each value."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Bitmaps(_Tier):
-    """Values with a bitmap each, a row of them for a code."""
+    """Values with a bitmap each; a row of the array is the bitmap of one code."""
 
     codes: NDArray[np.intp]
     bitmaps: NDArray[np.uint64]
@@ -156,7 +155,7 @@ class _Bitmaps(_Tier):
 
 @dataclass(frozen=True, slots=True)
 class _Lists(_Tier):
-    """Values as pairs of owner and code."""
+    """Values stored as pairs of owner and code."""
 
     owners: NDArray[np.intp]
     codes: NDArray[np.intp]
@@ -175,13 +174,13 @@ def _packed(mask: Bools) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Columns of some records.
+    """The columns of a part of the records.
 
     Attributes:
-        ids: Row ids, ascending; the position of a record is its place here.
-        alive: False where the record was changed or deleted since.
+        ids: Row ids, ascending; a record's position is its place in this array.
+        alive: By position; False if the record was changed or deleted since.
         datestamps: Seconds since 0001-01-01.
-        fields: Contributed facets are put in when they are asked for.
+        fields: Field → its values; contributed facets are added when they are needed.
     """
 
     ids: NDArray[np.int64]
@@ -191,7 +190,7 @@ class Segment:
     fields: dict[str, ValueColumn]
 
     def positions_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The positions of those of some row ids that are here."""
+        """The positions of those of the given row ids that this segment has."""
         if not len(self.ids) or not len(ids):
             return np.zeros(0, np.int64)
         places: NDArray[np.int64] = np.searchsorted(self.ids, ids)
@@ -200,7 +199,7 @@ class Segment:
         return here
 
     def column_of(self, ids: NDArray[np.int64], codes: Ints) -> ValueColumn:
-        """The values of those of some records that are here; the row ids ascend."""
+        """A column from ascending row ids and codes, without records of other segments."""
         places = np.searchsorted(self.ids, ids)
         if len(self.ids):
             here = self.ids[np.minimum(places, len(self.ids) - 1)] == ids
@@ -209,7 +208,7 @@ class Segment:
         return ValueColumn(places[here].astype(np.int32), codes[here], len(self.ids))
 
     def column(self, name: str) -> ValueColumn:
-        """A field's values, with what packages add to them (``finding.links``)."""
+        """A field's values, including those that packages add (``finding.links``)."""
         added = [column for one, column in self.fields.items() if one.startswith(f"{name}.")]
         if not added:
             return self.fields[name]
@@ -218,7 +217,7 @@ class Segment:
             own = self.fields[name]
             owners = np.concatenate([own.owners, *(one.owners for one in added)])
             codes = np.concatenate([own.codes, *(one.codes for one in added)])
-            if name == "finding":  # nothing is to be looked at in what the source deleted
+            if name == "finding":  # deleted records have no findings
                 shown = ~(self.flags["deleted"] & ~self.flags["curated"])[owners]
                 owners, codes = owners[shown], codes[shown]
             order = np.argsort(owners, kind="stable")
@@ -228,12 +227,12 @@ class Segment:
 
 @dataclass(slots=True)
 class Values:
-    """The values of the facet fields: number ↔ text, dense within each field.
+    """The values of the facet fields: number ↔ text, numbered consecutively in each field.
 
     Attributes:
-        field_of: Number of a value in the index → number of its field: the place in `texts`.
-        code_of: The same → its code, its place among the field's values.
-        texts: Field → its values by code.
+        field_of: Number of a value in the index → number of its field, its place in `texts`.
+        code_of: Number of a value in the index → its code, its place in the field's values.
+        texts: Field → its values, by code.
     """
 
     field_of: NDArray[np.int16]
@@ -251,7 +250,7 @@ class Values:
         texts: dict[str, list[str]] = {field: [] for field in fields}
         numbers = {field: number for number, field in enumerate(fields)}
         for number, field, value in rows:
-            if field not in numbers:  # of a facet that a package contributes
+            if field not in numbers:  # belongs to a contributed facet
                 numbers[field], texts[field] = len(numbers), []
             field_of[number] = numbers[field]
             code_of[number] = len(texts[field])
@@ -259,7 +258,7 @@ class Values:
         return cls(field_of, code_of, texts)
 
     def codes(self, field: str, wanted: Iterable[str]) -> list[int]:
-        """The codes of some values; those that nothing has are left out."""
+        """The codes of the given values, without values that no record has."""
         places = {text: code for code, text in enumerate(self.texts.get(field, ()))}
         return [places[text] for text in wanted if text in places]
 
@@ -268,11 +267,11 @@ def load_segment(
     connection: sqlite3.Connection, values: Values, where: str, parameters: Sequence[object], *,
     large: bool,
 ) -> Segment:  # fmt: skip
-    """Load the columns of the records that pass a condition.
+    """Load the columns of the records that meet a condition.
 
     Args:
         where: An SQL condition on the table ``record``.
-        large: Whether subjects and creators are loaded too.
+        large: Whether to load subjects and creators too.
     """
     parts = [
         _Part.of(chunk, large=large)
@@ -341,8 +340,8 @@ class _Beside:
     """The values of a contributed facet, by row id.
 
     Attributes:
-        version: Of the values; another one when they changed.
-        numbers: Of values in the index.
+        version: Changes whenever the values change.
+        numbers: The values' numbers in the index.
     """
 
     version: int
@@ -362,11 +361,11 @@ class _Beside:
 
 
 class Columns:
-    """The columns of all records of one index, kept in step with it.
+    """The columns of all records of an index, kept in step with it.
 
     Attributes:
         values: See `Values`.
-        segments: The loaded one, and after changes a small second one.
+        segments: The one loaded first and, after changes, a small second one.
         large: Whether subjects and creators are loaded.
     """
 
@@ -384,7 +383,7 @@ class Columns:
         self.segments: tuple[Segment, ...] = (self._base,)
 
     def ranks(self, connection: sqlite3.Connection, column: str) -> Ints:
-        """Each loaded record's place in the order of a text column; made on first use."""
+        """Each loaded record's place in the order of a text column; computed on first use."""
         if column not in self._ranks:
             ordered = connection.execute(
                 f"SELECT id FROM record ORDER BY {column}, id"  # noqa: S608 - a constant of ours
@@ -401,7 +400,7 @@ class Columns:
         return self._ranks[column][1]
 
     def refresh(self, connection: sqlite3.Connection) -> None:
-        """Take in what changed in the index since; costs what changed, not what is there."""
+        """Load what changed in the index; the cost depends on the changes only."""
         newest = newest_change(connection)
         if newest == self._change:
             return
@@ -432,7 +431,7 @@ class Columns:
         self._change = newest
 
     def take_in(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
-        """Load the values of contributed facets that are not loaded, or changed since."""
+        """Load the values of contributed facets that are not loaded or have changed."""
         for name in names:
             found = connection.execute(
                 "SELECT version FROM beside_facet WHERE facet = ?", (name,)
@@ -464,10 +463,10 @@ def newest_change(connection: sqlite3.Connection) -> int:
 
 
 def forget_gone(connection: sqlite3.Connection) -> None:
-    """Delete old notes of deleted rows, so that they do not pile up.
+    """Delete old notes of deleted rows, so that they do not accumulate.
 
-    A process that loaded its columns before the oldest note that is kept finds more than
-    `MERGE_AT` notes, and so loads the columns again.
+    A process whose columns are older than the oldest note finds more than `MERGE_AT`
+    notes, and so loads the columns again.
     """
     connection.execute(
         "DELETE FROM gone WHERE change < "

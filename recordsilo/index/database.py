@@ -1,10 +1,10 @@
-"""SqliteIndex: the index in an SQLite file, which `search` and `query` read (see `interface`).
+"""SqliteIndex: the index in an SQLite file, read by `search` and `query` (see `interface`).
 
-In step by three rules: the identifiers about to be written are noted as *unsettled*
-before the manifests are renamed, and the note goes in the transaction that writes
-their rows; a note whose record is not locked was left by a killed writer, and
-its record is read again before the next answer; an index that is absent, of another
-schema, or damaged is rebuilt from the manifests.
+Three rules keep it in step. Identifiers are noted as *unsettled* before their manifests
+are renamed, and the note is removed in the transaction that writes their rows. A note
+whose record is not locked was left by a killed writer; the record is read again before
+the next query. An index that is missing, damaged or of another schema is rebuilt from
+the manifests.
 """
 
 import contextlib
@@ -40,21 +40,20 @@ _NOT_DAMAGE = (
     "SQLITE_IOERR_SHM", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE",
     "SQLITE_IOERR_NOMEM",
 )  # fmt: skip
-"""What SQLite says when the disk is full or the machine is busy; a file that is deleted for it
-would only have to be made anew."""
-_CACHE_KIB = 32_768  # rows of a large index lie on too many pages for SQLite's own 2 MB
-_LOG_PAGES = 10_000  # 40 MB: the pages of a batch are not copied into the file at once each time
+"""Errors of SQLite on a full disk or a busy machine; deleting the file would not help."""
+_CACHE_KIB = 32_768  # SQLite's default of 2 MB is too small for a large index
+_LOG_PAGES = 10_000  # 40 MB, so that not every batch is copied into the file at once
 _TICKET = "SELECT value FROM about WHERE key = 'rebuild'"
 _INHERITED: list[sqlite3.Connection] = []
-"""Connections of the parent process: closing them here could undo its locks (SQLite, "How To
-Corrupt", 2.7), and so could forgetting them."""
+"""Connections of the parent process. They are kept because closing them here, even by garbage
+collection, could release its locks (SQLite, "How To Corrupt", 2.7)."""
 
 
 class OtherSchema(sqlite3.DatabaseError):
-    """Another release made the index."""
+    """The index was made by another release."""
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"its schema has number {number}, this release's {VERSION}")
+        super().__init__(f"its schema has number {number}; this release uses {VERSION}")
 
 
 class SqliteIndex:
@@ -62,14 +61,14 @@ class SqliteIndex:
 
     Args:
         path: The database file.
-        is_empty: Whether the Silo holds no record, so that a new index is complete.
+        is_empty: Says whether the Silo has no records, so that a new index is complete.
 
-    One connection for the whole process, one statement at a time.
+    It uses one connection for the whole process, and runs one statement at a time.
     """
 
     SETTLED = 100_000_000
-    """Nanoseconds after which a write shows in a file's time: clocks of file systems go in
-    steps of some milliseconds."""
+    """Nanoseconds after which a write changes a file's time; the clocks of file systems have
+    steps of a few milliseconds."""
 
     def __init__(self, path: str, is_empty: Callable[[], bool]) -> None:
         self.path = path
@@ -84,21 +83,21 @@ class SqliteIndex:
 
     @property
     def _lock(self) -> threading.RLock:
-        """This process's lock: one that a thread held while we were forked is never released."""
+        """This process's lock; after a fork a new one, as the old one may be held for ever."""
         if self._locks[0] != os.getpid():
             self._locks = (os.getpid(), threading.RLock())
         return self._locks[1]
 
     @property
     def in_memory(self) -> bool:
-        """Whether the index could not be kept in its file, and is this object's own."""
+        """Whether the index is in memory and this object's own, because its file is unusable."""
         with self._lost_if_damaged(), self._lock:
             self._open()
             return self._in_memory
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection to query; one snapshot for all that is asked within."""
+        """A connection for queries, which all see one snapshot."""
         with self._lock:
             connection = self._open()
             connection.execute("BEGIN")
@@ -109,7 +108,7 @@ class SqliteIndex:
 
     @contextlib.contextmanager
     def writing(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        """A connection in a write transaction, committed on leaving, rolled back on an error."""
+        """A connection in a write transaction: committed at the end, rolled back on an error."""
         with self._lock:
             connection = self._open()
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -125,13 +124,13 @@ class SqliteIndex:
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[sqlite3.Connection]:
-        """As `reading`; a damaged file is deleted, and `IndexLost` raised."""
+        """The same as `reading`; a damaged file is deleted, and `IndexLost` is raised."""
         with self._lost_if_damaged(), self.reading() as connection:
             yield connection
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
-        """As `writing`; a damaged file is deleted, and `IndexLost` raised."""
+        """The same as `writing`; a damaged file is deleted, and `IndexLost` is raised."""
         with self._lost_if_damaged(), self.writing() as connection:
             yield connection
 
@@ -144,7 +143,7 @@ class SqliteIndex:
             raise IndexLost(self.path, str(error)) from error
 
     def stamp(self) -> object | None:
-        """Which files there are, when they were written, and how large they are."""
+        """The existing files, with times and sizes."""
         if self.in_memory:
             return None
         found = []
@@ -158,7 +157,7 @@ class SqliteIndex:
     # -- asked ----------------------------------------------------------------------------
 
     def row(self, identifier: str) -> Row | None:
-        """A record as lists show it; None if the index does not have it."""
+        """A record as lists show it; None if it is not in the index."""
         with self.asking() as connection:
             return query.row(connection, identifier)
 
@@ -188,21 +187,21 @@ class SqliteIndex:
             )
 
     def count(self, filters: query.Filters) -> int:
-        """How many records pass the filters."""
+        """The number of records that pass the filters."""
         with self.asking() as connection:
             return query.count(connection, filters)
 
     def set_counts(self) -> dict[str, int]:
-        """setSpec → how many records name it, in the order of setSpecs."""
+        """setSpec → number of its records, sorted by setSpec."""
         with self.asking() as connection:
             return query.set_counts(connection)
 
     def is_in_step(self, facet: Facet, path: str) -> bool:
-        """Whether the index has the values of a contributed facet as its package has them."""
+        """Whether the index has the current values of a contributed facet."""
         return is_in_step(self, facet, path)
 
     def bring_in_step(self, facet: Facet, path: str) -> None:
-        """Read those values of a contributed facet that changed; see `beside`."""
+        """Read the changed values of a contributed facet; see `beside`."""
         bring_in_step(self, facet, path)
 
     def search(
@@ -225,11 +224,11 @@ class SqliteIndex:
     def columns(
         self, connection: sqlite3.Connection, *, large: bool, beside: Iterable[str] = ()
     ) -> "Columns":
-        """The facet columns, in step with the snapshot of a `reading` that is open.
+        """The facet columns, in step with the snapshot of an open `reading`.
 
         Args:
             large: Whether subjects and creators are needed.
-            beside: The contributed facets that are needed.
+            beside: The names of the contributed facets that are needed.
         """
         from recordsilo.index.columns import Columns
 
@@ -242,7 +241,7 @@ class SqliteIndex:
     # -- keeping in step ------------------------------------------------------------------
 
     def note_unsettled(self, identifiers: Iterable[str], *, durable: bool) -> None:
-        """Note records that are about to be written; never fails the write."""
+        """Note records that are about to be written; errors are only logged."""
         with self._not_in_the_way(), self.writing(durable=durable) as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO unsettled VALUES (?)", ((i,) for i in identifiers)
@@ -251,7 +250,7 @@ class SqliteIndex:
     def settle(
         self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
     ) -> None:
-        """Write the rows of records just written or deleted, and take their notes back."""
+        """Write the rows of records just written or deleted, and remove their notes."""
         found = [prepare(*one) for one in entries]
         with self._not_in_the_way(), self.writing() as connection:
             self._write(connection, found)
@@ -265,7 +264,7 @@ class SqliteIndex:
         """Write the rows of records that were read without their locks.
 
         Returns:
-            How many changes were written to the index before this one, by any process.
+            The number of changes written to the index before this one, by any process.
         """
         with self.changing() as connection:
             before = _about(connection, "change")
@@ -292,19 +291,19 @@ class SqliteIndex:
         """The number of a facet value; a new one if it has none.
 
         Args:
-            connection: Of an open `writing`.
-            field: The facet.
+            connection: The connection of an open `writing`.
+            field: The facet's name.
             value: One of its values.
         """
         return self._writer.number_of(connection, field, storable(value[:MAX_FACET]))
 
     def changes(self) -> int:
-        """How many changes were written to the index, by any process."""
+        """The number of changes written to the index, by any process."""
         with self.asking() as connection:
             return _about(connection, "change")
 
     def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
-        """Which records the index has as their manifests are; a rebuild keeps their rows."""
+        """The records that are indexed with these stamps; a rebuild keeps their rows."""
         with self.changing() as connection:
             found = query.stamps(connection, list(stamps))
             same = {i for i, stamp in found.items() if stamp == stamps[i]}
@@ -316,7 +315,7 @@ class SqliteIndex:
         return same
 
     def unsettled(self) -> list[str]:
-        """Records whose writer has not, or not yet, written their rows."""
+        """Records whose rows their writer has not written (yet)."""
         with self.asking() as connection:
             return [row[0] for row in connection.execute("SELECT identifier FROM unsettled")]
 
@@ -329,10 +328,10 @@ class SqliteIndex:
     # -- rebuilding -----------------------------------------------------------------------
 
     def begin_rebuild(self) -> int:
-        """Start a new generation: rows that are not written from now on will be deleted.
+        """Start a new generation: rows neither written nor confirmed in it will be deleted.
 
         Returns:
-            A number for `end_rebuild`, by which it knows this rebuild's file.
+            A number by which `end_rebuild` recognises the file of this rebuild.
         """
         ticket = secrets.randbits(62)
         with self.changing() as connection:
@@ -342,17 +341,17 @@ class SqliteIndex:
         return ticket
 
     def note_problem(self, path: str, sentence: str) -> None:
-        """Keep what was found unreadable, until the next rebuild."""
+        """Store a path that could not be read, until the next rebuild."""
         shown = [text.encode("utf-8", "backslashreplace").decode() for text in (path, sentence)]
         with self.changing() as connection:
             connection.execute("INSERT OR REPLACE INTO problem VALUES (?, ?)", shown)
 
     def end_rebuild(self, ticket: int) -> int | None:
-        """Drop the rows of records that are gone; the index is complete now.
+        """Delete the rows of deleted records, and mark the index as complete.
 
         Returns:
-            How many records it holds; None, and nothing is done, if the file was replaced
-            since the rebuild began.
+            The number of records in the index. None if the file was replaced since the
+            rebuild began; then nothing is done.
         """
         from recordsilo.index.columns import forget_gone
 
@@ -371,7 +370,7 @@ class SqliteIndex:
             return _about(connection, "records")
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) of what the last rebuild found unreadable."""
+        """(path, sentence) for each path that the last rebuild could not read."""
         with self.asking() as connection:
             return connection.execute("SELECT path, sentence FROM problem ORDER BY path").fetchall()
 
@@ -389,7 +388,7 @@ class SqliteIndex:
 
     @contextlib.contextmanager
     def _not_in_the_way(self) -> Iterator[None]:
-        """The index never stops a write: what goes wrong makes it start anew, and is logged."""
+        """Log errors, so that the index never fails a write; an index with errors is rebuilt."""
         try:
             yield
         except (sqlite3.Error, IndexProblem) as error:
@@ -397,20 +396,20 @@ class SqliteIndex:
             self._set_aside()
 
     def set_aside_if_damaged(self, error: sqlite3.DatabaseError) -> None:
-        """Give a file up of which a statement failed.
+        """Delete the file after a statement failed, if it is damaged or of another schema.
 
         Raises:
-            IndexProblem: The file is not the reason (busy, disk full): the same may work later.
+            IndexProblem: The file is not the reason (busy, disk full); a later try may succeed.
         """
         if isinstance(error, sqlite3.ProgrammingError):
             raise error
         name = getattr(error, "sqlite_errorname", "")
         no_room = name.startswith("SQLITE_CANTOPEN") and not os.path.isdir(self.path)
-        if name.startswith(_NOT_DAMAGE) or no_room:  # too many open files, say
+        if name.startswith(_NOT_DAMAGE) or no_room:  # for example too many open files
             full = "; the disk may be full" if name.startswith("SQLITE_IOERR") else ""
             raise IndexProblem(self.path, f"{error}{full}") from error
         if isinstance(error, OtherSchema):
-            logger.info("the index %s is of another release; rebuilding it", self.path)
+            logger.info("the index %s was made by another release; rebuilding it", self.path)
         else:
             logger.warning("the index %s is damaged (%s); rebuilding it", self.path, error)
         self._set_aside()
@@ -445,7 +444,7 @@ class SqliteIndex:
         return connection
 
     def _is_current(self) -> bool:
-        """Whether the open file is still the one at the path, and this process opened it."""
+        """Whether this process opened the file, and it is still the one at the path."""
         if self._pid != os.getpid():
             return False
         try:
@@ -511,7 +510,7 @@ def _is_fresh(connection: sqlite3.Connection) -> bool:
 
 
 def _without_rows(connection: sqlite3.Connection, found: Sequence[Prepared]) -> list[Prepared]:
-    """Those whose records have no rows yet."""
+    """The entries of records that have no rows yet."""
     rows = connection.execute(
         "SELECT identifier FROM record WHERE identifier IN (SELECT value FROM json_each(?))",
         (json.dumps([one.identifier for one in found]),),
@@ -521,7 +520,7 @@ def _without_rows(connection: sqlite3.Connection, found: Sequence[Prepared]) -> 
 
 
 def _last_of_each(found: Sequence[Prepared]) -> Sequence[Prepared]:
-    """What was said last of each record."""
+    """The last entry of each record."""
     last = {one.identifier: one for one in found}
     return found if len(last) == len(found) else list(last.values())
 

@@ -1,4 +1,4 @@
-"""What a search filters, counts and sorts by: the store's own facets, and those of packages.
+"""The fields that a search filters, counts and sorts by: the store's own and contributed ones.
 
 An entry point of the group ``recordsilo.facets`` names a `Facet`. One with a dot
 (``finding.links``) adds values to the facet before the dot.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GROUP = "recordsilo.facets"
 ValuesOf: TypeAlias = Callable[[str, Sequence[str]], Mapping[str, Sequence[str]]]
-"""The Silo's directory, identifiers → the values of those that have any."""
+"""(Silo's directory, identifiers) → the values of the records that have any."""
 
 
 class Kept(Enum):
@@ -28,11 +28,11 @@ class Kept(Enum):
     SMALL = "small"
     """In the record's row, loaded by the first search."""
     LARGE = "large"
-    """In the record's row, loaded when they are asked for."""
+    """In the record's row, loaded when they are needed."""
     FLAG = "flag"
-    """In the record's row: true or false."""
+    """In the record's row, as true or false."""
     BESIDE = "beside"
-    """In a table of their own, read from the package that contributes them."""
+    """In a separate table, read from the package that contributes them."""
 
 
 def _none(_path: str, _identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -45,19 +45,19 @@ class Facet:
 
     Attributes:
         name: As in ``--filter NAME=VALUE``; the entry point's name.
-        title: What it is called, in English.
-        values: The values of many records at once: what the package keeps beside the
+        title: Its label, in English.
+        values: Returns the values of many records at once: what the package stores beside the
             records, or what `record_reading.described` reads from them. Called with up to `CHUNK`
-            identifiers: of all records when `stamp` changed, else of changed ones.
-        stamp: The Silo's directory → a text that changes whenever the values may have
-            changed other than by a change of their record; ``""``: no record has any.
-        labels: Value → what it says, in English. Where there are any, a filter by
-            another value is refused.
-        is_facet: Its values are counted beside what a search finds.
-        is_order: Its values are numbers, by which a search may be sorted (``NAME``: least
-            first, ``-NAME``: greatest first, records without a number last).
-        is_column: It is a column of tables.
-        kept: `Kept.BESIDE` for all that is contributed.
+            identifiers: those of all records if `stamp` changed, else of changed records.
+        stamp: The Silo's directory → a text that changes whenever values may have changed
+            without a change of their record; ``""`` if no record has any.
+        labels: Value → its label, in English. If there are any, a filter by another value
+            is refused.
+        is_facet: Whether its values are counted in the records that a search finds.
+        is_order: Whether its values are numbers, by which a search can be sorted (``NAME``:
+            least first, ``-NAME``: greatest first; records without a number come last).
+        is_column: Whether it is a column of tables.
+        kept: Where the index has the values; `Kept.BESIDE` for contributed facets.
     """
 
     name: str
@@ -87,29 +87,29 @@ OWN = (
     Facet("subject", "Subject", kept=Kept.LARGE),
     Facet("creator", "Creator", kept=Kept.LARGE),
 )
-"""The store's own, whose values the index has in the records' rows."""
+"""The store's own facets, whose values are in the records' rows."""
 _OWN = {facet.name: facet for facet in OWN}
 CHUNK = 10_000
-"""Identifiers of one call of `Facet.values`."""
+"""The largest number of identifiers in a call of `Facet.values`."""
 
 
 def contributed_names() -> tuple[str, ...]:
-    """The names of contributed facets, sorted; none is loaded."""
+    """The names of contributed facets, sorted; loads none of them."""
     return tuple(name for name in points(GROUP) if "." not in name and name not in _OWN)
 
 
 def facet_names() -> tuple[str, ...]:
-    """The names of all facets, the store's own first; none is loaded."""
+    """The names of all facets, the store's own first; loads none of them."""
     return (*_OWN, *contributed_names())
 
 
 def values_of(facet: Facet, path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """The values of some records, as the package that contributes the facet has them now.
+    """The current values of records, from the package that contributes the facet.
 
     Args:
         facet: Contributed by a package.
         path: The Silo's directory.
-        identifiers: At most `CHUNK`.
+        identifiers: Those of at most `CHUNK` records.
 
     Raises:
         SearchError: The package fails.
@@ -121,7 +121,7 @@ def values_of(facet: Facet, path: str, identifiers: Sequence[str]) -> Mapping[st
 
 
 def stamp_of(facet: Facet, path: str) -> str:
-    """The stamp of a facet's values now.
+    """The current stamp of a facet's values.
 
     Raises:
         SearchError: The package fails.
@@ -138,7 +138,7 @@ def _point(facet: Facet) -> "EntryPoint":
 
 
 def facet_named(name: str) -> Facet:
-    """A facet by one of `facet_names`.
+    """The facet of a name in `facet_names`.
 
     Raises:
         SearchError: The package that contributes it is broken.
@@ -155,13 +155,13 @@ def contributed_facets() -> Iterator[Facet]:
 
 
 def additions_to(name: str) -> Iterator[Facet]:
-    """What packages add to the values of a facet; a broken one is logged once."""
+    """The contributions that add values to a facet; a broken one is logged once."""
     if any(one.startswith(f"{name}.") for one in points(GROUP)):
         yield from (one for one in contributions(GROUP, Facet) if one.name.startswith(f"{name}."))
 
 
 def labels_of(name: str) -> Mapping[str, str]:
-    """The values that a facet may have with what they say; empty where any text is one."""
+    """Value → label of a facet with a fixed set of values; empty if it may have any text."""
     known: dict[str, str] = {}
     for facet in (facet_named(name), *additions_to(name)):
         known |= facet.labels

@@ -1,7 +1,7 @@
-"""What a Silo needs of an index, whatever engine keeps it.
+"""The interface of an index; a Silo works with any engine that implements it.
 
-`recordsilo.index.database.SqliteIndex` is the one in use. Another engine has to pass
-tests/recordsilo/index_conformance.py, and `Silo._open_index` has to return it.
+`recordsilo.index.database.SqliteIndex` is the one in use. Another engine must pass
+tests/recordsilo/index_conformance.py, and `Silo._open_index` must return it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,15 +16,15 @@ from recordsilo.index.search_values import PageRequest, SearchFilters, SearchRes
 
 
 class IndexLost(IndexProblem):
-    """The index was damaged and is empty now: rebuild it, then ask again."""
+    """The index was damaged and is empty now; rebuild it, then query it again."""
 
 
 class Index(Protocol):
     """The index of one Silo: lists, counts and searches, kept in step by `Catalogue`.
 
-    An index is never the truth. It may be lost at any time and is then incomplete
-    until it is rebuilt from the manifests. Several processes and threads use one at
-    once; each answer is one snapshot.
+    The manifests are authoritative. An index may be lost at any time and is then incomplete
+    until it is rebuilt from them. Several processes and threads may use one at once; each
+    answer is one snapshot.
 
     Every method may raise `IndexProblem` if the index cannot be used now (busy, disk
     full), and `IndexLost`; `note_unsettled` and `settle` never do.
@@ -34,14 +34,14 @@ class Index(Protocol):
 
     @property
     def in_memory(self) -> bool:
-        """Whether only this object has the content, as if its directory cannot be written."""
+        """Whether only this object has the content, because the directory is not writable."""
 
     @property
     def complete(self) -> bool:
         """Whether every record has been indexed since the index was created."""
 
     def stamp(self) -> object | None:
-        """A value that changes when anything is written; None if a change may not show in it."""
+        """A value that changes with every write; None if a write may not change it now."""
 
     def close(self) -> None:
         """Release files and memory; a later use opens the index again."""
@@ -49,7 +49,7 @@ class Index(Protocol):
     # -- writers, under the locks of their records ------------------------------------------
 
     def note_unsettled(self, identifiers: Iterable[str], *, durable: bool) -> None:
-        """Note which records are about to change, before their manifests do.
+        """Note the records that are about to change, before their manifests do.
 
         Args:
             durable: Return only when the notes are on the medium.
@@ -58,15 +58,15 @@ class Index(Protocol):
     def settle(
         self, entries: Iterable[tuple[Entry, ManifestStamp]], gone: Iterable[str] = ()
     ) -> None:
-        """Store what records are now and remove those ``gone``, together with their notes."""
+        """Store the entries of changed records, and remove those ``gone`` and all their notes."""
 
     def unsettled(self) -> list[str]:
-        """The records with a note: being written now, or left by a killed writer."""
+        """The records with a note: those being written, and those left by a killed writer."""
 
     # -- readers --------------------------------------------------------------------------
 
     def row(self, identifier: str) -> Row | None:
-        """A record as lists show it; None if the index does not have it."""
+        """A record as lists show it; None if it is not in the index."""
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
         """Record → what lists show of its description; unknown records left out.
@@ -75,7 +75,7 @@ class Index(Protocol):
         """
 
     def stamps(self, identifiers: Sequence[str]) -> dict[str, ManifestStamp]:
-        """Record → the stamp of the manifest that was indexed; unknown records left out."""
+        """Record → the stamp of the manifest that was indexed, without unknown records."""
 
     def page(
         self,
@@ -89,10 +89,10 @@ class Index(Protocol):
         """A page of the list; see `Silo.page`."""
 
     def count(self, filters: Filters) -> int:
-        """How many records pass the filters."""
+        """The number of records that pass the filters."""
 
     def set_counts(self) -> dict[str, int]:
-        """setSpec → how many records name it, in the order of setSpecs."""
+        """setSpec → number of its records, sorted by setSpec."""
 
     def search(
         self,
@@ -106,6 +106,10 @@ class Index(Protocol):
         """Find records by words and filters; see `Silo.search`.
 
         Args:
+            words: As typed.
+            filters: Which records.
+            facets: The fields whose values are counted.
+            page: Which part of the result, and its order.
             beside: The contributed facets that the search uses.
 
         Raises:
@@ -113,14 +117,15 @@ class Index(Protocol):
         """
 
     def is_in_step(self, facet: Facet, path: str) -> bool:
-        """Whether the index has the values of a contributed facet as its package has them.
+        """Whether the index has the current values of a contributed facet.
 
         Args:
+            facet: Contributed by a package.
             path: The Silo's directory.
         """
 
     def bring_in_step(self, facet: Facet, path: str) -> None:
-        """Read the values of a contributed facet: all if its stamp changed, else of new records.
+        """Read a contributed facet's values: all if its stamp changed, else those of new records.
 
         Raises:
             SearchError: Its package fails.
@@ -129,38 +134,38 @@ class Index(Protocol):
     # -- rebuilding, by one process at a time ------------------------------------------------
 
     def begin_rebuild(self) -> int:
-        """Start a rebuild: what is neither confirmed nor written until its end is removed then.
+        """Start a rebuild; its end removes all records neither confirmed nor written meanwhile.
 
         Returns:
-            A number for `end_rebuild`, by which the index knows that it is still the same.
+            A number by which `end_rebuild` recognises that the index is still the same.
         """
 
     def confirm(self, stamps: Mapping[str, ManifestStamp]) -> set[str]:
-        """Keep those records that are indexed with this very stamp, and return them."""
+        """Keep the records that are indexed with exactly this stamp, and return them."""
 
     def take_in(self, found: Sequence[Prepared]) -> int:
         """Store records that were read without their locks.
 
         Returns:
-            How many changes were written to the index before this one, by any process.
+            The number of changes written to the index before this one, by any process.
         """
 
     def changes(self) -> int:
-        """How many changes were written to the index, by any process."""
+        """The number of changes written to the index, by any process."""
 
     def end_rebuild(self, ticket: int) -> int | None:
-        """Remove the records that are gone; the index is complete now.
+        """Remove deleted records, and mark the index as complete.
 
         Returns:
-            How many records it holds; None if it was lost since the rebuild began.
+            The number of records in the index; None if it was lost since the rebuild began.
         """
 
     def note_problem(self, path: str, sentence: str) -> None:
-        """Keep what could not be read, until the next rebuild."""
+        """Store a path that could not be read, until the next rebuild."""
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) of what could not be read, in the order of paths."""
+        """(path, sentence) for each path that could not be read, sorted by path."""
 
 
 OpenIndex = Callable[[Callable[[], bool]], Index]
-"""Open a Silo's index, given a function that says whether the Silo holds no record."""
+"""Opens a Silo's index; takes a function that says whether the Silo has no records."""

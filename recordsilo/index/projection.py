@@ -1,4 +1,4 @@
-"""What the index holds of a record: manifest and metadata file → `Entry`. Pure but for reading."""
+"""Turn a record's manifest and metadata files into its index `Entry`. Pure except for reading."""
 
 import os
 import re
@@ -25,12 +25,12 @@ Read = Callable[[str, str], bytes]
 """(version, path) → content."""
 
 MAX_TEXT = 100_000
-"""Characters of a field that can be searched."""
+"""The number of characters of a field that are indexed for search."""
 MAX_FACET = 500
 MENDED = " was mended: "
-"""In the message of a version's origin: the harvester repaired what it could not read."""
+"""Marks, in the message of a version's origin, that the harvester repaired malformed XML."""
 DUPLICATE_OF = "duplicate_of"
-"""Key of a record's metadata: the identifier of the record it is a duplicate of."""
+"""Key of a record's metadata with the identifier of the record that it duplicates."""
 _DOI = re.compile(r"(?<!\S)doi:(10\.\S+)")
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)", re.ASCII)
 
@@ -40,15 +40,15 @@ class Row:
     """A record in a list.
 
     Attributes:
-        datestamp: The newest datestamp the source is known to have given it, or
-            the date of its current version; 2010 form.
-        title: Of the current version's description, or of the newest version that
-            has one; may be empty.
+        datestamp: The newest datestamp of the source, or for a record made here, the date
+            of its current version; in the 2010 form.
+        title: The title of the current version, or of the newest version that has one;
+            may be empty.
         sets: setSpecs, in the order of the record's metadata.
-        deleted: Whether the source says so.
+        deleted: Whether the source deleted the record.
         curated: Whether the current version is curated.
-        upstream_newer: Whether it is curated and the source has something newer.
-        versions: How many.
+        upstream_newer: Whether it is curated and the source has a newer version.
+        versions: The number of versions.
     """
 
     identifier: str
@@ -99,7 +99,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a full-text search finds a record by, column by column."""
+    """The texts by which full-text search finds a record, one attribute per column."""
 
     title: str = ""
     creators: str = ""
@@ -119,7 +119,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class ManifestStamp:
-    """By which an index knows whether a manifest was replaced since it was read."""
+    """Time, size and inode of a manifest; they show whether it was replaced since it was read."""
 
     mtime_ns: int
     size: int
@@ -134,7 +134,7 @@ class ManifestStamp:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """All that the index holds of a record.
+    """All that the index stores of a record.
 
     Attributes:
         seconds: The datestamp as seconds since 0001-01-01, for ranges and order.
@@ -150,11 +150,11 @@ class Entry:
 
 
 def project(manifest: Manifest, read: Read) -> Entry:
-    """What the index holds of a record.
+    """Make the index entry of a record.
 
-    The description is that of the current version; a version without one (a deletion)
-    lends the title of the newest that has. While a curated version is the current one,
-    the title of the newest harvested one stays searchable beside its own.
+    The description is that of the current version. If that has none (a deletion), the title
+    is that of the newest version with one. If the current version is curated, the title of
+    the newest harvested version can be searched too.
     """
     current = manifest.current if manifest.versions else None
     described = Description() if current is None else description_of(current, read)
@@ -171,7 +171,7 @@ def project(manifest: Manifest, read: Read) -> Entry:
 
 
 def project_row(manifest: Manifest, title: str) -> Row:
-    """What a list shows of a record."""
+    """Make the row that lists show of a record."""
     return Row(
         identifier=manifest.item_id,
         datestamp=datestamp_of(manifest),
@@ -198,7 +198,7 @@ def _text(manifest: Manifest, described: Description, title: str, harvested: str
 
 
 def _identifiers(identifier: str, others: Values) -> str:
-    """All that a record is called, each also in its canonical spelling."""
+    """All identifiers of a record, each also in its canonical spelling."""
     texts = [identifier, *(text for text, _ in others)]
     return " ".join(dict.fromkeys([*texts, *map(canonical_identifier, texts)]))
 
@@ -245,10 +245,10 @@ def _facets(
 
 
 def _findings(manifest: Manifest, row: Row, described: Description | None) -> tuple[str, ...]:
-    """The codes of what is to be looked at; a record the source deleted has none.
+    """The codes of a record's findings; a record that the source deleted has none.
 
     Args:
-        described: None where the current version has no metadata.
+        described: None if the current version has no metadata.
     """
     if row.deleted and not row.curated:
         return ()
@@ -289,12 +289,12 @@ def _seconds(datestamp: str) -> int:
 
 
 def storable(text: str) -> str:
-    """The text as SQLite, and a page, can hold it: without halves of surrogate pairs."""
+    """The text without lone surrogates, which SQLite and web pages cannot hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def datestamp_of(manifest: Manifest) -> str:
-    """The newest datestamp the source gave; for a record made here, its date."""
+    """The newest datestamp of the source; for a record made here, its date."""
     stamps = [
         stamp
         for version in manifest.versions
@@ -308,7 +308,7 @@ def datestamp_of(manifest: Manifest) -> str:
 
 
 def sets_of(manifest: Manifest) -> tuple[str, ...]:
-    """The record's setSpecs, as far as its metadata holds texts under that key."""
+    """The record's setSpecs; values under that key that are not text are ignored."""
     found: Any = manifest.metadata.get("setSpec", ())
     if isinstance(found, str):
         found = [found]
@@ -318,7 +318,7 @@ def sets_of(manifest: Manifest) -> tuple[str, ...]:
 
 
 def _title_of_others(manifest: Manifest, read: Read) -> str:
-    """The title of the newest version that has one, the current one aside."""
+    """The title of the newest version that has one, except the current version."""
     for version in reversed(manifest.versions):
         if version.name == manifest.current_version:
             continue
@@ -335,12 +335,12 @@ def _harvested_title(manifest: Manifest, read: Read) -> str:
 
 
 def description_of(version: Version, read: Read) -> Description:
-    """What a version's metadata files say of it; see `describe_main`."""
+    """The description in a version's metadata files; see `describe_main`."""
 
     def content(path: str) -> bytes | None:
         try:
             return read(version.name, path)
-        except (OSError, RecordSiloError):  # reading the file itself will say what is wrong
+        except (OSError, RecordSiloError):  # reading the file itself reports what is wrong
             return None
 
     return describe_main(metadata_paths(version), content)
@@ -354,6 +354,6 @@ def metadata_paths(version: Version) -> list[str]:
 
 
 def seconds_of(moment: datetime) -> int:
-    """Whole seconds from 0001-01-01 to a moment of UTC; any other zone is not looked at."""
-    days = moment.toordinal() - 1  # much cheaper than a difference of two aware moments
+    """Whole seconds from 0001-01-01 to a time, which is taken as UTC whatever its zone."""
+    days = moment.toordinal() - 1  # much faster than subtracting datetimes with zones
     return days * 86_400 + moment.hour * 3600 + moment.minute * 60 + moment.second

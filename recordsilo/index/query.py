@@ -1,4 +1,4 @@
-"""Lists over the index: filters, keyset paging, counts. SQL is made here and nowhere else."""
+"""Lists of records from the index: filters, keyset paging, counts."""
 
 import json
 import sqlite3
@@ -16,10 +16,10 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which records a list holds; a filter that is None does not matter.
+    """Conditions on the records of a list; None means no condition.
 
     Attributes:
-        set_spec: In this set, or in one below it (``a`` holds ``a:b``).
+        set_spec: In this set, or in one below it (``a`` contains ``a:b``).
         deleted: Deleted by the source, or not.
         curated: The current version was made by people, or not.
         upstream_newer: The current version is curated and the source has a newer one,
@@ -37,7 +37,7 @@ class Page:
     """Part of a list, in the order of identifiers (by code point).
 
     Attributes:
-        total: How many records the whole list holds.
+        total: The number of records in the whole list.
     """
 
     rows: tuple[Row, ...]
@@ -92,12 +92,12 @@ class _Where:
 
 
 def count(connection: sqlite3.Connection, filters: Filters) -> int:
-    """How many records pass the filters; at once for none, or for one mark (or its absence)."""
+    """The number of records that pass the filters; fast for no filter, and for one flag."""
     where = _Where(filters)
     if not where.terms:
         sql = "SELECT value FROM about WHERE key = 'records'"
     elif len(where.terms) == 1 and where.terms[0].startswith("NOT "):
-        marked = where.terms[0].removeprefix("NOT ")  # few: these have an index of their own
+        marked = where.terms[0].removeprefix("NOT ")  # few records, with a partial index
         sql = f"SELECT count(*) FROM record WHERE {marked}"  # noqa: S608 - a column of ours
         return count(connection, Filters()) - int(connection.execute(sql).fetchone()[0])
     else:
@@ -114,13 +114,13 @@ def page(
     before: str | None = None,
     starting: str | None = None,
 ) -> Page:
-    """A page of the list, from any point of it at the same cost.
+    """A page of the list; the cost does not depend on the position.
 
     Args:
-        limit: How many rows at most.
-        after: Identifiers greater than this one.
-        before: Identifiers less than this one: the page that ends just before it.
-        starting: Identifiers from this one on (it need not exist).
+        limit: The largest number of rows.
+        after: Only identifiers greater than this one.
+        before: Only identifiers less than this one; the page ends just before it.
+        starting: Only identifiers from this one on (it need not exist).
     """
     backwards = before is not None
     where = _Where(filters)
@@ -159,23 +159,23 @@ def _exists(connection: sqlite3.Connection, filters: Filters, term: str, value: 
 
 
 def set_counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """setSpec → how many records name it, in the order of setSpecs."""
+    """setSpec → number of its records, sorted by setSpec."""
     sql = "SELECT set_spec, count(*) FROM record_set GROUP BY set_spec ORDER BY set_spec"
     return dict(connection.execute(sql))
 
 
 def row(connection: sqlite3.Connection, identifier: str) -> Row | None:
-    """The row of a record; None where the index has none."""
+    """The row of a record; None if it is not in the index."""
     sql = f"SELECT {COLUMNS} FROM record WHERE identifier = ?"  # noqa: S608 - constants
     found = connection.execute(sql, (identifier,)).fetchone()
     return None if found is None else row_of(found)
 
 
 def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, ManifestStamp]:
-    """Record → the stamp of its manifest as it was read."""
+    """Record → the stamp of the manifest that was indexed."""
     found = connection.execute(
         "SELECT identifier, mtime_ns, size, inode FROM record "
-        "WHERE identifier IN (SELECT value FROM json_each(?))",  # any number of them
+        "WHERE identifier IN (SELECT value FROM json_each(?))",  # for any number of parameters
         (json.dumps(identifiers),),
     )
     return {identifier: ManifestStamp(*stamp) for identifier, *stamp in found}

@@ -1,16 +1,16 @@
-"""The words a person types → an FTS5 expression that cannot be broken (docs/search.md).
+"""Turn a query as typed into a valid FTS5 expression (docs/search.md).
 
     solar cells               both words, in any field
     "solar cells"             the phrase
-    photo*                    words that begin so
+    photo*                    words that begin with photo
     solar OR wind             either
     -wind                     not this word; also -"a phrase", -title:wind
     title:solar               in one field: title, creator, subject, abstract, identifier
     creator:"Adeyemi, Fiona"
-    https://doi.org/10.5555/12  a DOI or handle, however it is spelled
+    https://doi.org/10.5555/12  a DOI or handle, in any spelling
 
-Everything else is taken as text: every token is quoted before SQLite sees it, so no
-input is an error. Pure.
+Everything else is text. Every token is quoted before SQLite sees it, so no input is an
+error. Pure.
 """
 
 import re
@@ -32,7 +32,7 @@ MAX_TOKENS = 64
 _TOKEN = re.compile(
     r'(?P<minus>-?)(?:(?P<field>[a-z]+):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))'
 )
-# Scripts written without spaces: each character is a word of its own, in the index too.
+# In scripts written without spaces, each character is a word, also in the index.
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff])"
@@ -42,12 +42,12 @@ _UNSEARCHABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or phrase that is asked for.
+    """A word or phrase of a query.
 
     Attributes:
-        text: What is looked for, as typed.
-        prefix: Whether its last word may go on.
-        field: Where alone; empty: anywhere.
+        text: The word or phrase, as typed.
+        prefix: Whether its last word is only a beginning.
+        field: The only field to search; empty for all.
     """
 
     text: str
@@ -56,13 +56,13 @@ class Term:
 
     @property
     def expression(self) -> str:
-        """The term as FTS5 reads it."""
+        """The term as an FTS5 expression."""
         column = f"{COLUMN_OF_FIELD[self.field]} : " if self.field else ""
         return column + '"' + self.text.replace('"', '""') + '"' + ("*" if self.prefix else "")
 
 
 Group = tuple[Term, ...]
-"""Terms of which one is enough."""
+"""Terms of which a record must match at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class TextQuery:
     """A query as terms, and as FTS5 expressions.
 
     Attributes:
-        groups: Records have to match each of these.
-        without: They must match none of these.
+        groups: Records must match each of these.
+        without: Records must match none of these.
     """
 
     groups: tuple[Group, ...]
@@ -79,12 +79,12 @@ class TextQuery:
 
     @property
     def wanted(self) -> str | None:
-        """What records have to match; None: anything does."""
+        """The expression that records must match; None if there is no condition."""
         return " AND ".join(f"({_either(group)})" for group in self.groups) or None
 
     @property
     def excluded(self) -> str | None:
-        """What they must not match; None: nothing."""
+        """The expression that records must not match; None if there is no condition."""
         return _either(self.without) or None
 
 
@@ -93,7 +93,7 @@ def _either(terms: Group) -> str:
 
 
 def spaced(text: str) -> str:
-    """Text as it goes into the index: characters of unspaced scripts stand alone."""
+    """Text as it is indexed: characters of unspaced scripts are separated."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
@@ -103,7 +103,7 @@ def is_unspaced(character: str) -> bool:
 
 
 def parse_query(query: str) -> TextQuery:
-    """Read a query as typed; whatever it is, what comes out is sound FTS5."""
+    """Parse a query as typed; the result is valid FTS5 for any text."""
     groups: list[Group] = []
     without: list[Term] = []
     either = False
@@ -121,7 +121,7 @@ def parse_query(query: str) -> TextQuery:
 
 
 def _terms(query: str) -> Iterator[tuple[Group, bool] | None]:
-    """The query's terms in order, and whether not wanted; None for an ``OR`` between two."""
+    """The query's terms in order, each with whether it is excluded; None stands for ``OR``."""
     for number, match in enumerate(_TOKEN.finditer(query)):
         if number == MAX_TOKENS:
             return
@@ -142,9 +142,9 @@ def _word(text: str, field: str) -> Group:
 
 
 def _group(text: str, field: str, *, prefix: bool = False) -> Group:
-    """What is typed, and the canonical spelling where it is an identifier.
+    """The typed text, and its canonical spelling if it is an identifier.
 
-    Empty where there is nothing in the text to search for.
+    Empty if the text contains no words.
     """
     spellings = dict.fromkeys((text, canonical_identifier(text)))
     plain = (_UNSEARCHABLE.sub(" ", spaced(spelling)) for spelling in spellings)

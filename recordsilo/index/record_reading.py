@@ -1,10 +1,11 @@
-"""Reading many records for the index, in this process and in one beside it.
+"""Read many records for the index, in this process and in a second one.
 
-Reading and describing is more work than writing rows. On two cores a second process
-does most of it, and this one, which writes the rows, reads too whenever it would have
-to wait. The other is given identifiers and gives back rows made ready; chunks are
-given back in their order whoever read them, so the outcome is the same. It holds
-nothing, so it can end, or be ended, at any time: what it did not answer is read here.
+Reading and describing records takes longer than writing rows. On two cores, a second
+process does most of the reading; this process writes the rows, and reads whenever it
+would have to wait. The second process receives identifiers and returns prepared rows.
+Chunks are returned in order, so the result does not depend on which process read them.
+The second process has no state and may end at any time; unanswered chunks are then read
+here.
 """
 
 import contextlib
@@ -35,24 +36,24 @@ from recordsilo.records.place import RecordPlace
 PlaceOf = Callable[[str], RecordPlace]
 Problem = tuple[str, str]
 BESIDE_FROM = 1000
-"""Records after which a second process is started, which takes some 0.4 s of another core."""
+"""The number of records after which a second process is started (0.4 s on another core)."""
 _PACKAGES = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 _PROGRAM = (
     "import sys; sys.path.append(sys.argv[1]); "
     "from recordsilo.index.record_reading import main; main()"
 )
 _AHEAD = 2
-"""Chunks that the second process has been given and not answered: one to do, one to come."""
+"""The largest number of unanswered chunks of the second process: one current, one next."""
 _HELD = 6
-"""Chunks of which one is not read yet, while later ones are: then it is waited for."""
+"""The number of chunks kept while an earlier one is not read; then that one is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRecords:
-    """What became of some identifiers; one without a record is in neither list.
+    """The result of reading records; an identifier without a record is in neither list.
 
     Attributes:
-        problems: (path, sentence) of what could not be read.
+        problems: (path, sentence) for each path that could not be read.
     """
 
     found: list[Prepared]
@@ -60,15 +61,15 @@ class ReadRecords:
 
 
 def entry_of(place: RecordPlace, manifest: Manifest) -> Entry:
-    """What the index holds of a record as it is on disk."""
+    """The index entry of a record as it is on disk."""
     return project(manifest, lambda version, path: place.content(manifest, version, path))
 
 
 def read_entry(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
-    """A record's entry, and the stamp of its manifest from before it was read.
+    """A record's entry, and the stamp that its manifest had before it was read.
 
     Returns:
-        None where there is no such record.
+        None if there is no such record.
 
     Raises:
         RecordSiloError: Its manifest cannot be read.
@@ -82,7 +83,7 @@ def read_entry(place: RecordPlace) -> tuple[Entry, ManifestStamp] | None:
 
 
 def read_records(place_of: PlaceOf, identifiers: Iterable[str]) -> ReadRecords:
-    """Read some records here."""
+    """Read records in this process."""
     read = ReadRecords([], [])
     for identifier in identifiers:
         place = place_of(identifier)
@@ -97,11 +98,11 @@ def read_records(place_of: PlaceOf, identifiers: Iterable[str]) -> ReadRecords:
 
 
 def described(values_of: Callable[[Manifest, Description], Iterable[str]]) -> ValuesOf:
-    """Read `Facet.values` from the records: from the manifest and the current description.
+    """Make a `Facet.values` that reads each record's manifest and current description.
 
-    Records that cannot be read have none; `silo check` tells of them.
+    Records that cannot be read have no values; `silo check` reports them.
 
-    Cost: reads each record's files, as indexing it does.
+    Cost: reads each record's files, as indexing does.
     """
 
     def values(path: str, identifiers: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -128,12 +129,12 @@ def _description(place: RecordPlace, manifest: Manifest) -> Description:
 def read_chunks(
     place_of: PlaceOf, root: str, chunks: Iterable[Sequence[str]]
 ) -> Iterator[ReadRecords]:
-    """Read chunks of records, each when it is asked for or a little before.
+    """Read chunks of records, each when it is requested or shortly before.
 
     Args:
-        place_of: Identifier → where the record lies.
+        place_of: Identifier → the record's place.
         root: The Silo's ``pairtree_root``.
-        chunks: Asked for as they are read; up to `_HELD` more than were given back.
+        chunks: Taken as they are read; at most `_HELD` more than were returned.
     """
     remaining = iter(chunks)
     read = 0
@@ -170,7 +171,7 @@ def _read_by_both(
 
 
 def _is_plain(place_of: PlaceOf) -> bool:
-    """Whether the other process would find records as they are found here."""
+    """Whether the second process would find the same records as this one."""
     return type(place_of("x")) is RecordPlace
 
 
@@ -179,10 +180,10 @@ def _cores() -> int:
 
 
 class _Beside:
-    """The process beside this one; started by the first look whether it listens.
+    """The second process; the first check of `is_listening` starts it.
 
     Attributes:
-        unanswered: How many questions were asked and their answers not taken.
+        unanswered: The number of requests whose answers were not taken.
     """
 
     def __init__(self, root: str) -> None:
@@ -198,12 +199,12 @@ class _Beside:
         self.unanswered = 0
 
     def is_listening(self) -> bool:
-        """Whether it can be asked: it is started, and said so; never waits."""
+        """Whether it has announced that it is ready; does not wait."""
         self._start()
         return self._listens.is_set() and not self._is_gone
 
     def ask(self, identifiers: Sequence[str]) -> None:
-        """Have some records read; never waits."""
+        """Request records; does not wait."""
         self._start()
         self._questions.put(identifiers)
         self.unanswered += 1
@@ -218,14 +219,14 @@ class _Beside:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
-        except (OSError, ValueError):  # no interpreter by that name, no more processes
+        except (OSError, ValueError):  # no such interpreter, or too many processes
             self._is_gone = True
         else:
             for thread in self._threads:
                 thread.start()
 
     def _send(self) -> None:
-        """In a thread of its own: the process may be writing and not reading just then."""
+        """Send requests in a separate thread, because the process may be busy writing."""
         assert self._process is not None
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
@@ -233,7 +234,7 @@ class _Beside:
                 _write(self._process.stdin, list(identifiers))
 
     def _receive(self) -> None:
-        """In a thread of its own: the process need not wait until its answer is wanted."""
+        """Receive answers in a separate thread, so that the process need not wait."""
         assert self._process is not None
         assert self._process.stdout is not None
         try:
@@ -249,7 +250,7 @@ class _Beside:
         return self._is_gone or not self._answers.empty()
 
     def answer(self) -> ReadRecords | None:
-        """The answer to the oldest question that has none; None once the process is gone."""
+        """The answer to the oldest open request; None if the process has ended."""
         self.unanswered -= 1
         if self._is_gone or self._process is None or (content := self._answers.get()) is None:
             self._is_gone = True
@@ -269,7 +270,7 @@ class _Beside:
         self._process.wait()
         self._questions.put(None)
         for thread in self._threads:
-            if thread.ident is not None:  # else we were interrupted before it was started
+            if thread.ident is not None:  # otherwise interrupted before it was started
                 thread.join()
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
@@ -278,7 +279,7 @@ class _Beside:
 
 
 def _write(stream: IO[bytes], value: Any) -> None:
-    """Write a value behind its size, so that it is read in one piece: marshal reads by words."""
+    """Write a value after its size, so that it can be read at once; marshal reads word by word."""
     content = marshal.dumps(value)
     stream.write(len(content).to_bytes(_SIZE, "little"))
     stream.write(content)
@@ -286,10 +287,10 @@ def _write(stream: IO[bytes], value: Any) -> None:
 
 
 def _read(stream: IO[bytes]) -> bytes:
-    """The next value's bytes.
+    """Read the bytes of the next value.
 
     Raises:
-        EOFError: The stream ended before, or within, a value.
+        EOFError: The stream ended before or within a value.
     """
     size = stream.read(_SIZE)
     content = stream.read(int.from_bytes(size, "little"))
@@ -302,7 +303,7 @@ _SIZE = 8
 
 
 def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
-    """Announce readiness, then answer each list of identifiers with what was read of them.
+    """Announce readiness, then answer each list of identifiers with their entries.
 
     Args:
         root: The ``pairtree_root``.
@@ -321,8 +322,8 @@ def serve(root: str, questions: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def main() -> None:
-    """Run the reader process until its parent stops asking."""
+    """Run the reader process until its parent closes the pipe."""
     gc.freeze()
-    gc.set_threshold(50_000)  # what was read is plain values: there are no cycles to look for
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other, which ends this one
+    gc.set_threshold(50_000)  # the values have no cycles
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     serve(sys.argv[2], sys.stdin.buffer, sys.stdout.buffer)

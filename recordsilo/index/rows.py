@@ -1,4 +1,4 @@
-"""Writing a record's rows: what an `Entry` becomes in the tables of the index."""
+"""Write the rows of an `Entry` into the tables of the index."""
 
 import hashlib
 import json
@@ -29,13 +29,13 @@ _KEPT_VALUES = 300_000
 
 
 class Prepared(NamedTuple):
-    """An entry as far as it can be made ready without the index; all of plain values.
+    """An entry prepared for writing, as far as possible without the index; plain values only.
 
     Attributes:
-        fixed: The values of those columns that do not depend on the index.
-        specs: The setSpecs; ``sets`` is their column.
-        facets: (field, value) of the small fields, ``facets_large`` of the large ones.
-        text: By the columns of the full text.
+        fixed: The values of the columns that do not depend on the index.
+        specs: The setSpecs; the column ``sets`` has them as JSON.
+        facets: (field, value) pairs of the small fields; ``facets_large`` has the large ones.
+        text: The texts, in the order of the full-text columns.
     """
 
     identifier: str
@@ -50,7 +50,7 @@ class Prepared(NamedTuple):
 
     @property
     def entry(self) -> tuple[Entry, ManifestStamp]:
-        """The entry and the stamp that it was made of, for an engine with other tables."""
+        """The original entry and stamp, for an engine with other tables."""
         facets: dict[str, tuple[str, ...]] = {}
         for field, value in (*self.facets, *self.facets_large):
             facets[field] = (*facets.get(field, ()), value)
@@ -61,7 +61,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(entry: Entry, stamp: ManifestStamp) -> Prepared:
-    """Make an entry ready to be written. Pure."""
+    """Prepare an entry for writing. Pure."""
     row, text = entry.row, entry.text.columns
     sets, digest = _sets_text(row.sets), _digest(text)
     found = (stamp.mtime_ns, stamp.size, stamp.inode)
@@ -96,9 +96,9 @@ def _pairs(entry: Entry, fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]
 
 
 class RowWriter:
-    """Writes entries; remembers the numbers of facet values between them.
+    """Writes entries, and remembers the numbers of facet values.
 
-    One for each open database file: the numbers are those of that file.
+    Each open database file needs its own, because the numbers belong to the file.
     """
 
     def __init__(self) -> None:
@@ -106,17 +106,17 @@ class RowWriter:
         self._change = self._generation = 0
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Begin a transaction: all that it writes is one numbered change."""
+        """Begin a transaction, whose writes are one numbered change."""
         connection.execute("UPDATE about SET value = value + 1 WHERE key = 'change'")
         about = dict(connection.execute("SELECT key, value FROM about"))
         self._change, self._generation = about["change"], about["generation"]
 
     def forget(self) -> None:
-        """Forget the numbers: the transaction that gave some was rolled back."""
+        """Forget the numbers, after the transaction that created some was rolled back."""
         self._numbers.clear()
 
     def write_new(self, connection: sqlite3.Connection, found: Sequence[Prepared]) -> None:
-        """Write all rows of records that have none, many at a time."""
+        """Write the rows of new records, many at a time."""
         highest = connection.execute(
             "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
         ).fetchone()
@@ -132,7 +132,7 @@ class RowWriter:
         _write_sets(connection, found)
 
     def write(self, connection: sqlite3.Connection, one: Prepared) -> None:
-        """Write, or replace, all rows of a record; with another text it gets another row id."""
+        """Write or replace all rows of a record; if its text changed, it gets a new row id."""
         old = connection.execute(
             "SELECT id, sets, text_digest FROM record WHERE identifier = ?", (one.identifier,)
         ).fetchone()
@@ -155,7 +155,7 @@ class RowWriter:
         return (*one.fixed, small, large, self._change, self._generation)
 
     def delete(self, connection: sqlite3.Connection, identifier: str) -> None:
-        """Delete all rows of a record, and note that it is gone."""
+        """Delete all rows of a record, and note the deletion."""
         found = connection.execute(
             "DELETE FROM record WHERE identifier = ? RETURNING id, sets", (identifier,)
         ).fetchone()
@@ -166,7 +166,7 @@ class RowWriter:
             _delete_sets(connection, identifier, sets)
 
     def _codes(self, connection: sqlite3.Connection, values: tuple[tuple[str, str], ...]) -> bytes:
-        """The numbers of facet values, new ones given on the way."""
+        """The numbers of facet values; new values get new numbers."""
         known = self._numbers
         try:
             return array("i", [known[value] for value in values]).tobytes()
@@ -178,8 +178,8 @@ class RowWriter:
         """The number of a facet value; a new one if it has none.
 
         Args:
-            connection: To the index, in a transaction that writes.
-            field: The facet.
+            connection: A connection to the index in a write transaction.
+            field: The facet's name.
             value: One of its values.
         """
         return self._numbers.get((field, value)) or self._number(connection, (field, value))
@@ -217,19 +217,19 @@ def _delete_sets(connection: sqlite3.Connection, identifier: str, sets: str) -> 
 
 
 def flags_of(entry: Entry) -> int:
-    """The bits of `FLAGS`, the first one lowest."""
+    """The `FLAGS` as bits, the first one lowest."""
     row = entry.row
     return row.deleted | row.curated << 1 | row.upstream_newer << 2 | entry.has_file << 3
 
 
 def title_key(title: str) -> str:
-    """The title without case, accents, and what stands before its first letter or digit."""
+    """The title without case and accents, from its first letter or digit on."""
     if title.isascii():
         folded = title.lower()
     else:
         decomposed = unicodedata.normalize("NFKD", title).casefold()
         folded = "".join([c for c in decomposed if not unicodedata.combining(c)])
-    if folded[:1].isalnum():  # as nearly all are
+    if folded[:1].isalnum():  # the usual case
         return folded[:200]
     start = next((i for i, character in enumerate(folded) if character.isalnum()), 0)
     return folded[start : start + 200]

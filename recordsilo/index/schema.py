@@ -1,16 +1,16 @@
-"""The tables of the index. Another number, and the index is made anew."""
+"""The tables of the index. Increase `TABLES` to force a rebuild."""
 
 from recordsilo.formats import signature
 
 TABLES = 7
-"""Counts up when the tables, or what is written into them, change."""
+"""Increase this number when the tables, or what is written into them, change."""
 VERSION = TABLES << 16 | signature()
-"""Another one where formats came, went, or are read in another way, too."""
+"""The schema's number; it also changes with the formats and their readers."""
 
 TEXT_COLUMNS = ("title", "creators", "subjects", "abstract", "identifiers", "harvested_title")
 TOKENIZE = 'tokenize = "unicode61 remove_diacritics 2"'
 LONGEST_PREFIX = 3
-"""Beginnings of words up to so many characters are indexed: of longer ones, few words have each."""
+"""Prefixes of words up to this length are indexed; longer ones match few words."""
 
 TEXT_TABLE = f"""
 CREATE VIRTUAL TABLE text USING fts5 (
@@ -23,7 +23,7 @@ SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE record (
-    id              INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
     identifier      TEXT NOT NULL UNIQUE,
     datestamp       TEXT NOT NULL,
     title           TEXT NOT NULL,
@@ -71,15 +71,15 @@ CREATE TABLE beside (                  -- values of facets that other packages c
 
 CREATE TABLE beside_facet (
     facet   TEXT PRIMARY KEY,
-    stamp   TEXT NOT NULL,             -- what the package said when they were read
-    change  INTEGER NOT NULL,          -- of records, up to which they were read
-    version INTEGER NOT NULL           -- counts up when they change
+    stamp   TEXT NOT NULL,             -- the package's stamp when they were read
+    change  INTEGER NOT NULL,          -- the last change of records that they include
+    version INTEGER NOT NULL           -- increases when they change
 ) WITHOUT ROWID;
 
 INSERT INTO text (text, rank) VALUES ('hashsize', 33554432);  -- octets; fewer, larger segments
 
 CREATE TABLE frequent (
-    expression TEXT NOT NULL,          -- a word, or the beginning of one, as FTS5 is asked for it
+    expression TEXT NOT NULL,          -- FTS5 query for a word or a prefix
     block      INTEGER NOT NULL,       -- of row ids, see words.BLOCK
     bits       BLOB NOT NULL,          -- one for each row id, the first in the highest bit
     PRIMARY KEY (expression, block)
@@ -106,4 +106,4 @@ INDEXES = (
     "CREATE INDEX IF NOT EXISTS record_change ON record (change)",
     "CREATE INDEX IF NOT EXISTS record_title ON record (title_key, id)",
 )
-"""What only readers need, made when the index is complete: sorted at once, not row by row."""
+"""Indexes for readers, created once the index is complete, which is faster than row by row."""

@@ -1,7 +1,7 @@
 """Search: words, filters, facets and a page of the result, over the index (docs/search.md).
 
-The words become row ids (FTS5), row ids and filters become masks over the facet
-columns, and masks are counted and paged; SQL reads the rows of one page only.
+FTS5 turns the words into row ids. Row ids and filters become masks over the facet columns,
+which are counted and paged. SQL reads only the rows of one page.
 """
 
 import json
@@ -50,9 +50,12 @@ def search(
     """Find records, in one snapshot of the index.
 
     Args:
-        columns: In step with the connection's snapshot.
+        connection: A connection with an open snapshot of the index.
+        columns: The facet columns, in step with that snapshot.
         query: As typed; see `query_syntax`.
+        filters: Which records.
         facets: Which fields of `facet_names` to count.
+        page: Which part of the result, and its order.
 
     Raises:
         SearchError: Unknown facet, order or filter, an invalid date, or an ``after`` of
@@ -75,12 +78,12 @@ def search(
 
 
 def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
-    """Refuse what no index can answer.
+    """Check a search before the index is queried.
 
     Args:
-        facets: The fields to be counted.
+        facets: The fields to count.
         filters: Which records.
-        page: Which part of the result.
+        page: Which part of the result, and its order.
 
     Raises:
         SearchError: Unknown facet, filter or order, or a page that is too large.
@@ -89,7 +92,7 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
         if name not in facet_names():
             raise unknown_filter(name)
         if (name in filters.flags) != (name in FLAGS):
-            kinds = ("true or false", "a text")
+            kinds = ("true or false", "text")
             kind, other = kinds if name in FLAGS else kinds[::-1]
             raise SearchError(f"the filter {name!r} is {kind}, not {other}")
     for kind, names, allowed in (
@@ -108,7 +111,7 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What matches in one segment."""
+    """The matching records in one segment."""
 
     segment: Segment
     mask: Bools
@@ -125,10 +128,10 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """What the words found, before any filter.
+    """The records that match the words, before any filter.
 
     Attributes:
-        total: How many records; None where there are no words.
+        total: The number of records; None if there are no words.
         ranking: The expression that ranks them.
     """
 
@@ -211,7 +214,7 @@ def _facet(
     size = min(limit, int(np.count_nonzero(counts)))
     if not size:
         return ()
-    # of those as frequent as the last one shown, the first by value are wanted
+    # among values as frequent as the last one shown, the first by value are shown
     least = np.partition(counts, -size)[-size]
     best = sorted((-int(counts[c]), texts[c]) for c in np.flatnonzero(counts >= least))
     return tuple(FacetValue(text, -count) for count, text in best[:size])
@@ -230,7 +233,7 @@ def _sort_for(wanted: str | None, hits: _Hits) -> str:
 
 
 class _Order(ABC):
-    """One order of the found records: the keys of a page and the cursor behind it."""
+    """An order of the found records: the keys of a page, and the cursor after it."""
 
     name = ""
 
@@ -244,7 +247,7 @@ class _Order(ABC):
         self.connection, self.columns, self.found, self.hits = connection, columns, found, hits
 
     def page(self, page: PageRequest) -> tuple[list[int], str | None]:
-        """The row ids of a page in order, and the cursor of the next."""
+        """The row ids of a page in order, and the cursor of the next page."""
         after = None if page.after is None else self._read(page.after)
         keyed = self.first(after, page.limit + 1)
         shown = keyed[: page.limit]
@@ -253,7 +256,7 @@ class _Order(ABC):
 
     @abstractmethod
     def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
-        """The first (key, row id) pairs behind a cursor."""
+        """The first (key, row id) pairs after a cursor."""
 
     def _cursor(self, key: Any, number: int) -> str:
         return json.dumps([self.name, key, number], ensure_ascii=False)
@@ -261,20 +264,20 @@ class _Order(ABC):
     def _read(self, cursor: str) -> tuple[Any, int]:
         try:
             name, key, number = json.loads(cursor)
-            str(key).encode()  # half of a surrogate pair is no text of the index
+            str(key).encode()  # fails for a lone surrogate, which the index cannot have
         except (ValueError, TypeError, RecursionError):
             name, key, number = None, None, None
         if name != self.name or not isinstance(number, int) or not self.is_key(key):
-            raise SearchError(f"{cursor!r} is no page of this search; begin with its first page")
+            raise SearchError(f"{cursor!r} is not a page of this search; start at its first page")
         return key, number
 
     def is_key(self, key: object) -> bool:
-        """Whether a cursor's key is one of this order."""
+        """Whether a cursor's key is valid in this order."""
         return isinstance(key, int)
 
 
 class _ByTime(_Order):
-    """By datestamp, equal ones by row id; ``sign`` -1 for the newest first."""
+    """By datestamp, then by row id; ``sign`` is -1 for newest first."""
 
     sign = 1
 
@@ -312,10 +315,10 @@ class _Newest(_ByTime):
 
 
 class _ByText(_Order):
-    """By a text column of the row, equal ones by row id.
+    """By a text column of the row, then by row id.
 
-    The loaded records have ranks in this order, made once; those that changed since
-    are few, and sorted here.
+    The ranks of the loaded records in this order are computed once. The few records that
+    changed since are sorted here.
     """
 
     column = ""
@@ -338,7 +341,7 @@ class _ByText(_Order):
         return [int(number) for number in base.segment.ids[positions]]
 
     def _rank_behind(self, after: tuple[Any, int], ranks: NDArray[np.int32]) -> int:
-        """The rank of the first loaded record behind a cursor."""
+        """The rank of the first loaded record after a cursor."""
         segment = self.columns.segments[0]
         rows = self.connection.execute(
             f"SELECT id FROM record WHERE ({self.column}, id) > (?, ?) "  # noqa: S608 - constants
@@ -376,7 +379,7 @@ class _Title(_ByText):
 
 
 class _Relevance(_Order):
-    """By bm25, the title counting most; over few hits only."""
+    """By bm25, with the highest weight for the title; for few hits only."""
 
     name = "relevance"
 
@@ -394,9 +397,9 @@ class _Relevance(_Order):
 
 
 class _ByNumber(_Order):
-    """By the numbers of a contributed facet; equal ones by row id.
+    """By the numbers of a contributed facet, then by row id.
 
-    Of several numbers of a record, the one that comes first counts. Records without a
+    If a record has several numbers, the one that sorts first counts. Records without a
     number come last; their key is None.
     """
 

@@ -1,4 +1,4 @@
-"""What a search is asked, and what it answers; the names of filters, facets and orders. Pure."""
+"""The arguments and the result of a search; names of filters, facets and orders. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ SMALL_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.SMALL)
 LARGE_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.LARGE)
 FLAGS = tuple(one.name for one in OWN if one.kept is Kept.FLAG)
 RELEVANCE_AT_MOST = 5000
-"""More hits than these are not ranked, the newest come first: ranking reads every hit."""
+"""With more hits than this, the newest come first, because ranking reads every hit."""
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
-"""The store's own; `recordsilo.index.facets` has those of packages."""
+"""The store's own facets; `recordsilo.index.facets` has the contributed ones."""
 SORTS = ("relevance", "newest", "oldest", "identifier", "title")
 
 
 def unknown_filter(name: str, known: Sequence[str] = ()) -> SearchError:
-    """The refusal of a filter that there is not; the names that are known are all by default."""
+    """The error for an unknown filter; ``known`` are the valid names, by default all."""
     known = known or facet_names()
     return SearchError(
         f"there is no filter {name!r}; there are {', '.join(known)}{did_you_mean(name, known)}"
@@ -27,17 +27,17 @@ def unknown_filter(name: str, known: Sequence[str] = ()) -> SearchError:
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """Which records a search may find; what is left out does not matter.
+    """Conditions on the records that a search finds; omitted ones do not apply.
 
     Attributes:
         flags: Name → wanted value: ``deleted`` (by the source), ``curated`` (the current
             version was made by people), ``upstream_newer`` (and the source has a newer
             one), ``has_file`` (that is not metadata).
-        values: Field → values, of which a record needs one in each field: ``set`` (or a
+        values: Field → values; a record must have one of them in each field: ``set`` (or a
             set below it), ``year``, ``type``, ``language``, ``publisher``, ``format``,
             ``state``, ``finding``, ``subject``, ``creator``, and fields that packages
             contribute.
-        since: The earliest datestamp, inclusive; a day or a moment, ISO 8601, UTC.
+        since: The earliest datestamp, inclusive; a day or a time, ISO 8601, UTC.
         until: The latest datestamp, inclusive; a day means its last second.
     """
 
@@ -49,15 +49,15 @@ class SearchFilters:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which part of the result of a search is wanted, in which order.
+    """Which part of the result of a search to return, and its order.
 
     Attributes:
-        limit: How many rows at most, 1 to 1,000.
-        after: The `SearchResult.next_page` of the page before; None for the first.
+        limit: The largest number of rows, 1 to 1,000.
+        after: The `SearchResult.next_page` of the previous page; None for the first.
         sort: One of `SORTS`, or a contributed facet that is an order (`Facet.is_order`),
-            with a ``-`` before it for the greatest first; None: by relevance for words,
-            else by identifier.
-        facet_limit: How many values of each facet, the most frequent first.
+            prefixed with ``-`` for greatest first. None sorts by relevance if there are
+            words, else by identifier.
+        facet_limit: The largest number of values per facet, the most frequent first.
     """
 
     limit: int = 25
@@ -68,7 +68,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value of a facet, and how many of the found records have it."""
+    """A value of a facet, and the number of found records that have it."""
 
     value: str
     count: int
@@ -76,14 +76,14 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What was found.
+    """The result of a search.
 
     Attributes:
-        total: How many records, on all pages.
-        next_page: What `PageRequest.after` takes for the next page; None on the last.
-        sort: The order the rows are in (relevance gives way to newest beyond
+        total: The number of records on all pages.
+        next_page: `PageRequest.after` for the next page; None on the last page.
+        sort: The order of the rows (newest instead of relevance with more than
             `RELEVANCE_AT_MOST` hits).
-        facets: Facet → its values, the most frequent first, equal ones by value.
+        facets: Facet → its values, the most frequent first, then by value.
     """
 
     rows: tuple[Row, ...]

@@ -1,10 +1,10 @@
-"""Words → row ids: FTS5 for what few records have, bitmaps for what very many have.
+"""Find the row ids of words: by FTS5 for rare words, by bitmaps for very frequent ones.
 
-Reading a million row ids out of FTS5 takes 150 ms; a bitmap of them 1 ms. So row ids
-are divided into *blocks*, and once a block is full, the words, and the beginnings of
-words, that many of its records have get a bitmap each. A bitmap stays true for good:
-row ids are never given twice, and a record whose text changes gets another
-(`RowWriter`); a record that is gone is in no segment of the columns any more.
+Reading a million row ids from FTS5 takes 150 ms; reading a bitmap of them takes 1 ms. So
+row ids are divided into *blocks*. Once a block is full, words and prefixes that many of
+its records have get a bitmap each. A bitmap never becomes wrong: row ids are not reused, a
+record whose text changes gets a new one (`RowWriter`), and a deleted record is in no
+segment of the columns.
 """
 
 import json
@@ -23,11 +23,11 @@ Bools = NDArray[np.bool_]
 Ids = NDArray[np.int64]
 
 BLOCK = 32_768
-"""Row ids in a block: number ``n`` holds those from ``n * BLOCK`` on."""
+"""Row ids per block; block ``n`` begins at ``n * BLOCK``."""
 FREQUENT = 20
-"""What more than one in so many records of a block has gets a bitmap."""
+"""A word gets a bitmap if more than one record in this many of a block has it."""
 SAMPLE = 400
-"""Records of a block that are looked at to find out what is frequent."""
+"""The number of records of a block that are sampled to find frequent words."""
 
 
 _ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
@@ -37,13 +37,12 @@ _ALL_TEXT = " || ' ' || ".join(TEXT_COLUMNS)
 
 
 def fill_blocks(connection: sqlite3.Connection) -> bool:
-    """Make the bitmaps of the blocks that were filled since the last time.
+    """Make the bitmaps of the blocks that were filled since the last call.
 
-    In the transaction that filled them; costs the same for each block, however many
-    there are.
+    Called in the transaction that filled them. The cost per block is constant.
 
     Returns:
-        Whether there were any.
+        Whether there were any such blocks.
     """
     done, full = _blocks(connection), _highest(connection) // BLOCK
     for block in range(done, full):
@@ -65,13 +64,13 @@ def _blocks(connection: sqlite3.Connection) -> int:
 
 
 def _highest(connection: sqlite3.Connection) -> int:
-    """The highest row id that was ever given."""
+    """The highest row id ever used."""
     sql = "SELECT max(seq) FROM sqlite_sequence WHERE name = 'record'"
     return int(connection.execute(sql).fetchone()[0] or 0)
 
 
 def _frequent_in(connection: sqlite3.Connection, first: int) -> list[str]:
-    """Expressions that may be frequent in a block, by a sample of its records."""
+    """Expressions that may be frequent in a block, from a sample of its records."""
     wanted = range(first, first + BLOCK, max(1, BLOCK // SAMPLE))
     texts = connection.execute(
         f"SELECT {_ALL_TEXT} FROM text "  # noqa: S608 - constants
@@ -83,7 +82,7 @@ def _frequent_in(connection: sqlite3.Connection, first: int) -> list[str]:
 
 
 class Tokenizer:
-    """The index's own tokenizer, so that words compare as FTS5 compares them."""
+    """The index's tokenizer, to compare words as FTS5 does."""
 
     def __init__(self) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -99,14 +98,14 @@ class Tokenizer:
         self._connection.close()
 
     def only_word(self, text: str) -> str | None:
-        """The only word of a text; None if it has none, or several."""
+        """The only word of a text; None if it has no word or several."""
         self._connection.execute("INSERT INTO text (rowid, words) VALUES (1, ?)", (text,))
         words = self._connection.execute("SELECT term FROM word").fetchall()
         self._connection.execute("INSERT INTO text (text) VALUES ('delete-all')")
         return words[0][0] if len(words) == 1 else None
 
     def frequent(self, texts: Sequence[str]) -> list[str]:
-        """Expressions for words, and beginnings of words, that many of some texts have."""
+        """Expressions for the words and prefixes that many of the texts have."""
         self._connection.executemany(
             "INSERT INTO text (rowid, words) VALUES (?, ?)", enumerate(texts, 1)
         )
@@ -123,7 +122,7 @@ class Tokenizer:
 
 
 def expression_of(word: str, *, prefix: bool) -> str:
-    """How FTS5 is asked for a word."""
+    """The FTS5 expression for a word or a prefix."""
     return '"' + word.replace('"', '""') + '"' + ("*" if prefix else "")
 
 
@@ -132,13 +131,13 @@ def expression_of(word: str, *, prefix: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Row ids, either each or as a mask by row id, whichever is smaller."""
+    """Row ids, as a list or as a mask, whichever is smaller."""
 
     ids: Ids | None = None
     mask: Bools | None = None
 
     def among(self, ids: Ids) -> Bools:
-        """Which of some ascending row ids match."""
+        """A mask of the given ascending row ids that match."""
         if self.mask is not None:
             return _at(self.mask, ids)
         found = self.ids if self.ids is not None else np.zeros(0, np.int64)
@@ -152,11 +151,11 @@ class Matching:
 
 
 _MANY = 50
-"""More than one in so many row ids are looked up through a mask."""
+"""If more than one row id in this many matches, they are looked up through a mask."""
 
 
 class Words:
-    """Answers the words of one query, in one snapshot of the index."""
+    """Finds the records that match one query, in one snapshot of the index."""
 
     def __init__(self, connection: sqlite3.Connection, query: TextQuery) -> None:
         self._connection = connection
@@ -168,19 +167,19 @@ class Words:
             self._load_bitmaps(query.without)
 
     def wanted(self) -> Matching | None:
-        """Row ids that match; None where there are no words."""
+        """The row ids that match; None if the query has no words."""
         return self._matching(self._query.groups) if self._query.groups else None
 
     def excluded(self) -> Matching | None:
-        """Row ids that are not wanted; None where there are no such words."""
+        """The row ids to exclude; None if the query excludes no words."""
         return self._matching((self._query.without,)) if self._query.without else None
 
     def ranking(self) -> str:
-        """The expression by which what is wanted is ranked.
+        """The expression that ranks the matching records.
 
-        What more than half of the records have does not count for bm25, and looking
-        at all of them is what would take its time; the others find what is wanted,
-        and more.
+        Words that more than half of the records have are omitted: they do not count for
+        bm25, and reading all their records would take most of the time. The remaining words
+        match all wanted records, and more.
         """
         groups = [group for group in self._query.groups if not any(map(self._is_everywhere, group))]
         return TextQuery(tuple(groups), ()).wanted or self._query.wanted or ""
@@ -202,7 +201,7 @@ class Words:
                     self._bitmaps[term] = bitmap
 
     def _bitmap(self, expression: str) -> Bools | None:
-        """The mask of all full blocks; None for what is frequent in less than half of them."""
+        """The mask of all full blocks; None if the word is frequent in less than half of them."""
         blocks = self._end // BLOCK
         found = dict(
             self._connection.execute(
@@ -261,9 +260,9 @@ def read_ids(
         connection: To the index.
         expression: In the query syntax of FTS5.
         first: The lowest row id to return.
-        end: Row ids are below this.
+        end: The row id at which to stop, exclusive.
     """
-    # one text for all: a row of a result each would take three times as long
+    # one concatenated text, because one row per result takes three times as long
     found = connection.execute(
         "SELECT group_concat(rowid) FROM text WHERE text MATCH ? AND rowid >= ? AND rowid < ?",
         (expression, first, end),
@@ -280,7 +279,7 @@ def _mask(ids: Ids, size: int) -> Bools:
 
 
 def _at(mask: Bools, ids: Ids) -> Bools:
-    """The mask at ascending places, some of which may lie behind its end."""
+    """The mask at ascending places, some of which may be beyond its end."""
     found = np.zeros(len(ids), np.bool_)
     inside = int(np.searchsorted(ids, len(mask)))
     found[:inside] = mask[ids[:inside]]

@@ -279,9 +279,9 @@ def test_deleted_record_keeps_its_title_and_no_facets(library: Silo) -> None:
         ({"filters": SearchFilters(since="yesterday")}, "'yesterday' is not a date"),
         ({"page": PageRequest(sort="size")}, "there is no order 'size'"),
         ({"page": PageRequest(limit=0)}, "1 to 1,000 rows"),
-        ({"page": PageRequest(after="rubbish")}, "is no page of this search"),
-        ({"page": PageRequest(after='["newest", 3, 4]')}, "is no page of this search"),
-        ({"page": PageRequest(after='["identifier", {}, 4]')}, "is no page of this search"),
+        ({"page": PageRequest(after="rubbish")}, "is not a page of this search"),
+        ({"page": PageRequest(after='["newest", 3, 4]')}, "is not a page of this search"),
+        ({"page": PageRequest(after='["identifier", {}, 4]')}, "is not a page of this search"),
     ],
 )
 def test_what_there_is_not_is_said_in_a_sentence(
