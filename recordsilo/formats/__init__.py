@@ -1,10 +1,9 @@
-"""Metadata formats: what a file is in, what it says, where it leads, which one counts.
+"""Metadata formats: recognise, describe and link metadata files, and choose the main one.
 
-`describe` turns the bytes of a metadata file into a `Description`, `links_of` gives the
-addresses in it, `main_first` says which of several files is the main one. `documents` is
-the one place that parses; `known` holds a module for each format, which makes one `Format`
-value: to add a format, add a module there. Used by the index, the page, curation, the
-crosswalk and the exports.
+`describe` turns the bytes of a metadata file into a `Description`, `links_of` returns the
+addresses in it, `main_first` sorts the main file first. Only `documents` parses. `known`
+has a module for each format, which defines one `Format`; to add a format, add a module
+there. Used by the index, the page, curation, the crosswalk and the exports.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,18 +35,17 @@ __all__ = [
 
 
 def describe(name: str, content: bytes) -> Description | None:
-    """Say what a metadata file says.
+    """Describe a metadata file.
 
     Args:
-        name: The file's name (the metadata prefix of a harvested one); tells apart
-            what is not metadata, such as ``oai_dc.about``.
+        name: The file's name (the metadata prefix, if harvested), by which files that are
+            not metadata, such as ``oai_dc.about``, are recognised.
         content: The file's bytes: a metadata document, or an OAI-PMH ``<metadata>``
             element around one.
 
     Returns:
-        The description; an empty one for a format in which nothing was recognised;
-        None for bytes that are no well-formed XML, hold a document type, or are
-        beyond 64 MiB.
+        The description, which is empty if nothing was recognised. None for bytes that
+        are not well-formed XML, have a document type, or are larger than 64 MiB.
     """
     root = parsed(content) if is_metadata(name) else None
     if root is None:
@@ -57,14 +55,14 @@ def describe(name: str, content: bytes) -> Description | None:
 
 
 def describe_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Description:
-    """What a version's metadata files say of it: the first that has a title, the main one first.
+    """Describe a version by its main metadata file, or by the next one that has a title.
 
     Args:
-        paths: Of the files that were put as metadata, in the order put.
-        read: Path → content; None for what cannot be read and is passed over.
+        paths: The paths of the files that were put as metadata, in the order put.
+        read: Path → content; None for a file that cannot be read, which is skipped.
 
     Returns:
-        Where none has a title, what the last says that can be described.
+        The first description with a title; if none has one, the last description.
     """
     found = Description()
     for path in main_first(paths):
@@ -76,11 +74,11 @@ def describe_main(paths: Iterable[str], read: Callable[[str], bytes | None]) -> 
 
 
 def links_of(name: str, content: bytes) -> tuple[Link, ...]:
-    """The http and https addresses in a metadata file, in its order, with their fields.
+    """The http and https addresses in a metadata file, in order, with their fields.
 
     Args:
-        name: The file's name; what is not metadata (``oai_dc.about``) has none.
-        content: As for `describe`; none are found in what that cannot read.
+        name: The file's name; a file that is not metadata (``oai_dc.about``) has no links.
+        content: The file's bytes, as for `describe`; malformed XML has no links.
     """
     root = parsed(content) if is_metadata(name) else None
     return () if root is None else tuple(links(unwrapped(root)))

@@ -1,4 +1,4 @@
-"""An XML document as lines that are equal where the document is."""
+"""Canonical lines of an XML document, for comparing documents."""
 
 from lxml import etree
 
@@ -6,15 +6,14 @@ from recordsilo.formats.documents import has_document_type, new_parser
 
 
 def canonical_lines(content: bytes) -> list[str] | None:
-    """The lines of a document in canonical form, an element a line, children indented.
+    """The lines of a document in canonical form: one line per element, children indented.
 
-    Attributes are in order, white space between elements does not count, and neither
-    does the way characters, quotes and empty elements were written.
+    Attributes are sorted. White space between elements does not count, nor does the way
+    in which characters, quotes and empty elements were written.
 
     Returns:
-        None for bytes that have no such form here: they are no well-formed XML, nest
-        deeper than 256 elements, hold a document type, or name a namespace by a
-        relative URI.
+        None for bytes that are not well-formed XML, are nested deeper than 256 elements,
+        have a document type, or name a namespace by a relative URI.
 
     Source: Canonical XML 1.0, with comments.
     """

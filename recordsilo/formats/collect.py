@@ -11,13 +11,13 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 class Collector:
-    """Collects values field by field, each once, in the order met."""
+    """Collects distinct values by field, in the order they are added."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[Value, None]] = {}
 
     def add(self, field: str, text: str, lang: str = "") -> None:
-        """Add a value; white space is folded, an empty value ignored.
+        """Add a value with white space folded; an empty value is ignored.
 
         Args:
             field: The field of the description.
@@ -36,14 +36,14 @@ class Collector:
         self.add(field, text_of(element), language_of(element))
 
     def description(self) -> Description:
-        """What was collected."""
+        """The description with the collected values."""
         return Description(**{field: tuple(values) for field, values in self._values.items()})
 
 
 def fold(text: str) -> str:
-    """The text with one blank for each run of white space, and none at its ends."""
+    """The text with each run of white space replaced by one space, and none at the ends."""
     bare = text.strip()
-    # most is so already; white space that is no blank is not printable (Unicode's Z and C)
+    # usually nothing to do; other white space than a space is not printable (Unicode's Z and C)
     return bare if bare.isprintable() and "  " not in bare else " ".join(bare.split())
 
 
@@ -56,7 +56,7 @@ def local_name(element: etree._Element) -> str:
 
 
 def namespace_of(element: etree._Element) -> str:
-    """The namespace of an element's name; ``""`` for none."""
+    """The namespace of an element's name; ``""`` if it has none."""
     return str(element.tag).rpartition("}")[0].removeprefix("{")
 
 
@@ -66,7 +66,7 @@ def _local(tag: object) -> str:
 
 
 def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
-    """The elements below one that hold no others, in order, each with its language."""
+    """The descendants of an element that have no children, in order, each with its language."""
     stack = [(root.iterchildren(etree.Element), language_of(root))]
     while stack:
         siblings, language = stack[-1]
@@ -83,11 +83,11 @@ def leaves(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
 
 
 def text_of(element: etree._Element) -> str:
-    """All text within an element; what stands in a block of its own is set off by blanks."""
+    """All text in an element; blocks are separated by spaces."""
     if not len(element):
         return element.text or ""
     parts, open_ones = [element.text or ""], [(element, element.iterchildren(etree.Element))]
-    while open_ones:  # not by recursion: a document nests as deep as it likes
+    while open_ones:  # not recursive: documents may be nested deeply
         last, children = open_ones[-1]
         child = next(children, None)
         if child is not None:
@@ -105,7 +105,7 @@ def _around(element: etree._Element) -> str:
 
 
 def language_of(element: etree._Element) -> str:
-    """The ``xml:lang`` in force at an element, or ``""``."""
+    """The ``xml:lang`` that applies to an element, or ``""``."""
     node: etree._Element | None = element
     while node is not None:
         if (found := node.get(_LANG)) is not None:
@@ -115,12 +115,12 @@ def language_of(element: etree._Element) -> str:
 
 
 def children_of(element: etree._Element, *names: str) -> Iterator[etree._Element]:
-    """The children of an element that have one of some local names, in order."""
+    """The children of an element that have one of the local names, in order."""
     for child in element.iterchildren(etree.Element):
         if local_name(child) in names:
             yield child
 
 
 def first_text(element: etree._Element, name: str) -> str:
-    """The folded text of the first child of a name; ``""`` if there is none."""
+    """The folded text of the first child with a local name; ``""`` if there is none."""
     return next((fold(text_of(child)) for child in children_of(element, name)), "")

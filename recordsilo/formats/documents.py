@@ -1,10 +1,10 @@
-"""The bytes of a metadata file → its document; the one place where metadata is parsed.
+"""Parse metadata files; no other module does.
 
-Entities are never expanded, nothing is fetched, and a document type, which metadata has
-no use for, is refused: so no document grows when it is read.
+Entities are not expanded, nothing is fetched, and document types, which metadata does not
+need, are refused, so a document cannot grow when it is parsed.
 
-Source: OAI-PMH 2.0, section 2.5, "Record": metadata has one child, in the format's own
-namespace.
+Source: OAI-PMH 2.0, section 2.5, "Record": metadata has one child, in the namespace of its
+format.
 """
 
 import threading
@@ -17,25 +17,25 @@ from recordsilo.formats.collect import local_name, namespace_of
 MAX_BYTES = 64 << 20
 """Larger files are not read as metadata."""
 MEMORY_FACTOR = 8
-"""Nor are files whose document would take more than this many times as much memory."""
+"""Files that would take more than this many times as much memory are not read either."""
 _NODE_BYTES = 520
-"""For each ``<`` and ``=``: libxml2 2.14 takes 120 bytes for ``<a/>``, 240 for ``<a/>x``, 250
-for an attribute; with what Python makes of them, a harvest was measured to take up to 520."""
+"""Bytes of memory per ``<`` and ``=``. libxml2 2.14 takes 120 bytes for ``<a/>``, 240 for
+``<a/>x``, 250 for an attribute; with Python's objects, a harvest took up to 520."""
 OAI_NAMESPACES = "http://www.openarchives.org/OAI/"
-"""What the namespaces of OAI-PMH begin with."""
+"""The beginning of the namespaces of OAI-PMH."""
 
 
 def new_parser(**settings: Any) -> etree.XMLParser:
-    """A parser with the settings that every one here has, and others.
+    """A parser with the settings of all parsers here, and additional ones.
 
     Args:
-        settings: Of `lxml.etree.XMLParser`, such as ``remove_blank_text``.
+        settings: Arguments of `lxml.etree.XMLParser`, such as ``remove_blank_text``.
     """
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, **settings)
 
 
 class _Parsers(threading.local):
-    """Two parsers for each thread: making one costs as much as reading a record."""
+    """Two parsers per thread, because creating one costs as much as parsing a record."""
 
     whole: etree.XMLParser | None = None
     plain: etree.XMLParser | None = None
@@ -45,18 +45,18 @@ _parsers = _Parsers()
 
 
 def memory_to_read(content: bytes) -> int:
-    """The most memory, in bytes, that reading a document takes, estimated without parsing it.
+    """An upper estimate of the memory, in bytes, that parsing takes, made without parsing.
 
-    What is not well-formed is counted as mended, with five letters for each bare ``&``.
+    Malformed XML is counted as repaired, with five characters for each bare ``&``.
 
-    Cost: three passes at the speed of memory.
+    Cost: three fast passes over the bytes.
     """
     nodes = content.count(b"<") + content.count(b"=")
     return 4 * len(content) + 20 * content.count(b"&") + _NODE_BYTES * nodes
 
 
 class NoDocument(Exception):
-    """Bytes that are no metadata document; ``reason`` says what they are."""
+    """The bytes are not a metadata document; ``reason`` is a predicate that says why."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -64,10 +64,10 @@ class NoDocument(Exception):
 
 
 def parsed(content: bytes) -> etree._Element | None:
-    """The outermost element of a metadata file, without comments and instructions.
+    """The root element of a metadata file, without comments and processing instructions.
 
     Returns:
-        None for bytes that are no well-formed XML, hold a document type, are beyond
+        None for bytes that are not well-formed XML, have a document type, are larger than
         64 MiB, or would take more than 512 MiB of memory.
     """
     if (parser := _parsers.plain) is None:
@@ -80,10 +80,10 @@ def parsed(content: bytes) -> etree._Element | None:
 
 
 def parsed_whole(content: bytes) -> etree._Element:
-    """The same with everything in it, so that it can be written again.
+    """The root element with comments and instructions, so that it can be written back.
 
     Raises:
-        NoDocument: It is not an XML document.
+        NoDocument: The bytes are not a metadata document.
     """
     if (parser := _parsers.whole) is None:
         parser = _parsers.whole = new_parser(huge_tree=True)
@@ -98,22 +98,22 @@ def _root(content: bytes, parser: etree.XMLParser) -> etree._Element:
     try:
         root = etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError):
-        raise NoDocument("is no well-formed XML") from None
+        raise NoDocument("is not well-formed XML") from None
     if has_document_type(root):
         raise NoDocument("has a document type")
     return root
 
 
 def has_document_type(root: etree._Element) -> bool:
-    """Whether a document type stands before an outermost element."""
+    """Whether the document of a root element has a document type."""
     return root.getroottree().docinfo.internalDTD is not None
 
 
 def unwrapped(root: etree._Element) -> etree._Element:
-    """The document's own root, out of the ``<metadata>`` element that OAI-PMH puts around it.
+    """The root of the document inside the ``<metadata>`` element of OAI-PMH.
 
-    One in another namespace, or in none, counts if exactly one element is in it: an
-    element of that name is the root of some formats (FGDC) too.
+    A ``<metadata>`` in another namespace, or without one, is a wrapper only if it has exactly
+    one child, because some formats (FGDC) have a root of that name.
     """
     while len(root) and local_name(root) == "metadata":
         children = root.iterchildren(etree.Element)
@@ -126,11 +126,11 @@ def unwrapped(root: etree._Element) -> etree._Element:
 
 
 def unwrap(content: bytes) -> bytes | None:
-    """The document within a ``<metadata>`` element, with all namespaces in scope declared.
+    """The document in a ``<metadata>`` element, with all namespaces in scope declared.
 
     Returns:
-        UTF-8 with an XML declaration; None for bytes that are no such wrapper around
-        exactly one element, not well-formed, or with a document type.
+        UTF-8 with an XML declaration. None for bytes that are not such a wrapper around
+        exactly one element, are malformed, or have a document type.
     """
     try:
         root = parsed_whole(content)
@@ -140,13 +140,13 @@ def unwrap(content: bytes) -> bytes | None:
     if inner is root or len(list(root.iterchildren(etree.Element))) != 1:
         return None
     if namespace and not namespace.startswith(OAI_NAMESPACES):
-        return None  # read as a wrapper, but what is sent elsewhere is changed only for sure
-    # Written and read again: moved out of the wrapper, lxml would drop declarations.
-    # As UTF-8: in ASCII, names would hold character references, which no parser takes.
+        return None  # may be a wrapper, but only a certain one is removed
+    # Serialised and parsed again, because lxml drops declarations when an element is moved.
+    # As UTF-8, because in ASCII names would contain character references, which are invalid.
     written = etree.tostring(inner, encoding="UTF-8", with_tail=False)
     document = etree.fromstring(written, new_parser(huge_tree=True))
-    # The wrapper's own default namespace goes unless it is used; a prefix may be used in
-    # a value (xsi:type="dcterms:W3CDTF"), where no parser sees it, so all of them stay.
+    # An unused default namespace of the wrapper is removed. All prefixes are kept, because
+    # values that no parser interprets may use them (xsi:type="dcterms:W3CDTF").
     prefixes = {prefix for element in document.iter("*") for prefix in element.nsmap if prefix}
     etree.cleanup_namespaces(document, keep_ns_prefixes=sorted(prefixes))
     return etree.tostring(document, xml_declaration=True, encoding="UTF-8") + b"\n"

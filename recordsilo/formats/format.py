@@ -1,4 +1,4 @@
-"""What a metadata format is to a Silo: one value, made by the format's module."""
+"""The definition of a metadata format, a value that the format's module creates."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,26 +8,26 @@ from lxml import etree
 from recordsilo.formats.values import Description
 
 Read = Callable[[etree._Element], Description]
-"""The root of a document → what it says."""
+"""The root of a document → its description."""
 Within = Callable[[etree._Element], Iterable[etree._Element]]
-"""The root of a wrapper → the roots of the documents in it, the one for the whole first."""
+"""The root of a wrapper → the roots of the documents in it, that of the whole object first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """How a format's documents are known: by the name and the namespace of their root.
+    """The name and namespaces by which the root element of a format is recognised.
 
     Attributes:
         name: Local name.
-        namespaces: What the namespace is, or begins with where it ends in ``/``; ``""``
-            for none.
+        namespaces: The accepted namespaces; one that ends in ``/`` accepts all that begin
+            with it, and ``""`` means no namespace.
     """
 
     name: str
     namespaces: tuple[str, ...]
 
     def fits(self, name: str, namespace: str) -> bool:
-        """Whether it is that of an element."""
+        """Whether an element of this name and namespace is such a root."""
         return name == self.name and any(
             namespace == one or (one.endswith("/") and namespace.startswith(one))
             for one in self.namespaces
@@ -39,24 +39,24 @@ class Format:
     """A metadata format: how it is recognised, read, linked and edited.
 
     Attributes:
-        name: As people call it.
-        version: Counts up when ``read`` or ``within`` says something else of a document
-            than before: then every index is made anew.
+        name: For people.
+        version: To be increased when ``read`` or ``within`` changes its results; every
+            index is then rebuilt.
         roots: See `Root`.
-        prefixes: The metadata prefixes under which repositories give it; files are named
-            so, with ``.xml`` or without.
-        preference: Among several metadata files of a version, the one of the lowest is
-            the main one; equal ones in the order put.
+        prefixes: The metadata prefixes that repositories use for it; files have such a
+            name, with or without ``.xml``.
+        preference: The metadata file with the lowest number is the main one; of equal
+            ones, the first put.
         read: Describes a document.
-        within: For a wrapper such as METS: the documents in it, one of which is
-            described in its place.
-        link_prefixes: Namespace → the prefix by which links name its elements.
-        fields: The fields that a form offers, in their order; none for a format whose
-            elements nest, which is edited as XML.
+        within: For a wrapper such as METS: finds the documents in it, one of which is
+            described instead.
+        link_prefixes: Namespace → the prefix that the fields of links use for it.
+        fields: The fields that a form offers, in order; empty for a format with nested
+            elements, which is edited as XML.
         names: Namespace → the names of the text-only elements that its schema allows
             directly in the root and that need no attributes; ``""`` stands for the
-            root's own namespace. The namespace that comes first is that of names
-            without a prefix. None where the schema is not known.
+            root's own namespace. The first namespace is that of names without a prefix.
+            None if the schema is unknown.
     """
 
     name: str

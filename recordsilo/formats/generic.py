@@ -1,8 +1,8 @@
-"""Any other format: what can be found by the names that most formats share.
+"""Any other format, described by element names that most formats share.
 
-Dublin Core dumps of many kinds, EPrints XML and DIM have elements called title, creator,
-subject and so on, if nested differently; leaves of those names are taken, and for
-``dim:field`` the element attribute names it.
+Many dumps of Dublin Core, EPrints XML and DIM have elements named title, creator, subject
+and so on, at different depths. Leaf elements with those names are read; for ``dim:field``,
+the attribute ``element`` is the name.
 """
 
 from lxml import etree
@@ -39,4 +39,4 @@ def read(root: etree._Element) -> Description:
 
 
 OTHER = Format("another format", version=1, roots=(), prefixes=(), preference=99, read=read)
-"""What every document is in that no format knows."""
+"""The format of documents that no other format recognises."""

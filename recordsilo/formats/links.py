@@ -1,8 +1,8 @@
-"""Where a metadata file leads: every address in it, with the field that holds it.
+"""Find the links in a metadata file: every address in it, with its field.
 
-One way for all formats: an element whose whole text is an http or https address, or
-an attribute that is one. Fields are named as people write them, ``dc:identifier``,
-whatever prefix a document happens to use.
+In all formats, a link is an element whose whole text is an http or https address, or an
+attribute with such a value. Fields have their usual names, such as ``dc:identifier``,
+whatever prefix a document uses.
 """
 
 import re
@@ -31,10 +31,10 @@ class Link:
     """An address in a metadata file.
 
     Attributes:
-        url: As written, white space around it left out.
-        field: The element, ``dc:identifier`` or ``jats:self-uri``; of MARC the tag and
-            the subfield, ``marc:856u``; for a file of EPrints ``eprints:file``.
-        type: The media type that the metadata gives for what is there, or ``""``.
+        url: As written, without surrounding white space.
+        field: The element, such as ``dc:identifier`` or ``jats:self-uri``; in MARC the tag
+            and the subfield, ``marc:856u``; for a file of EPrints ``eprints:file``.
+        type: The media type that the metadata gives for the address, or ``""``.
     """
 
     url: str
@@ -43,7 +43,7 @@ class Link:
 
 
 def links(root: etree._Element) -> Iterator[Link]:
-    """The addresses in a document, in its order; one that stands twice in a field comes once."""
+    """The addresses in a document, in order, each once per field."""
     seen: set[tuple[str, str]] = set()
     usual = format_of(root).link_prefixes.get("")
     for element in root.iter(etree.Element):
@@ -65,7 +65,7 @@ def _addresses(element: etree._Element) -> Iterator[str]:
 
 
 def _field(element: etree._Element, usual: str | None) -> str:
-    """The name of an element; ``usual`` is the prefix of those in an unknown namespace."""
+    """The field name of an element; ``usual`` is the prefix for unknown namespaces."""
     name = local_name(element)
     parent = element.getparent()
     prefix = _PREFIXES.get(namespace_of(element), usual or element.prefix or "")
@@ -79,7 +79,7 @@ def _field(element: etree._Element, usual: str | None) -> str:
 
 
 def _type(element: etree._Element) -> str:
-    """What the element, the one around it, or a neighbour says of the type."""
+    """The media type given by the element, its parent, or a sibling."""
     parent = element.getparent()
     for one in (element, *(() if parent is None else (parent,))):
         for name in _TYPES:

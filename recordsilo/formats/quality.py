@@ -1,7 +1,7 @@
-"""What is wrong with a description: coded findings (docs/quality.md; pure).
+"""Find faults in a description, as coded findings (docs/quality.md). Pure.
 
-A finding is something a person would want to look at, said of one value or of the
-lack of one. Nothing is rewritten.
+A finding is something that a person should look at: a value, or a missing value. Nothing
+is rewritten.
 """
 
 import re
@@ -29,16 +29,16 @@ CODES: Mapping[str, str] = {
     "Q801": "repaired bytes",
     "Q901": "marked as a duplicate",
 }
-"""Code → the finding, in words."""
+"""Code → its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at.
+    """A value, or a missing value, that a person should look at.
 
     Attributes:
         code: One of `CODES`.
-        field: The field of `Description` it is about; ``""`` for the record itself.
+        field: The field of `Description` concerned; ``""`` for the record itself.
         value: The value concerned; ``""`` if it is missing.
     """
 
@@ -48,7 +48,7 @@ class Finding:
 
 
 def findings(description: Description) -> tuple[Finding, ...]:
-    """What is to be looked at in a description, in the order of the codes."""
+    """The findings in a description, in the order of the codes."""
     found = [finding for check in _CHECKS for finding in check(description)]
     return tuple(sorted(found, key=lambda one: one.code)) if found else ()
 
@@ -70,7 +70,7 @@ def _titles(description: Description) -> Iterator[Finding]:
 
 
 _SMALL = re.compile("[a-z]")
-"""In nearly every title: it has a letter then, and one that is no capital."""
+"""Matches nearly every title; such a title has letters, and not only capitals."""
 
 
 def _is_capital(letter: str) -> bool:
@@ -97,7 +97,7 @@ _EMBARGO = re.compile(r"info:eu-repo/date/\w+/(\d{4}-\d{2}-\d{2})")
 
 @lru_cache(maxsize=4096)
 def _is_date(text: str) -> bool:
-    """Whether a text says a year at least: ISO 8601, EDTF's ranges, or ``12 May 1999``."""
+    """Whether a text is a date with at least a year: ISO 8601, a range, or ``12 May 1999``."""
     if match := _EMBARGO.fullmatch(text):
         text = match[1]
     if match := _RANGE.fullmatch(text):
@@ -147,8 +147,8 @@ researchproposal researchreport review reviewarticle showexhibition teachingreso
 technicalreport thesis video website workflow workingpaper
 """
 _TYPES = frozenset(_TYPE_NAMES.split())
-"""Types without blanks and case: the DCMI Type Vocabulary, and those of COAR, DRIVER,
-EPrints and DSpace as repositories write them in ``dc:type``."""
+"""Known types, in lower case without spaces: the DCMI Type Vocabulary, and those of COAR,
+DRIVER, EPrints and DSpace as repositories write them in ``dc:type``."""
 
 
 @lru_cache(maxsize=4096)
@@ -174,7 +174,7 @@ _SCHEME = re.compile(r"(?:https?|ftp):", re.IGNORECASE)
 _SOUND_ADDRESS = re.compile(
     r"https?://(?!127\.|10\.|192\.168\.)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+(?:[/?#][!-~]*)?"
 )
-"""As nearly all are: nothing in them that would have to be taken apart to be judged."""
+"""Matches nearly all addresses: those that need not be parsed to be judged."""
 _HOST = re.compile(r"(?:[\w-]+\.)+[^\W\d_][\w-]+|[0-9a-fA-F]*:[0-9a-fA-F:.]+|\d+(?:\.\d+){3}")
 
 
@@ -209,7 +209,7 @@ def _texts(description: Description) -> Iterator[Finding]:
     for field, values in description.items():
         for text, _ in values:
             if text.isascii() and "&" not in text and "<" not in text:
-                continue  # most of them: nothing of either kind can be in it
+                continue  # the usual case: neither fault is possible
             if _MOJIBAKE.search(text):
                 yield Finding("Q701", field, text)
             if field not in {"identifiers", "relations"} and _MARKUP.search(text):

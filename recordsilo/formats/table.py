@@ -1,4 +1,4 @@
-"""Which format a document or a file is in, and which file of a version is the main one."""
+"""Find the format of a document or a file, and the main file of a version."""
 
 import json
 import zlib
@@ -12,14 +12,14 @@ from recordsilo.formats.format import Format
 from recordsilo.formats.known import FORMATS
 
 ABOUT = ".about"
-"""How the names of what is not metadata, but about it, end."""
+"""Endings of the names of files that are not metadata but about it."""
 _NESTED = 4
-"""Wrappers within wrappers that are looked into."""
+"""How many nested wrappers are searched."""
 _BY_PREFIX = {prefix: one for one in FORMATS for prefix in one.prefixes}
 
 
 def format_of(root: etree._Element) -> Format:
-    """The format of a document, by the name and namespace of its root; `generic.OTHER` else."""
+    """The format of a document, by its root's name and namespace; `generic.OTHER` if unknown."""
     return _format_of(root.tag)
 
 
@@ -34,15 +34,14 @@ def _format_of(tag: str) -> Format:
 
 
 def format_of_file(path: str) -> Format:
-    """The format that a metadata file is named for, by its prefix; `generic.OTHER` else."""
+    """The format of a metadata file by its name, a prefix; `generic.OTHER` if unknown."""
     return _BY_PREFIX.get(path.removesuffix(".xml"), generic.OTHER)
 
 
 def described_part(root: etree._Element) -> tuple[etree._Element, Format]:
-    """The document that describes a record, out of any wrappers, and its format.
+    """The document that describes a record, without wrappers, and its format.
 
-    Of several documents in a wrapper, the one of the most preferred format counts, and
-    of those the first.
+    If a wrapper has several documents, the first one of the preferred format is used.
     """
     one = format_of(root)
     for _ in range(_NESTED):
@@ -56,17 +55,17 @@ def described_part(root: etree._Element) -> tuple[etree._Element, Format]:
 
 
 def main_first(paths: Iterable[str]) -> list[str]:
-    """Metadata files of a version, the main one first, what is about metadata last.
+    """Sort the metadata files of a version: the main one first, files about metadata last.
 
     Args:
-        paths: In the order put, which counts where formats are equally preferred. A
-            format is known by the file's name, which is that of a metadata prefix.
+        paths: In the order put, which decides between equally preferred formats. The
+            file's name, a metadata prefix, gives its format.
     """
     return sorted(paths, key=_place)
 
 
 def is_metadata(path: str) -> bool:
-    """Whether a file that was put as metadata is metadata, and not about it."""
+    """Whether a file that was put as metadata is metadata, not a file about it."""
     return not path.endswith(ABOUT)
 
 
@@ -78,7 +77,7 @@ def _place(path: str) -> int:
 
 
 def signature() -> int:
-    """A number of 16 bits that changes with the formats and with what their readers say."""
+    """A 16-bit number that changes with the formats and the versions of their readers."""
     said = [
         [
             one.name,

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 class Value(NamedTuple):
     """One value of a field: its text, white space folded, and its ``xml:lang`` or ``""``.
 
-    A tuple: it is created and compared in a third of the time of a dataclass, and an
-    index is made of some ten million.
+    It is a tuple because creating and comparing one takes a third of the time of a
+    dataclass, and an index needs about ten million.
     """
 
     text: str
@@ -23,7 +23,7 @@ Values = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a metadata file says, each field's values in the file's order.
+    """The description in a metadata file: the values of each field, in the file's order.
 
     Source: DCMI Metadata Terms, the fifteen elements of ``/elements/1.1/``.
     """
@@ -80,7 +80,7 @@ FIELD_OF_ELEMENT = {
 
 
 def doi_address(text: str) -> str:
-    """A DOI as an address; another text as it is."""
+    """A DOI as an address; any other text unchanged."""
     return f"https://doi.org/{text}" if text.startswith("10.") else text
 
 
@@ -95,11 +95,11 @@ _HANDLE = re.compile(r"[^\s/]+/\S+")
 
 
 def persistent_identifier(text: str) -> tuple[str, str] | None:
-    """``("doi", "10.5555/12")`` or ``("hdl", "1721.1/12")``, however it is spelled.
+    """Parse a DOI or handle: ``("doi", "10.5555/12")`` or ``("hdl", "1721.1/12")``.
 
-    As an address of a resolver, with ``info:`` (both percent-encoded), ``doi:``,
-    ``urn:doi:`` or ``hdl:``, or a DOI alone. A handle that is a DOI is given as one.
-    Case is kept, though a DOI is not sensitive to it.
+    The text may be an address of a resolver, begin with ``info:`` (both percent-encoded),
+    ``doi:``, ``urn:doi:`` or ``hdl:``, or be a bare DOI. A handle that is a DOI is returned
+    as a DOI. Case is kept, although DOIs are case-insensitive.
 
     Returns:
         Scheme and name; None for any other text.
@@ -115,6 +115,6 @@ def persistent_identifier(text: str) -> tuple[str, str] | None:
 
 
 def canonical_identifier(text: str) -> str:
-    """``doi:10.5555/12`` for each spelling of that DOI, likewise ``hdl:…``; else the text."""
+    """``doi:10.5555/12`` for any spelling of that DOI, likewise ``hdl:…``; else the text."""
     found = persistent_identifier(text)
     return ":".join(found) if found else text

@@ -1,6 +1,6 @@
 """One module for each metadata format, with its `Format` values in ``FORMATS``.
 
-To add a format, write such a module; nothing else names it.
+To add a format, write such a module; it is found by itself.
 """
 
 import pkgutil
@@ -16,4 +16,4 @@ def _found() -> tuple[Format, ...]:
 
 
 FORMATS: tuple[Format, ...] = _found()
-"""All of them, the most preferred main metadata file first."""
+"""All formats, the preferred main metadata file first."""

@@ -1,6 +1,6 @@
-"""DataCite: what DOIs of data sets, software and reports are registered with.
+"""DataCite: the metadata with which DOIs of data sets, software and reports are registered.
 
-``oai_datacite`` is the same with an element around it that says who gave it.
+``oai_datacite`` wraps it in an element that names the data centre.
 
 Source: DataCite Metadata Schema 4.6, and its "DataCite to Dublin Core Mapping";
 schema.datacite.org/oai/oai-1.1.
@@ -26,7 +26,7 @@ def read(root: etree._Element) -> Description:
     """Describe a ``<resource>``."""
     found = Collector()
     titles = list(_listed(root, "titles", "title"))
-    titles.sort(key=lambda one: one.get("titleType") is not None)  # the title proper has none
+    titles.sort(key=lambda one: one.get("titleType") is not None)  # the main title has none
     for title in titles:
         found.add_element("titles", title)
     _people(found, root)
@@ -50,7 +50,7 @@ _PLAIN = (
     ("formats", "formats", "format"),
     ("formats", "sizes", "size"),
 )
-"""(field, the element around, the element)."""
+"""(field, parent element, element)."""
 
 
 def _listed(root: etree._Element, around: str, name: str) -> Iterator[etree._Element]:
@@ -67,7 +67,7 @@ def _people(found: Collector, root: etree._Element) -> None:
 
 
 def _dates(found: Collector, root: etree._Element) -> None:
-    """The year of publication, and the day of it before all others."""
+    """Add the dates: that of issue, then the year of publication, then the others."""
     dates = list(_listed(root, "dates", "date"))
     year = first_text(root, "publicationYear")
     issued = [one for one in dates if one.get("dateType") == "Issued"]
@@ -110,7 +110,7 @@ def _rights(found: Collector, root: etree._Element) -> None:
 
 
 def _payload(root: etree._Element) -> Iterator[etree._Element]:
-    """The resource that an ``<oai_datacite>`` is around."""
+    """The ``<resource>`` in an ``<oai_datacite>``."""
     for payload in children_of(root, "payload"):
         yield from payload.iterchildren(etree.Element)
 

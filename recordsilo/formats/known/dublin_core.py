@@ -1,4 +1,4 @@
-"""Dublin Core: ``oai_dc``, and the qualified form that theses have, ``uketd_dc``.
+"""Dublin Core: ``oai_dc``, and the qualified form for theses, ``uketd_dc``.
 
 Source: OAI-PMH 2.0 guidelines, "oai_dc"; DCMI Metadata Terms, "Properties in the /terms/
 namespace"; UKETD_DC application profile (EThOS), whose elements are Dublin Core terms and
@@ -47,7 +47,7 @@ ELEMENTS = (
     "title", "creator", "subject", "description", "publisher", "contributor", "date", "type",
     "format", "identifier", "source", "language", "relation", "coverage", "rights",
 )  # fmt: skip
-"""The fifteen, in the order of the specification."""
+"""The fifteen elements, in the order of the specification."""
 DC = "http://purl.org/dc/elements/1.1/"
 TERMS = "http://purl.org/dc/terms/"
 _TERM_NAMES = (
@@ -65,12 +65,12 @@ _THESIS_NAMES = (
     "sponsor",
 )  # fmt: skip
 NAMES = {DC: ELEMENTS, TERMS: _TERM_NAMES}
-"""Namespace → names: what any format means that uses these namespaces."""
+"""Namespace → its names, for every format that uses these namespaces."""
 _FIELDS = FIELD_OF_ELEMENT | FIELD_OF_REFINEMENT
 
 
 def read(root: etree._Element) -> Description:
-    """Describe a Dublin Core document; elements of other names are left out."""
+    """Describe a Dublin Core document; other elements are ignored."""
     found = Collector()
     for element, language in leaves(root):
         if field := _FIELDS.get(local_name(element)):

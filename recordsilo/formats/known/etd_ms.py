@@ -1,4 +1,4 @@
-"""ETD-MS: theses and dissertations, Dublin Core with the degree.
+"""ETD-MS, for theses and dissertations: Dublin Core with the degree.
 
 Source: ETD-MS 1.1, Networked Digital Library of Theses and Dissertations.
 """

@@ -1,8 +1,8 @@
-"""JATS, the front matter of an article: the ``pmc`` and ``pmc_fm`` formats of PubMed Central.
+"""JATS, the front matter of articles: the formats ``pmc`` and ``pmc_fm`` of PubMed Central.
 
 Source: JATS Journal Archiving and Interchange Tag Set, ``<article-meta>`` and
-``<journal-meta>``. Elements within are matched by local name: repositories declare
-different namespaces, or no namespace.
+``<journal-meta>``. Elements are matched by local name, because repositories declare
+different namespaces, or none.
 """
 
 from collections.abc import Iterator

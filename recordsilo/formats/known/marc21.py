@@ -1,7 +1,7 @@
-"""MARC 21 in XML, "MARC21 slim": the records of library catalogues.
+"""MARC 21 in XML ("MARC21 slim"), the format of library catalogues.
 
 Source: MARC 21 Format for Bibliographic Data; the "MARC to Dublin Core Crosswalk" of the
-Library of Congress, as far as it says what has one meaning.
+Library of Congress, as far as it is unambiguous.
 """
 
 import re
@@ -36,7 +36,7 @@ _FIELDS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("coverages", ("651", "662", "751", "752"), "abcdxyz", "--"),
     ("rights", ("506", "540"), "au", " "),
 )
-"""(field, tags of data fields, their subfields, what is put between these)."""
+"""(field, tags of data fields, their subfields, the separator between subfields)."""
 _TYPES: Mapping[str, str] = {
     **dict.fromkeys("at", "Text"),
     **dict.fromkeys("cd", "Notated music"),
@@ -48,13 +48,13 @@ _TYPES: Mapping[str, str] = {
     **dict.fromkeys("op", "Collection"),
     **dict.fromkeys("r", "PhysicalObject"),
 }
-"""Leader, position 06 → type."""
+"""Position 06 of the leader → type."""
 _END = re.compile(r"\s*[/:;,=]+$|(?<=\w{2})\s*\.$")
-"""ISBD's punctuation, which leads over to the next subfield or field."""
+"""ISBD's punctuation before the next subfield or field."""
 _SENTENCES = frozenset({"descriptions", "rights"})
-"""Fields whose values end as they end."""
+"""Fields whose values keep their final punctuation."""
 _PUNCTUATED = frozenset({"10", "11", "24", "30", "44", "49", "70", "71", "80", "81", "83"})
-"""Beginnings of tags whose subfields are parts of one phrase."""
+"""Beginnings of the tags whose subfields form one phrase."""
 _BRACKETS = str.maketrans("", "", "[]")
 _NO_LANGUAGE = frozenset({"", "|||", "   ", "und", "zxx", "mul"})
 
@@ -96,7 +96,7 @@ def _texts(element: etree._Element, codes: str) -> list[str]:
 
 
 def _without_ends(texts: list[str], tag: str) -> list[str]:
-    """Texts without ISBD's punctuation at their ends; within titles and names it is kept."""
+    """Texts without ISBD's punctuation at the end; inside titles and names it is kept."""
     if tag[:2] in _PUNCTUATED and texts:
         return [*texts[:-1], _END.sub("", texts[-1])]
     return [_END.sub("", text) for text in texts]
@@ -105,7 +105,7 @@ def _without_ends(texts: list[str], tag: str) -> list[str]:
 def _coded(
     found: Collector, root: etree._Element, fields: Mapping[str, list[etree._Element]]
 ) -> None:
-    """What the leader and the fixed fields say: type, language, and a year where no field has."""
+    """Add type and language from the leader and fixed fields, and a year if no field has one."""
     for leader in children_of(root, "leader"):
         found.add("types", _TYPES.get((leader.text or "")[6:7], ""))
     languages = [code for one in fields.get("041", ()) for code in _codes(one)]
@@ -120,7 +120,7 @@ def _coded(
 
 
 def _codes(element: etree._Element) -> Iterator[str]:
-    """Language codes; older records have several in one subfield."""
+    """The language codes; older records have several in one subfield."""
     for text in _texts(element, "a"):
         yield from (text[n : n + 3] for n in range(0, len(text), 3))
 

@@ -1,4 +1,4 @@
-"""METS: a wrapper around descriptions and files; what is described is in its ``dmdSec``.
+"""METS: a wrapper around files and descriptions, which are in its ``dmdSec``.
 
 Source: METS 1.12 (Library of Congress), "Descriptive Metadata Section".
 """
@@ -13,7 +13,7 @@ from recordsilo.formats.format import Format, Root
 
 
 def documents(root: etree._Element) -> Iterator[etree._Element]:
-    """The documents in the descriptive sections of the whole object; if none is, in all."""
+    """The documents that describe the whole object; if there are none, all documents."""
     sections = {one.get("ID", ""): one for one in children_of(root, "dmdSec")}
     wanted = [sections[one] for one in _of_whole(root) if one in sections]
     for section in wanted or children_of(root, "dmdSec"):
@@ -23,7 +23,7 @@ def documents(root: etree._Element) -> Iterator[etree._Element]:
 
 
 def _of_whole(root: etree._Element) -> list[str]:
-    """The sections that the first division of a structural map names: it is the object."""
+    """The sections that the first division of a structural map, the whole object, refers to."""
     for structure in children_of(root, "structMap"):
         for division in children_of(structure, "div"):
             if named := division.get("DMDID", "").split():

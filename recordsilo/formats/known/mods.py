@@ -1,10 +1,9 @@
-"""MODS 3: what libraries describe books, articles and digital objects with.
+"""MODS 3, in which libraries describe books, articles and digital objects.
 
-Only what is said of the object itself is taken: the titles and names within a related
-item are those of the related item.
+Only the object itself is described; titles and names in a related item belong to that item.
 
 Source: MODS 3.8 (Library of Congress); the mapping follows the "MODS to Dublin Core
-Metadata Element Set Mapping" of the same.
+Metadata Element Set Mapping" of the Library of Congress.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,9 +23,9 @@ from recordsilo.formats.values import Description, doi_address
 
 _Reader = Callable[[Collector, etree._Element], None]
 _CREATORS = frozenset({"", "aut", "author", "cre", "creator"})
-"""Roles of names, as MARC relators write them, that make a creator; no role does too."""
+"""Roles (MARC relators) of names that are creators; a name without a role is one too."""
 _DATES = ("dateIssued", "copyrightDate", "dateCreated", "dateValid", "dateCaptured", "dateOther")
-"""In the order in which they say when the object came out."""
+"""The date elements, the best evidence of publication first."""
 _RELATED_AS_SOURCE = frozenset({"original"})
 
 
@@ -48,7 +47,7 @@ def _lang(element: etree._Element) -> str:
 
 def _titles(found: Collector, root: etree._Element) -> None:
     titles = list(children_of(root, "titleInfo"))
-    titles.sort(key=lambda one: one.get("type") is not None)  # the title proper has no type
+    titles.sort(key=lambda one: one.get("type") is not None)  # the main title has no type
     for title in titles:
         found.add("titles", _title(title), _lang(title))
 
@@ -152,7 +151,7 @@ def _related(found: Collector, element: etree._Element) -> None:
 
 
 def _text(field: str) -> _Reader:
-    """What takes the whole text of an element as a value of a field."""
+    """A reader that adds the whole text of an element to a field."""
 
     def add(found: Collector, element: etree._Element) -> None:
         found.add(field, text_of(element), _lang(element))
@@ -177,7 +176,7 @@ _READERS: Mapping[str, _Reader] = {
     "classification": _text("subjects"),
     "accessCondition": _text("rights"),
 }
-"""Local name of an element within ``<mods>`` → what reads it."""
+"""Local name of an element in ``<mods>`` → its reader."""
 
 _NAMESPACE = "http://www.loc.gov/mods/"
 MODS = Format(
