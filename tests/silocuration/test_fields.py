@@ -135,8 +135,8 @@ def test_elements_with_elements_in_them_are_no_fields_and_stay() -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"<dc><title>", "is no well-formed XML"),
-        (b"plain text", "is no well-formed XML"),
+        (b"<dc><title>", "is not well-formed XML"),
+        (b"plain text", "is not well-formed XML"),
         (b"<!DOCTYPE dc [<!ENTITY x 'y'>]><dc><title>&x;</title></dc>", "has a document type"),
         (b"<mods><name><part>x</part></name></mods>", "has no flat fields"),
     ],

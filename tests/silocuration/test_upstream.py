@@ -154,7 +154,7 @@ def test_what_cannot_be_merged_by_fields_waits_too(
     harvest_again(identifier, title="New")
     (found,) = reviews(silo)
     assert found.kind is Kind.UNREADABLE
-    assert "no well-formed XML" in found.reason
+    assert "not well-formed XML" in found.reason
 
 
 def test_nothing_is_asked_where_nothing_is_new(silo: Silo, fill: Fill) -> None:
