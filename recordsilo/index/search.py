@@ -92,7 +92,7 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
         if name not in facet_names():
             raise unknown_filter(name)
         if (name in filters.flags) != (name in FLAGS):
-            kinds = ("true or false", "text")
+            kinds = ("true or false", "a text")
             kind, other = kinds if name in FLAGS else kinds[::-1]
             raise SearchError(f"the filter {name!r} is {kind}, not {other}")
     for kind, names, allowed in (
