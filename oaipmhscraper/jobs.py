@@ -14,6 +14,9 @@ from silowork.errors import Interrupted, JobRefused
 from silowork.values import Ending, Problem
 from silowork.work import Asked, Fields, Kind, Work
 
+LISTS = 100
+"""Lists that the receipt of a job names."""
+
 
 def harvest(work: Work) -> Ending:
     """Harvest formats: ``prefixes``, and ``url``, ``set``, ``from``, ``until``, ``update``."""
@@ -56,7 +59,7 @@ def ending_of(receipt: Receipt, sentence: str = "") -> Ending:
     return Ending(
         whole=receipt.whole,
         text=receipt.text(),
-        report=_small(receipt.to_json()),
+        report=_small(receipt.to_json()) | {"notes": receipt.remarks},
         counts=counts,
         problems=_problems(receipt),
         sentence=sentence,
@@ -72,8 +75,9 @@ def _problems(receipt: Receipt) -> Iterator[Problem]:
 
 def _small(report: Mapping[str, Any]) -> dict[str, Any]:
     """Without what may be as long as the list is; the receipt in ``harvests/`` has all."""
-    long = {"windows", "quarantined", "unreachable", "lists"}
-    return {name: value for name, value in report.items() if name not in long}
+    long = {"windows", "quarantined", "unreachable"}
+    small = {name: value for name, value in report.items() if name not in long}
+    return small | {"lists": report["lists"][:LISTS]}
 
 
 def _shown(work: Work) -> Callable[[ListReceipt], None]:
@@ -105,7 +109,15 @@ def _asked_harvest(fields: Fields, _silo_path: str, _records: int) -> Asked:
     if fields.get("update"):
         arguments["update"] = True
     known = {name: value for name, value in arguments.items() if value}
-    return Asked(f"Harvest {', '.join(prefixes)}", known)
+    return Asked(_title(known), known)
+
+
+def _title(arguments: Mapping[str, Any]) -> str:
+    """Such as ``Harvest https://eprints.example.org/cgi/oai2 oai_dc, set 4F5052``."""
+    url = BaseURL.parse(arguments["url"]).url if "url" in arguments else ""
+    parts = [" ".join(filter(None, ("Harvest", url, *arguments["prefixes"])))]
+    parts += [f"{name} {arguments[name]}" for name in ("set", "from", "until") if name in arguments]
+    return ", ".join(parts)
 
 
 def _check_address(url: str) -> None:
@@ -123,6 +135,6 @@ def _asked_update(*_: object) -> Asked:
 
 _ERRORS = (ScraperError, OAIError)
 HARVEST = Kind("harvest", "Harvest", harvest, lane="harvest", by_signal=True, foreseen=_ERRORS,
-               read=_asked_harvest)  # fmt: skip
+               read=_asked_harvest, result="listed", did="{n} harvested")  # fmt: skip
 UPDATE = Kind("update", "Update", update, lane="harvest", by_signal=True, foreseen=_ERRORS,
-              read=_asked_update)  # fmt: skip
+              read=_asked_update, result="listed", did="{n} harvested")  # fmt: skip

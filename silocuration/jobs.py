@@ -1,9 +1,11 @@
 """Kinds of jobs: batch edits, their preview and undo, over `silocuration.batch.job`."""
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recordsilo import Silo
+from recordsilo.disk.locks import Locks
 from silocuration.batch.job import JobReport, run_job, undo_job
 from silocuration.batch.journal import Doing, Entry, JobJournal
 from silocuration.batch.planned import preview_planned
@@ -122,10 +124,28 @@ CHANGE = Kind(
     renew=plan_skipped_again,
     foreseen=(CurationError,),
     by_curators=True,
+    result="done",
+    did="{n} changed",
 )
-UNDO = Kind("undo", "Undo", undo, lane="change", foreseen=(CurationError,), by_curators=True)
+UNDO = Kind(
+    "undo",
+    "Undo",
+    undo,
+    lane="change",
+    foreseen=(CurationError,),
+    by_curators=True,
+    result="undone",
+    did="{n} undone",
+)
 PREVIEW = Kind(
-    "preview", "Preview", preview, lane="preview", foreseen=(CurationError,), by_curators=True
+    "preview",
+    "Preview",
+    preview,
+    lane="preview",
+    foreseen=(CurationError,),
+    by_curators=True,
+    result="records checked",
+    did="{n} checked",
 )
 
 
@@ -146,7 +166,9 @@ def begin_undo(jobs: Jobs, change_id: str, title: str, agent: str) -> Job:
     Raises:
         LedgerUnreadable: See `Jobs.begin`.
     """
-    for job in jobs.ledger.active():
-        if job.kind == UNDO.name and job.arguments.get("job") == change_id:
-            return job
-    return jobs.begin(UNDO.name, title, {"job": change_id}, agent)
+    locks = Locks(os.path.join(jobs.broker.silo_path, ".silo", "locks"))
+    with locks.hold_name(f"begin-undo-{change_id}"):
+        for job in jobs.ledger.active():
+            if job.kind == UNDO.name and job.arguments.get("job") == change_id:
+                return job
+        return jobs.begin(UNDO.name, title, {"job": change_id}, agent)

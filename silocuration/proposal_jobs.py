@@ -72,5 +72,12 @@ def _told(harvested: Ending, made: ProposalReport) -> Ending:
 
 
 PROPOSE = Kind(
-    "propose", "Propose", propose, lane="change", foreseen=(CurationError,), by_curators=True
+    "propose",
+    "Propose",
+    propose,
+    lane="change",
+    foreseen=(CurationError,),
+    by_curators=True,
+    result="proposed",
+    did="{n} proposed",
 )

@@ -188,5 +188,11 @@ def _one_of(known: tuple[str, ...], text: str, what: str) -> str:
 
 
 EXPORT = Kind(
-    "export", "Export", export, lane="export", foreseen=(ExportError,), read=_asked_export
+    "export",
+    "Export",
+    export,
+    lane="export",
+    foreseen=(ExportError,),
+    read=_asked_export,
+    did="{n} exported",
 )

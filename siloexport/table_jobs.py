@@ -57,7 +57,7 @@ def _ending(report: TableReport, path: str) -> Ending:
     return Ending(
         whole=not report.failed,
         text="\n".join([f"Exported to {path}", *lines]),
-        report=known,
+        report=known | {"target": path},
         counts=known,
         problems=[Problem(identifier, why) for identifier, why in report.failed.items()],
         sentence="" if any(counts.values()) else NOTHING,

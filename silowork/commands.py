@@ -7,6 +7,7 @@ import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
 from silowork.errors import JobRefused, JobsError, NoSuchJob
+from silowork.kinds import done_in_all
 from silowork.queue import Broker
 from silowork.service import Jobs
 from silowork.values import Action, Job, State
@@ -90,7 +91,9 @@ def _print_list(found: Jobs, as_json: bool) -> None:
 
 def _line(job: Job) -> str:
     made = job.made[:16].replace("T", " ")
-    return f"{job.job_id}  {made}  {job.state.value:<8}{job.advance.done:>10,}  {job.title}"
+    done = done_in_all(job)
+    number = job.advance.done if done is None else done
+    return f"{job.job_id}  {made}  {job.state.value:<8}{number:>10,}  {job.title}"
 
 
 def _print_one(found: Jobs, job: Job, as_json: bool) -> None:

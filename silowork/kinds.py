@@ -16,7 +16,7 @@ from recordsilo.contributions import (
     warn_once,
 )
 from silowork.errors import JobRefused
-from silowork.values import Ending
+from silowork.values import Ending, Job
 from silowork.work import Asked, Fields, Kind, Work
 
 ENTRY_POINTS = "recordsilo.jobs"
@@ -46,6 +46,16 @@ def steps_after(name: str) -> list[Step]:
     """What other packages do after a job of a kind, by the names of the entry points."""
     steps = points(ENTRY_POINTS)
     return [load(steps[one]) for one in steps if one.startswith(f"{name}.")]
+
+
+def done_in_all(job: Job) -> int | None:
+    """How many records the whole job did; None while it runs, or if that is not known."""
+    if not job.counts:
+        return None
+    try:
+        return int(job.counts.get(kind_of(job.kind).result, 0))
+    except JobRefused:  # a package that was there when the job was started
+        return None
 
 
 def begun_by_form() -> list[str]:

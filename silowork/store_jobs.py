@@ -62,8 +62,9 @@ def _ending(looked: Pass) -> Ending:
     }
     text = "\n".join(f"{number:>12,}  {name}" for name, number in counts.items())
     clean = not looked.warnings and not looked.damage
-    advice = "" if clean else "\nWhat to do: silo check, silo repair (docs/audit.md)."
-    return Ending(clean, text + advice, dict(counts), counts, problems=None)
+    notes = [] if clean else ["What to do: silo check, silo repair (docs/audit.md)."]
+    report = {**counts, "notes": notes}
+    return Ending(clean, "\n".join([text, *notes]), report, counts, problems=None)
 
 
 def reindex(work: Work) -> Ending:
@@ -96,11 +97,13 @@ def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
     return Asked(title, {"share": percent / 100, "records": records})
 
 
-AUDIT = Kind("audit", "Audit", audit, lane="audit", read=_asked_audit)
+AUDIT = Kind("audit", "Audit", audit, lane="audit", read=_asked_audit, did="{n} checked")
 REINDEX = Kind(
     "reindex",
     "Rebuild the index",
     reindex,
     lane="index",
     read=lambda *_: Asked("Rebuild the index", {}),
+    result="records indexed",
+    did="{n} indexed",
 )

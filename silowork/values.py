@@ -74,7 +74,8 @@ class Ending:
     Attributes:
         whole: Whether everything was done, without failures or omissions.
         text: The receipt, for people.
-        report: The receipt as JSON values.
+        report: The receipt as JSON values; ``notes`` are sentences for people, ``target`` is
+            where something was exported.
         counts: Numbers to show, in this order.
         problems: What was not done; may be a stream. None: what the run stored itself.
         sentence: Why it ended early; empty if it completed.

@@ -133,6 +133,8 @@ class Kind:
         read: Makes the job from a form's fields, the Silo's directory and its number of
             records; raises `JobRefused`. None where no form begins it.
         by_curators: Curators may steer its jobs; else only managers.
+        result: Which of `Ending.counts` says what the whole job did.
+        did: English text for that number, with ``{n}``.
     """
 
     name: str
@@ -144,3 +146,5 @@ class Kind:
     foreseen: tuple[type[Exception], ...] = ()
     read: Callable[[Fields, str, int], Asked] | None = None
     by_curators: bool = False
+    result: str = "records"
+    did: str = "{n} records"

@@ -1,7 +1,8 @@
-"""A job's progress as server-sent events: one each time it changed, until it is over.
+"""The progress of jobs as server-sent events: one each time something changed.
 
 A stream holds a thread of the server, so there are few of them, and each ends after some
-seconds; a browser then asks again by itself. Who gets none asks for the page's JSON.
+seconds, or when its jobs are over; the browser then opens another. A browser that gets
+none requests the page's JSON every few seconds.
 
 Source: WHATWG HTML, section 9.2, "Server-sent events".
 """
@@ -9,10 +10,13 @@ Source: WHATWG HTML, section 9.2, "Server-sent events".
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from silowork.errors import JobsError
 from silowork.ledger import JobLedger
+from webui.job_view import job_json
 
 CLOSING = threading.Event()
 """Set when the server is about to end: streams end too."""
@@ -21,6 +25,45 @@ SECONDS_OF_A_STREAM = 20.0
 SECONDS_BETWEEN_LOOKS = 0.4
 _RETRY = b"retry: 1000\n\n"
 _streams = threading.BoundedSemaphore(MOST_STREAMS)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look at the ledger found.
+
+    Attributes:
+        mark: Differs when something changed.
+        is_over: Whether nothing will change any more.
+        told: The event, as JSON values.
+    """
+
+    mark: object
+    is_over: bool
+    told: Mapping[str, Any]
+
+
+Look = Callable[[], Seen]
+
+
+def one_job(ledger: JobLedger, job_id: str) -> Look:
+    """Look at one job."""
+
+    def look() -> Seen:
+        job = ledger.job(job_id)
+        return Seen(job.revision, job.is_over, job_json(job))
+
+    return look
+
+
+def active_jobs(ledger: JobLedger) -> Look:
+    """Look at the jobs that wait or run."""
+
+    def look() -> Seen:
+        jobs = ledger.active()
+        mark = [(job.job_id, job.revision) for job in jobs]
+        return Seen(mark, not jobs, {"jobs": [job_json(job) for job in jobs]})
+
+    return look
 
 
 class JobEvents:
@@ -32,15 +75,14 @@ class JobEvents:
 
     def __init__(
         self,
-        ledger: JobLedger,
-        job_id: str,
+        look: Look,
         closing: threading.Event,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not _streams.acquire(blocking=False):
             raise TooManyStreams
         self._is_open = True
-        self._pieces = _pieces(ledger, job_id, closing, clock)
+        self._pieces = _pieces(look, closing, clock)
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -63,20 +105,18 @@ class TooManyStreams(Exception):
     """All streams are taken."""
 
 
-def _pieces(
-    ledger: JobLedger, job_id: str, closing: threading.Event, clock: Callable[[], float]
-) -> Iterator[bytes]:
+def _pieces(look: Look, closing: threading.Event, clock: Callable[[], float]) -> Iterator[bytes]:
     yield _RETRY
-    end, seen = clock() + SECONDS_OF_A_STREAM, -1
+    end, mark = clock() + SECONDS_OF_A_STREAM, object()
     while clock() < end:
         try:
-            job = ledger.job(job_id)
+            seen = look()
         except JobsError:
             return
-        if job.revision != seen:
-            seen = job.revision
-            yield b"data: " + json.dumps(job.to_json()).encode() + b"\n\n"
+        if seen.mark != mark:
+            mark = seen.mark
+            yield b"data: " + json.dumps(seen.told).encode() + b"\n\n"
         else:
             yield b":\n\n"  # nothing new; a client that went away is noticed by writing
-        if job.is_over or closing.wait(SECONDS_BETWEEN_LOOKS):
+        if seen.is_over or closing.wait(SECONDS_BETWEEN_LOOKS):
             return

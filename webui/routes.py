@@ -165,6 +165,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/jobs",                         jobs.show),
     Route("POST",   "/jobs",                         jobs.create,          Body.FIELDS, MANAGER),
     Route("GET",    "/jobs/new",                     jobs.ask_new,         Body.NONE,   MANAGER),
+    Route("GET",    "/jobs/events",                  jobs.all_events),
     Route("GET",    "/jobs/{job}",                   jobs.show_one),
     Route("GET",    "/jobs/{job}/events",            jobs.events),
     Route("GET",    "/jobs/{job}/file",              jobs.download),

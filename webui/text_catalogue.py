@@ -26,12 +26,14 @@ from recordsilo.records.differences import Change
 from recordsilo.records.manifest import STATES
 from siloexport.jobs import VERSIONS
 from siloexport.target_kinds import Asked, TargetKind, kinds
+from silowork.kinds import kind_names, kind_of
+from webui import job_view
 from webui.bulk.rule_form import KINDS
 from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
-from webui.pages import bulk_report, clusters, jobs, record, records, upstream
+from webui.pages import bulk_report, clusters, record, records, upstream
 from webui.people.roles import Role
 from webui.record.view import FIELDS
 from webui.search.request import FACET_LABELS, SORT_LABELS
@@ -93,7 +95,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "words/field_labels.py", FIELD_LABELS.values()
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
-    yield "pages/jobs.py", (*jobs.STATES.values(), *jobs.ACTIONS.values())
+    yield "job_view.py", _words_of_jobs()
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)
@@ -107,6 +109,15 @@ def _navigation() -> Iterator[str]:
     for group in NAVIGATION:
         yield group.label
         yield from (entry.label for entry in group.entries)
+
+
+def _words_of_jobs() -> Iterator[str]:
+    yield from (*job_view.STATES.values(), *job_view.ACTIONS.values())
+    for table in (job_view.COUNT_LABELS, *job_view.OF_KIND.values()):
+        yield from table.values()
+    yield from (*job_view.LIST_COLUMNS.values(), *job_view.FACTS.values())
+    for name in kind_names():
+        yield kind_of(name).did
 
 
 def _words_of_target(kind: TargetKind) -> Iterator[str]:

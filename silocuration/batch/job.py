@@ -28,9 +28,15 @@ from silocuration.activity import (
     of_change,
     of_file,
 )
-from silocuration.batch.journal import Doing, Entry, JobJournal, job_ids
+from silocuration.batch.journal import Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.specs import JobSpec, Planner, planner_of, remarks_on
-from silocuration.editing.changes import CannotChange, FileChange, RecordChange, mark_of
+from silocuration.editing.changes import (
+    CannotChange,
+    FileChange,
+    RecordChange,
+    is_deleted,
+    mark_of,
+)
 from silocuration.editing.fields import said
 from silocuration.errors import JobBusy
 
@@ -339,6 +345,16 @@ def job_report(silo: Silo, job_id: str) -> JobReport:
         return report_of(journal)
 
 
+def undone_counts(silo_path: str, job_id: str) -> dict[Doing, int]:
+    """Return how many records of a job are being undone, are undone, or could not be.
+
+    Raises:
+        JobNotFound, JobUnreadable
+    """
+    with JobJournal.open(silo_path, job_id) as journal:
+        return journal.counts((Doing.UNDOING, Doing.UNDONE, Doing.KEPT))
+
+
 def job_reports(silo: Silo) -> Iterator[JobReport]:
     """Return the Silo's jobs, newest first."""
     for job_id in job_ids(silo.path):
@@ -380,6 +396,7 @@ class _Page:
     written: list[Entry] = member(default_factory=list)
     settled: list[Entry] = member(default_factory=list)
     activity: list[Activity] = member(default_factory=list)
+    values: dict[str, list[Change]] = member(default_factory=dict)
 
 
 def _apply_page(
@@ -398,7 +415,9 @@ def _apply_page(
                     raise CannotChange(GONE)
                 change = plan(edit.manifest, edit.read, entry.given)
                 if change is None:
-                    noted.settled.append(altered(entry, state=Doing.UNCHANGED))
+                    gone = is_deleted(edit.manifest)
+                    state = Doing.DELETED if gone else Doing.UNCHANGED
+                    noted.settled.append(altered(entry, state=state))
                     continue
                 begun = _carry_out(edit, entry, change, agent, message)
             except (CannotChange, RecordSiloError) as error:
@@ -406,11 +425,15 @@ def _apply_page(
                 noted.settled.append(altered(entry, state=Doing.SKIPPED, reason=str(error)))
                 continue
             noted.written.append(begun)
-            noted.activity += changes_of(
+            lines = changes_of(
                 of_change(change), agent=agent, action="bulk", identifier=entry.identifier,
                 version=change.target, message=message, job=journal.job_id,
             )  # fmt: skip
-        journal.keep([*noted.written, *noted.settled])
+            noted.activity += lines
+            noted.values[entry.identifier] = [
+                (one.what, one.old, one.new) for one in lines if one.what
+            ]
+        journal.keep([*noted.written, *noted.settled], noted.values)
     log_activity(silo.path, noted.activity)
     journal.move((entry.identifier for entry in noted.written), Doing.DONE)
 

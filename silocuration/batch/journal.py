@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from recordsilo.disk.atomic_file import flush_directory
 from silocuration.errors import JobNotFound, JobUnreadable
@@ -40,8 +40,16 @@ CREATE TABLE IF NOT EXISTS record (
     changed INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS record_state ON record (state, number);
+CREATE TABLE IF NOT EXISTS value (
+    identifier TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    old TEXT,
+    new TEXT,
+    PRIMARY KEY (identifier, number)
+) WITHOUT ROWID;
 """
-_KIND = LedgerKind(_SCHEMA, JobUnreadable)
+_KIND = LedgerKind(_SCHEMA, JobUnreadable, added=frozenset({"value"}))
 
 
 class Doing(StrEnum):
@@ -51,10 +59,34 @@ class Doing(StrEnum):
     BEGUN = "begun"  # about to be written, or written: checked after a stop
     DONE = "done"
     UNCHANGED = "unchanged"  # nothing to do
+    DELETED = "deleted"  # deleted at the source: there is nothing to change
     SKIPPED = "skipped"  # cannot be changed; with the reason
     UNDOING = "undoing"
     UNDONE = "undone"
     KEPT = "kept"  # changed since, so not undone; with the reason
+
+
+CHANGED = (Doing.DONE, Doing.UNDOING, Doing.UNDONE, Doing.KEPT)
+"""States of records that the job changed, undone or not."""
+Change: TypeAlias = tuple[str, str | None, str | None]
+"""Field or file, the value before, the value after; None where there was or is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctChange:
+    """A change of a value, and how often a job made it.
+
+    Attributes:
+        what: Field or file.
+        old: The value before; None where there was none.
+        new: The value after; None where there is none.
+        count: How many values.
+    """
+
+    what: str
+    old: str | None
+    new: str | None
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +193,13 @@ class JobJournal:
 
     # ------------------------------------------------------------------ its records
 
-    def counts(self) -> dict[Doing, int]:
-        """Return the number of records in each state."""
-        rows = self._file.rows("SELECT state, count(*) FROM record GROUP BY state")
+    def counts(self, states: Iterable[Doing] = tuple(Doing)) -> dict[Doing, int]:
+        """Return the number of records in each of these states that has any."""
+        rows = self._file.rows(
+            "SELECT state, count(*) FROM record"
+            " WHERE state IN (SELECT value FROM json_each(?)) GROUP BY state",
+            (json.dumps(list(states)),),
+        )
         return {Doing(state): number for state, number in rows}
 
     def changed_values(self) -> int:
@@ -189,9 +225,55 @@ class JobJournal:
             yield [_entry(row) for row in rows]
             after = rows[-1][0]
 
-    def keep(self, entries: Iterable[Entry]) -> None:
-        """Store entries; durable when this returns."""
+    def distinct_changes(self, limit: int, after: int = 0) -> list[DistinctChange]:
+        """Return what was changed, each change once, the most frequent first.
+
+        Args:
+            limit: Return at most so many.
+            after: Leave out so many.
+        """
+        rows = self._file.rows(
+            "SELECT what, old, new, count(*) FROM value GROUP BY what, old, new"
+            " ORDER BY count(*) DESC, what, old, new LIMIT ? OFFSET ?",
+            (limit, after),
+        )
+        return [DistinctChange(*row) for row in rows]
+
+    def changed_records(self, limit: int, after: int = 0) -> list[tuple[int, Entry, list[Change]]]:
+        """Return records that were changed, with their numbers and changed values.
+
+        Args:
+            limit: Return at most so many.
+            after: Return those with higher numbers.
+        """
+        rows = self._rows(CHANGED, after, limit)
+        names = json.dumps([row[1] for row in rows])
+        values: dict[str, list[Change]] = {}
+        for identifier, *change in self._file.rows(
+            "SELECT identifier, what, old, new FROM value"
+            " WHERE identifier IN (SELECT value FROM json_each(?)) ORDER BY identifier, number",
+            (names,),
+        ):
+            values.setdefault(identifier, []).append((change[0], change[1], change[2]))
+        return [(row[0], _entry(row), values.get(row[1], [])) for row in rows]
+
+    def keep(
+        self, entries: Iterable[Entry], values: Mapping[str, Sequence[Change]] | None = None
+    ) -> None:
+        """Store entries, and the changed values of records; durable when this returns."""
+        values = values or {}
         with self._file.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM value WHERE identifier = ?", ((one,) for one in values)
+            )
+            connection.executemany(
+                "INSERT INTO value VALUES (?, ?, ?, ?, ?)",
+                (
+                    (identifier, number, *change)
+                    for identifier, changes in values.items()
+                    for number, change in enumerate(changes)
+                ),
+            )
             connection.executemany(
                 "UPDATE record SET state=?, reason=?, version=?, cursor=?, made=?, mark_before=?,"
                 " mark_after=?, state_before=?, files=?, changed=? WHERE identifier=?",

@@ -84,7 +84,7 @@ def is_untouched(counts: Mapping[Doing, int]) -> bool:
 
 def is_discardable(counts: Mapping[Doing, int]) -> bool:
     """Whether a job is unfinished and has changed no record, by its records in each state."""
-    harmless = {Doing.PLANNED, Doing.UNCHANGED, Doing.SKIPPED}
+    harmless = {Doing.PLANNED, Doing.UNCHANGED, Doing.DELETED, Doing.SKIPPED}
     there = {state for state, number in counts.items() if number}
     return there <= harmless and (Doing.PLANNED in there or not there)
 

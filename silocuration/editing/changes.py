@@ -91,7 +91,7 @@ def plan_record(
         CannotChange: The record cannot be changed so.
         PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
     """
-    if manifest.versions and not manifest.current.is_curated and not manifest.current.paths:
+    if is_deleted(manifest):
         return None
     source, target = editable_version(manifest)
     state = rule_set.state if rule_set.state != manifest.version(source).state else None
@@ -114,6 +114,13 @@ def plan_record(
     if not files and (state is None or source != target):
         return None
     return RecordChange(source, target, document.fields, after, files, state)
+
+
+def is_deleted(manifest: Manifest) -> bool:
+    """Whether the source deleted the record, and no working copy of it is current."""
+    if not manifest.versions:
+        return False
+    return not manifest.current.is_curated and not manifest.current.paths
 
 
 def editable_version(manifest: Manifest) -> tuple[str, str]:

@@ -298,7 +298,7 @@ def test_a_record_that_its_source_deleted_is_nothing_to_do(
     for rules in (rule_set(*TYPES.rules, state="ready"), rule_set(state="withheld")):
         assert preview(silo, rules_job(rules)).skipped == {}
         report = run_job(silo, create_job(silo, rules_job(rules), agent="ada"))
-        assert (report.counts, report.whole) == ({Doing.DONE: 1, Doing.UNCHANGED: 1}, True)
+        assert (report.counts, report.whole) == ({Doing.DONE: 1, Doing.DELETED: 1}, True)
     assert not silo[first].is_curated()
 
 

@@ -126,7 +126,8 @@ def test_beginning_a_bulk_change_and_its_undoing_is_logged(client: Any, silo: Si
     client.post(f"/bulk/jobs/{job}/undo", {})
     begun = [one for one in lines_of(silo) if not one.identifier]
     assert [(one.action, one.agent, one.message) for one in begun] == [
-        ("change", "a.curator", "Items"), ("undo", "a.curator", "Undo: Items"),
+        ("change", "a.curator", "Batch edit: Items (title: /^Record/ → Item)"),
+        ("undo", "a.curator", "Undo: Items (title: /^Record/ → Item)"),
     ]  # fmt: skip
     assert begun[0].job == job
 

@@ -153,21 +153,26 @@ def test_a_curator_changes_many_records_and_undoes_it(
     expect(page.get_by_text("Nothing has been changed yet.")).to_be_visible()
     assert silo.count(curated=True) == 0
     page.get_by_role("button", name="Change 55 records").click()
-    _wait_for_job(page, with_scripts=with_scripts)
+    _wait_for_job(page, "Finished", with_scripts=with_scripts)
     assert silo.count(curated=True) == 55
     page.goto("/bulk/jobs")
     page.locator("tbody a").first.click()
     page.get_by_role("button", name="Undo").click()
-    _wait_for_job(page, with_scripts=with_scripts)
+    _wait_for_job(page, "Undone", with_scripts=with_scripts)
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     assert silo.count(curated=True) == 0
 
 
-def _wait_for_job(page: Page, *, with_scripts: bool = True) -> None:
-    """Wait until the page has moved to a job and the job is done."""
-    expect(page).to_have_url(re.compile(r"^[^/]+//[^/]+/jobs/"), timeout=60_000)
-    if not with_scripts:
-        page.goto(f"{page.url}?every=5")
-    expect(page.locator("#job-state")).to_have_text("Finished", timeout=180_000)
+def _wait_for_job(page: Page, word: str, *, with_scripts: bool = True) -> None:
+    """Wait until the page has moved to the batch edit, and its job has ended."""
+    expect(page).to_have_url(re.compile(r"/bulk/jobs/2"), timeout=60_000)
+    outcome = page.locator(".heading .outcome")
+    for _ in range(90):
+        if with_scripts or word in outcome.inner_text():
+            break
+        page.get_by_role("link", name="Refresh").click()
+        page.wait_for_timeout(1000)
+    expect(outcome).to_contain_text(word, timeout=180_000)
 
 
 def test_an_upload_shows_how_far_it_is_and_refuses_what_is_too_large(

@@ -72,6 +72,7 @@ POST   /rules/{name}/delete                                     -   - 404 404
 GET    /jobs                                                    - 200 200 200
 POST   /jobs                                                    -   -   - 400
 GET    /jobs/new                                                -   -   - 200
+GET    /jobs/events                                             - 200 200 200
 GET    /jobs/{job}                                              - 200 200 200
 GET    /jobs/{job}/events                                       - 200 200 200
 GET    /jobs/{job}/file                                         - 404 404 404

@@ -114,6 +114,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     activity.as_json_lines: Operation("application/jsonl", _ACTIVITY),
     results.as_json_lines: Operation("application/jsonl", _SEARCH),
     jobs.events: Operation("text/event-stream"),
+    jobs.all_events: Operation("text/event-stream"),
     jobs.download: Operation("*/*"),
     searches.show: Operation("SavedSearches"),
     searches.create: Operation(

@@ -2,7 +2,7 @@
 
 from silocuration.batch.job import create_job
 from silocuration.batch.journal import JobJournal
-from silocuration.batch.specs import JobSpec
+from silocuration.batch.specs import JobSpec, summary
 from silocuration.jobs import PREVIEW, begin_change, begin_undo
 from silowork.values import Job
 from webui import urls
@@ -15,7 +15,8 @@ from webui.words.texts import text as _
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
     """Begin, or go on with, a planned change; what it comes to is in its journal."""
-    job = begin_change(call.site.jobs, job_id, _title(call, job_id), call.user.name)
+    title = _("Batch edit: {title}", title=_title(call, job_id))
+    job = begin_change(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
     return job
 
@@ -31,7 +32,7 @@ def start_preview(call: Call, job_id: str) -> Job:
 
 
 def start_bulk_undo(call: Call, job_id: str) -> Job:
-    """Begin to take back what a change did."""
+    """Begin to undo a change."""
     title = _("Undo: {title}", title=_title(call, job_id))
     job = begin_undo(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
@@ -39,31 +40,33 @@ def start_bulk_undo(call: Call, job_id: str) -> Job:
 
 
 def _title(call: Call, job_id: str) -> str:
+    """Such as ``type: Article → article``; with its own title where a rule has one."""
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         about = journal.about()
-    return str(about.get("title") or _("Batch edit"))
+    title, what = str(about.get("title", "")), summary(about)
+    return f"{title} ({what})" if title and what and what != title else title or what
 
 
 def apply(call: Call, spec: JobSpec) -> Response:
     """Make a job of a change, start it, and lead to where it is watched."""
     job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
-    return begun(call, job_id, start_bulk_job(call, job_id))
+    start_bulk_job(call, job_id)
+    return begun(call, job_id)
 
 
 def look_at_all(call: Call, spec: JobSpec) -> Response:
     """Plan a change, and look at all that it would do as a job; nothing is written to records."""
     job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
     job = start_preview(call, job_id)
-    location = urls.job(job.job_id)
     if call.wants_json:
         told = {"job": job_id, "url": urls.bulk_job(job_id), "preview_job": job.job_id}
-        return json_answer(told, 202, {"Location": location})
-    return redirect(location)
+        return json_answer(told, 202, {"Location": urls.job(job.job_id)})
+    return redirect(urls.bulk_job(job_id))
 
 
-def begun(call: Call, job_id: str, job: Job) -> Response:
-    """Lead a person to where a change or its undoing is watched, and a program to its report."""
+def begun(call: Call, job_id: str) -> Response:
+    """Lead to the page of a change, where it and its undoing are watched."""
+    location = urls.bulk_job(job_id)
     if call.wants_json:
-        location = urls.bulk_job(job_id)
         return json_answer({"job": job_id, "url": location}, 202, {"Location": location})
-    return redirect(urls.job(job.job_id))
+    return redirect(location)

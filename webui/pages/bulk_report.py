@@ -1,32 +1,47 @@
 """Batch edits: the progress of each, the records that it skipped, and undo."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
 import tomli_w
 
+from recordsilo.errors import RecordNotFound
 from silocuration.batch.job import JobReport, job_report
-from silocuration.batch.journal import Doing, JobJournal, job_ids
+from silocuration.batch.journal import CHANGED, Change, Doing, Entry, JobJournal, job_ids
 from silocuration.batch.planned import discard, is_discardable, is_untouched, noted_preview
 from silocuration.batch.specs import summary
+from silocuration.jobs import UNDO
+from silowork.errors import NoSuchJob
+from silowork.values import ACTIVE, Job
 from webui import urls
 from webui.activity import note
 from webui.bulk.jobs import begun, start_bulk_job, start_bulk_undo
 from webui.http.errors import Conflict
 from webui.http.messages import Response, redirect
+from webui.job_view import Outcome, Shown, outcome_of, undone_outcome
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.words.texts import text as _
 
 PAGE = 50
+DISTINCT = 100
+"""Distinct changes that the page of a batch edit shows."""
 DOING_LABELS = {
+    Doing.DONE: "changed",
     Doing.PLANNED: "waiting",
     Doing.BEGUN: "being changed",
-    Doing.DONE: "changed",
     Doing.UNCHANGED: "unchanged",
+    Doing.DELETED: "deleted records left out",
     Doing.SKIPPED: "skipped",
     Doing.UNDOING: "being undone",
     Doing.UNDONE: "undone",
     Doing.KEPT: "not undone: changed later",
 }
 """English texts of the catalogue."""
+NOTES = {"undoing": "This batch edit is already being undone."}
+"""The same, for what a page says after a redirect."""
 
 
 def show(call: Call) -> View:
@@ -42,8 +57,8 @@ def show(call: Call) -> View:
     }
     first = urls.bulk_jobs() if before else ""
     data = {
-        "reports": found,
-        "said": said,
+        "reports": [(report, _outcome(report, _job_about(call, report))) for report in found],
+        "changed": lambda report: sum(report.counts.get(state, 0) for state in CHANGED),
         "summary": summary,
         "first": first,
         "following": following,
@@ -52,22 +67,96 @@ def show(call: Call) -> View:
 
 
 def show_one(call: Call) -> View:
-    """Show the progress of a batch edit."""
+    """Show a batch edit: what it changes, its progress, the records changed, and undo."""
     report = job_report(call.site.silo, call.params["job"])
+    job = _job_about(call, report)
+    after = _number(call.request.query.get("after", ""))
+    with JobJournal.open(call.site.silo.path, report.job_id) as journal:
+        distinct = journal.distinct_changes(DISTINCT + 1)
+        found = journal.changed_records(PAGE + 1, after)
+    records = [_changed(call, entry, values) for _number, entry, values in found[:PAGE]]
+    url = urls.bulk_job(report.job_id)
+    following = urls.with_query(url, {"after": found[PAGE - 1][0]}) if found[PAGE:] else ""
+    outcome = _outcome(report, job)
     is_planned = _is_planned(report)
+    twin = report.to_json() | {
+        "outcome": {"name": outcome.name, "word": outcome.word},
+        "changes": [
+            {"what": one.what, "old": one.old, "new": one.new, "count": one.count}
+            for one in distinct[:DISTINCT]
+        ],
+        "records": [one.to_json() for one in records],
+        "next": urls.twin(following) if following else None,
+    }
+    active = job is not None and job.state in ACTIVE
     data = {
         "report": report,
+        "outcome": outcome,
+        "shown": Shown.of(job, call.user) if job else None,
+        "is_active": active,
+        "problem": call.site.jobs.problem(is_waiting=active),
         "is_planned": is_planned,
         "toml": tomli_w.dumps(report.about["rules"]) if "rules" in report.about else "",
         "preview": noted_preview(report.about) if is_planned else None,
-        "said": said(report),
         "summary": summary(report.about),
-        "counts": [(_(DOING_LABELS[state]), n) for state, n in report.counts.items() if n],
-        "can_discard": is_discardable(report.counts),
-        "can_undo": report.counts.get(Doing.DONE, 0) + report.counts.get(Doing.KEPT, 0) > 0,
-        "url": urls.bulk_job(report.job_id),
+        "counts": [
+            (_(label), report.counts[state])
+            for state, label in DOING_LABELS.items()
+            if report.counts.get(state)
+        ],
+        "distinct": distinct[:DISTINCT],
+        "has_more": len(distinct) > DISTINCT,
+        "records": records,
+        "first": url if after else "",
+        "following": following,
+        "can_discard": is_discardable(report.counts) and not active,
+        "can_undo": _can_undo(report) and not active,
+        "note": _(NOTES.get(call.request.query.get("done", ""), "")),
+        "url": url,
     }
-    return View("bulk_job.mako", data, report.to_json(), urls.bulk_job(report.job_id))
+    return View("bulk_job.mako", data, twin, url)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRecord:
+    """A record that a batch edit changed.
+
+    Attributes:
+        title: Its title now; its identifier if there is none.
+        state: What was done with it, in words; empty if it was changed and nothing else.
+        values: What changed: (field or file, before, after).
+    """
+
+    identifier: str
+    title: str
+    state: str
+    values: Sequence[Change]
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON values."""
+        values = [{"what": what, "old": old, "new": new} for what, old, new in self.values]
+        return {"identifier": self.identifier, "state": self.state, "values": values}
+
+
+def _changed(call: Call, entry: Entry, values: Sequence[Change]) -> ChangedRecord:
+    title = ""
+    with suppress(RecordNotFound):
+        title = call.site.silo.row(entry.identifier).title
+    state = "" if entry.state is Doing.DONE else _(DOING_LABELS[entry.state])
+    return ChangedRecord(entry.identifier, title or entry.identifier, state, values)
+
+
+def _job_about(call: Call, report: JobReport) -> Job | None:
+    """The job that applies, previews or undoes a batch edit now; else the one that applied it."""
+    ledger = call.site.jobs.ledger
+    try:
+        for job in reversed(ledger.active()):
+            if job.arguments.get("job") == report.job_id:
+                return job
+        previewed = report.about.get("preview_job") if _is_planned(report) else None
+        return ledger.job(str(previewed or report.job_id))
+    except NoSuchJob:  # started by a command
+        return None
 
 
 def _is_planned(report: JobReport) -> bool:
@@ -75,19 +164,26 @@ def _is_planned(report: JobReport) -> bool:
     return "preview_job" in report.about and is_untouched(report.counts)
 
 
-def said(report: JobReport) -> str:
-    """The progress of a batch edit in words, with the number of records skipped."""
+def _can_undo(report: JobReport) -> bool:
+    left = (Doing.DONE, Doing.KEPT)
+    return report.is_finished and any(report.counts.get(state) for state in left)
+
+
+def _outcome(report: JobReport, job: Job | None) -> Outcome:
+    """How a batch edit stands, by its journal and by the job that works on it."""
+    if job is not None and job.state in ACTIVE:
+        if job.kind == UNDO.name and not job.wish and job.begun:
+            return Outcome("running", _("Being undone"))
+        return outcome_of(job)
     if _is_planned(report):
-        return _("Previewed, not applied")
+        return Outcome("waiting", _("Previewed, not applied"))
+    if undone := undone_outcome(report.counts):
+        return undone
     if not report.is_finished:
-        return _("Running")
-    if report.counts.get(Doing.KEPT):
-        return _("Undone, {n} skipped", n=f"{report.counts[Doing.KEPT]:,}")
-    if report.counts.get(Doing.UNDONE):
-        return _("Undone")
-    if report.counts.get(Doing.SKIPPED):
-        return _("Finished, {n} skipped", n=f"{report.counts[Doing.SKIPPED]:,}")
-    return _("Finished")
+        return outcome_of(job) if job else Outcome("paused", _("Not finished"))
+    if skipped := report.counts.get(Doing.SKIPPED):
+        return Outcome("partial", _("Finished, {n} skipped", n=f"{skipped:,}"))
+    return Outcome("done", _("Finished"))
 
 
 def resume(call: Call) -> Response:
@@ -96,7 +192,8 @@ def resume(call: Call) -> Response:
     if (message := call.field("message")) and _is_planned(report):
         with JobJournal.open(call.site.silo.path, report.job_id) as journal:
             journal.note(message=message)
-    return begun(call, report.job_id, start_bulk_job(call, report.job_id))
+    start_bulk_job(call, report.job_id)
+    return begun(call, report.job_id)
 
 
 def put_away(call: Call) -> Response:
@@ -117,10 +214,20 @@ def undo(call: Call) -> Response:
     """Undo a batch edit.
 
     Raises:
-        Conflict: Nothing is left to undo.
+        Conflict: It is already undone, or being undone.
     """
     report = job_report(call.site.silo, call.params["job"])
+    job = _job_about(call, report)
+    if job is not None and job.state in ACTIVE and job.kind == UNDO.name:
+        if call.wants_json:
+            raise Conflict("This batch edit is already being undone.")
+        return redirect(urls.with_query(urls.bulk_job(report.job_id), {"done": "undoing"}))
     left = (Doing.DONE, Doing.KEPT, Doing.UNDOING)
     if report.is_finished and not any(report.counts.get(state) for state in left):
         raise Conflict("This batch edit is already undone.")
-    return begun(call, report.job_id, start_bulk_undo(call, report.job_id))
+    start_bulk_undo(call, report.job_id)
+    return begun(call, report.job_id)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0

@@ -8,21 +8,25 @@ from http import HTTPStatus
 from typing import Any
 
 from recordsilo.contributions import ContributionBroken
-from silocuration.jobs import PREVIEW
+from silocuration.batch.job import undone_counts
+from silocuration.batch.journal import Doing, job_ids
+from silocuration.errors import CurationError
+from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
 from siloexport.fedora_places import fedora_places
 from siloexport.jobs import EXPORT, VERSIONS, place_of
 from siloexport.target_kinds import kind_named
 from silowork.errors import JobRefused, JobsError, NoSuchJob
-from silowork.kinds import begun_by_form, kind_names, kind_of, read_request
-from silowork.values import ACTIVE, Action, Job, State
+from silowork.kinds import begun_by_form, read_request
+from silowork.values import ACTIVE, Action, Job
 from webui import urls
 from webui.activity import note_job
 from webui.export_forms import export_forms
 from webui.http.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
 from webui.http.messages import Response, redirect
 from webui.http.streams import FileBody
-from webui.job_events import CLOSING, JobEvents, TooManyStreams
+from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
+from webui.job_view import Shown, job_json, may_steer, page_of, receipt_of
 from webui.people.roles import Role
 from webui.rendering import View, json_answer
 from webui.site import Call
@@ -33,34 +37,23 @@ PAGE = 50
 PROBLEMS = 200
 """Of one job, on one page."""
 
-STATES = {
-    State.QUEUED: "Waiting",
-    State.RUNNING: "Running",
-    State.PAUSED: "Paused",
-    State.DONE: "Finished",
-    State.FAILED: "Failed",
-    State.STOPPED: "Stopped",
-}
-"""English texts of the catalogue."""
-ACTIONS = {
-    Action.PAUSE: "Pause",
-    Action.RESUME: "Resume",
-    Action.STOP: "Stop",
-    Action.RETRY: "Retry failed records",
-}
-
 
 def show(call: Call) -> View:
     """The jobs, the newest first."""
     with _sentences():
         found = call.site.jobs.ledger.jobs(PAGE + 1, call.request.query.get("before", ""))
-    shown, rest = found[:PAGE], found[PAGE:]
-    following = urls.jobs(before=shown[-1].job_id) if rest else None
-    problem = call.site.jobs.problem(is_waiting=_waits(shown))
-    twin = {"jobs": [_listed(job) for job in shown], "next": following, "problem": problem}
+    shown, rest = [(job, _undone(call, job)) for job in found[:PAGE]], found[PAGE:]
+    following = urls.jobs(before=found[PAGE - 1].job_id) if rest else None
+    problem = call.site.jobs.problem(is_waiting=_waits(found[:PAGE]))
+    twin = {
+        "jobs": [_listed(job, undone) for job, undone in shown],
+        "next": following,
+        "problem": problem,
+    }
     data = {
-        "jobs": shown,
-        "state_of": state_of,
+        "jobs": [Shown.of(job, call.user, undone) for job, undone in shown],
+        "is_first": "before" not in call.request.query,
+        "is_active": _waits(found[:PAGE]),
         "following": following,
         "problem": problem,
         "may_begin": call.user.may(Role.MANAGER),
@@ -101,33 +94,32 @@ def create(call: Call) -> Response:
     return _led(call, job, 201)
 
 
-def show_one(call: Call) -> View:
-    """How a job stands."""
+def show_one(call: Call) -> View | Response:
+    """How a job stands; batch edits have a page of their own."""
     jobs = call.site.jobs
     with _sentences():
         job = jobs.ledger.job(call.params["job"])
+        undone = _undone(call, job)
+        if not call.wants_json and _has_journal(call, job):
+            return redirect(page_of(job))
         after = _number(call.request.query.get("after", ""))
         problems = jobs.ledger.problems(job.job_id, PROBLEMS, after)
     more = len(problems) == PROBLEMS and problems[-1][0] < job.problems
     url = urls.job(job.job_id)
     following = urls.job(job.job_id, after=problems[-1][0]) if more else None
-    twin = job.to_json() | {
+    twin = job_json(job, undone) | {
         "problem": jobs.problem(is_waiting=_waits([job])),
         "failed": [{"identifier": one.identifier, "reason": one.reason} for _n, one in problems],
         "next": following,
     }
     data = {
         "job": job,
+        "shown": Shown.of(job, call.user, undone),
+        "receipt": receipt_of(job),
         "download": urls.job_file(job.job_id) if _table_of(call, job) else "",
-        "state": state_of(job),
-        "share": _share(job),
         "problem": twin["problem"],
         "problems": problems,
         "following": following,
-        "actions": [(a.value, _(ACTIONS[a])) for a in job.actions if _may(call, job)],
-        "change_url": _change_url(job),
-        "is_preview": job.kind == PREVIEW.name,
-        "refresh": call.request.query.get("every") == "5" and not job.is_over,
         "url": url,
     }
     return View("job.mako", data, twin, url)
@@ -138,7 +130,7 @@ def act(call: Call) -> Response:
     jobs = call.site.jobs
     with _sentences():
         job = jobs.ledger.job(call.params["job"])
-        if not _may(call, job):
+        if not may_steer(call.user, job):
             sentence = _("Only managers may start, pause or stop this job.")
             raise _refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
         try:
@@ -185,25 +177,25 @@ def events(call: Call) -> Response:
     ledger = call.site.jobs.ledger
     with _sentences():
         job = ledger.job(call.params["job"])
+    return _stream(one_job(ledger, job.job_id))
+
+
+def all_events(call: Call) -> Response:
+    """The progress of all jobs that wait or run (``text/event-stream``)."""
+    return _stream(active_jobs(call.site.jobs.ledger))
+
+
+def _stream(look: Look) -> Response:
     try:
-        body = JobEvents(ledger, job.job_id, CLOSING)
+        body = JobEvents(look, CLOSING)
     except TooManyStreams:
         raise _refusal(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "busy",
-            _("Too many people are watching this job. Request the JSON of this page instead."),
+            _("Too many people are watching jobs. Request the JSON of this page instead."),
         ) from None
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return Response(200, body, "text/event-stream; charset=utf-8", headers)
-
-
-def state_of(job: Job) -> str:
-    """The state of a job in words, with the number of records that failed."""
-    if job.wish:
-        return _("Pausing") if job.wish == "pause" else _("Stopping")
-    if job.state is State.FAILED and not job.sentence and job.problems:
-        return _("Finished, {n} failed", n=f"{job.problems:,}")
-    return _(STATES[job.state])
 
 
 # --------------------------------------------------------------------------- within
@@ -216,35 +208,30 @@ def _led(call: Call, job: Job, status: int) -> Response:
     return redirect(location)
 
 
-def _listed(job: Job) -> Mapping[str, Any]:
-    known = job.to_json()
+def _listed(job: Job, undone: Mapping[Doing, int] | None) -> Mapping[str, Any]:
+    known = job_json(job, undone)
     left_out = {"report", "arguments"}
     short = {name: value for name, value in known.items() if name not in left_out}
     return short | {"url": urls.job(job.job_id)}
 
 
-def _may(call: Call, job: Job) -> bool:
-    """Kinds that are not a curator's, or that no package brings any more, are a manager's."""
-    by_curators = job.kind in kind_names() and kind_of(job.kind).by_curators
-    return call.user.may(Role.CURATOR if by_curators else Role.MANAGER)
+def _undone(call: Call, job: Job) -> Mapping[Doing, int] | None:
+    """What of a batch edit was undone; None for other jobs."""
+    if job.kind != CHANGE.name:
+        return None
+    try:
+        return undone_counts(call.site.silo.path, job.job_id)
+    except CurationError:  # discarded, or unreadable: its own page says so
+        return None
+
+
+def _has_journal(call: Call, job: Job) -> bool:
+    change = job.arguments.get("job")
+    return bool(change) and str(change) in job_ids(call.site.silo.path)
 
 
 def _waits(jobs: list[Job]) -> bool:
     return any(job.state in ACTIVE for job in jobs)
-
-
-def _share(job: Job) -> str:
-    """For people: ``1,200 of 3,200 records``."""
-    how_far = job.advance
-    step = f"{how_far.step}: " if how_far.step else ""
-    of = "" if how_far.total is None else f" of {how_far.total:,}"
-    return f"{step}{how_far.done:,}{of}"
-
-
-def _change_url(job: Job) -> str:
-    """Where the bulk change that a job is about is shown."""
-    change = job.arguments.get("job")
-    return urls.bulk_job(str(change)) if change else ""
 
 
 def _number(text: str) -> int:

@@ -1,46 +1,90 @@
-// A job as it runs: events where the server gives them, its JSON every few seconds else.
+// Jobs as they run: events where the server gives them, JSON every few seconds otherwise.
 "use strict";
 
-const room = document.querySelector("[data-job]");
-const bar = document.getElementById("job-progress");
-const share = document.getElementById("job-share");
-let shown = room.dataset.state;
+const LIVE = "[data-live]";
+let events = null;
+let isPolling = false;
 
-const show = (job) => {
-  if (job.state !== shown) {
-    shown = job.state;
-    location.reload(); // the receipt, and what can be done now, are the server's to write
+const rowOf = (job) => document.querySelector(`[data-job="${CSS.escape(job.job)}"]`);
+
+// What has to be written anew is the server's to write: receipts, buttons, lists.
+const renew = async () => {
+  const answer = await fetch(location.href, { cache: "no-store" });
+  if (!answer.ok) {
     return;
   }
-  const { done, total, step } = job.progress;
-  if (total) {
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const focused = document.activeElement && document.activeElement.id;
+  document.querySelector("main").replaceChildren(...fresh.querySelector("main").childNodes);
+  if (focused && document.getElementById(focused)) {
+    document.getElementById(focused).focus();
+  }
+};
+
+// Whether the page shows what it is told.
+const show = (job) => {
+  const row = rowOf(job);
+  if (!row || row.dataset.state !== job.outcome.word) {
+    return false;
+  }
+  const { done, total } = job.progress;
+  const bar = row.querySelector("progress");
+  if (bar && total) {
     bar.max = total;
     bar.value = Math.min(done, total);
   }
-  const count = done.toLocaleString("en") + (total ? " of " + total.toLocaleString("en") : "");
-  share.textContent = (step ? step + ": " : "") + count;
+  const share = row.querySelector(".share");
+  if (share) {
+    share.textContent = job.share;
+  }
+  return true;
+};
+
+const told = async (found) => {
+  const rows = [...document.querySelectorAll("[data-job]")];
+  const oldest = rows.map((row) => row.dataset.job).sort()[0] || "";
+  const jobs = (found.jobs || [found]).filter((job) => job.job >= oldest);
+  const gone = rows.some(
+    (row) => "active" in row.dataset && !jobs.some((job) => job.job === row.dataset.job),
+  );
+  if (!jobs.map(show).every(Boolean) || gone) {
+    if (events) {
+      events.close();
+    }
+    await renew();
+    watch();
+  }
 };
 
 const poll = async () => {
+  const room = document.querySelector(LIVE);
+  isPolling = room !== null;
+  if (!isPolling) {
+    return;
+  }
   try {
-    const answer = await fetch(room.dataset.job + ".json", { cache: "no-store" });
+    const answer = await fetch(room.dataset.twin, { cache: "no-store" });
     if (answer.ok) {
-      show(await answer.json());
+      await told(await answer.json());
     }
   } finally {
     setTimeout(poll, 3000);
   }
 };
 
-if (window.EventSource) {
-  const events = new EventSource(room.dataset.job + "/events");
-  events.onmessage = (event) => show(JSON.parse(event.data));
+const watch = () => {
+  const room = document.querySelector(LIVE);
+  if (!room) {
+    return;
+  }
+  events = new EventSource(room.dataset.live);
+  events.onmessage = (event) => told(JSON.parse(event.data));
   events.onerror = () => {
-    if (events.readyState === EventSource.CLOSED) {
+    if (events.readyState === EventSource.CLOSED && !isPolling) {
       poll(); // too many look on
     }
   };
-  addEventListener("pagehide", () => events.close());
-} else {
-  poll();
-}
+};
+
+addEventListener("pagehide", () => events && events.close());
+watch();

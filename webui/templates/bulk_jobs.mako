@@ -1,17 +1,17 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="live" file="live.mako"/>
 <%def name="title()">${_("Batch edits")}</%def>
 % if may_change:
 <p class="crumbs"><a href="${urls.bulk()}">← ${_("Batch edit")}</a></p>
 % endif
 <div class="heading"><h1>${_("Batch edits")}</h1></div>
 % if reports:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Batch edits')}">
-<table>
-  <thead><tr><th scope="col">${_("Batch edit")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col" class="number">${_("Records")}</th><th scope="col">${_("Progress")}</th></tr></thead>
+<table class="jobs cards">
+  <thead><tr><th scope="col">${_("Batch edit")}</th><th scope="col">${_("When")}</th><th scope="col">${_("Who")}</th><th scope="col" class="number">${_("Records changed")}</th><th scope="col">${_("Outcome")}</th></tr></thead>
   <tbody>
-% for report in reports:
+% for report, outcome in reports:
     <tr>
       <th scope="row"><a href="${urls.bulk_job(report.job_id)}" dir="auto">${report.about.get("title") or report.job_id}</a>\
 <% what = summary(report.about) %>\
@@ -19,15 +19,14 @@
 <br><small dir="auto">${what}</small>\
 % endif
 </th>
-      <td>${parts.date(report.about.get("made", ""))}</td>
-      <td>${report.about.get("agent", "")}</td>
-      <td class="number">${f"{sum(report.counts.values()):,}"}</td>
-      <td>${said(report)}</td>
+      <td data-label="${_('When')}">${parts.date(report.about.get("made", ""))}</td>
+      <td data-label="${_('Who')}">${report.about.get("agent", "")}</td>
+      <td class="number" data-label="${_('Records changed')}">${f"{changed(report):,}"}</td>
+      <td>${live.outcome(outcome)}</td>
     </tr>
 % endfor
   </tbody>
 </table>
-</div>
 % elif first:
 <p class="empty-line">${_("The list has no more entries.")}</p>
 % else:

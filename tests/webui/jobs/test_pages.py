@@ -17,7 +17,8 @@ from silocuration.editing.rules import Add
 from silowork.embedded import EmbeddedWorker
 from silowork.ledger import JobLedger
 from silowork.queue import Broker
-from silowork.values import Advance, Ending, Problem
+from silowork.running import run_job
+from silowork.values import Advance, Ending, Problem, Wish
 from webui.app import create_app
 from webui.job_events import MOST_STREAMS
 from webui.server import PageServer
@@ -55,7 +56,9 @@ def test_without_a_worker_a_job_waits_and_the_page_says_so(silo: Silo, page: Any
     assert status == 303
     _, _, text = page("GET", headers["Location"])
     assert "Jobs wait: no worker is running." in text
-    assert 'id="job-state">Waiting<' in text
+    assert (
+        '<span class="outcome is-waiting"><span aria-hidden="true">…</span> Waiting</span>' in text
+    )
     assert "Audit: 50 % of the records byte for byte" in text
     _, _, listed = page("GET", "/jobs")
     assert "Jobs wait: no worker is running." in listed
@@ -197,13 +200,145 @@ def test_more_onlookers_than_streams_are_told_to_ask_for_json(silo: Silo) -> Non
             one.close()
 
 
-def test_the_page_looks_again_without_javascript_only_where_that_is_asked_for(
-    silo: Silo, page: Any
-) -> None:
+def test_without_javascript_a_link_refreshes_the_page(silo: Silo, page: Any) -> None:
     job = JobLedger(silo.path).add("audit", "Audit", {}, "ada")
-    refresh = '<noscript><meta http-equiv="refresh" content="5"></noscript>'
-    assert refresh not in page("GET", f"/jobs/{job.job_id}")[2]
-    assert refresh in page("GET", f"/jobs/{job.job_id}?every=5")[2]
+    for path in (f"/jobs/{job.job_id}", "/jobs"):
+        text = page("GET", path)[2]
+        assert f'<p class="unscripted"><a href="{path}">Refresh</a></p>' in text
+        assert "http-equiv" not in text
+
+
+def test_the_list_says_what_each_job_did_in_all(silo: Silo, page: Any) -> None:
+    ledger = JobLedger(silo.path)
+    ends = {
+        "harvest": ({"listed": 3666, "new": 3666}, "3,666 harvested"),
+        "export": ({"records": 28, "create": 28}, "28 exported"),
+        "change": ({"done": 152, "unchanged": 2957, "deleted": 91}, "152 changed"),
+        "audit": ({"records": 0}, "0 checked"),
+    }
+    for kind, (counts, _said) in ends.items():
+        job = ledger.add(kind, kind, {}, "ada")
+        ledger.claim(job.job_id, 3)
+        ledger.advance(job.job_id, Advance(100, 100, "the last step"))
+        ledger.end(job.job_id, Ending(True, counts=counts))
+    text = page("GET", "/jobs")[2]
+    for _counts, said in ends.values():
+        assert f">{said}" in text
+    assert "91 deleted records left out" in text
+    assert text.count('class="outcome is-done"') == 4
+    listed = json.loads(page("GET", "/jobs.json")[2])["jobs"]
+    assert {one["kind"]: one["done_in_all"] for one in listed} == {
+        "harvest": 3666, "export": 28, "change": 152, "audit": 0
+    }  # fmt: skip
+
+
+def test_each_outcome_has_its_colour_and_icon_and_word(silo: Silo, page: Any) -> None:
+    ledger = JobLedger(silo.path)
+
+    def job(*endings: Ending, claim: bool = True, **ask: Any) -> str:
+        found = ledger.add("export", "Export", {}, "ada").job_id
+        if claim:
+            ledger.claim(found, 3)
+        for one in endings:
+            ledger.end(found, one)
+        return found
+
+    skipped = [Problem("oai:example.org:1", "has no version")]
+    cases = {
+        job(claim=False): ("waiting", "…", "Waiting"),
+        job(): ("running", "▸", "Running"),
+        job(Ending(True)): ("done", "✓", "Finished"),
+        job(Ending(False, sentence="the disk is full")): ("failed", "✕", "Failed"),
+        job(Ending(False, counts={"skipped": 1}, problems=skipped)): (
+            "partial", "!", "Finished, 1 skipped",
+        ),
+        job(Ending(False, problems=skipped)): ("partial", "!", "Finished, 1 failed"),
+    }  # fmt: skip
+    stopped = job(claim=False)
+    ledger.ask(stopped, Wish.STOP)
+    cases[stopped] = ("cancelled", "■", "Cancelled")
+    listed = page("GET", "/jobs")[2]
+    for job_id, (name, icon, word) in cases.items():
+        badge = f'class="outcome is-{name}"><span aria-hidden="true">{icon}</span> {word}</span>'
+        assert badge in page("GET", f"/jobs/{job_id}")[2]
+        assert badge in listed
+
+
+def test_a_receipt_is_made_of_tables(silo: Silo, page: Any) -> None:
+    ledger = JobLedger(silo.path)
+    job = ledger.add("harvest", "Harvest http://example.org/oai oai_dc", {}, "ada").job_id
+    ledger.claim(job, 3)
+    counts = {"listed": 3666, "new": 3200, "deleted": 91, "stored": 3575}
+    one = {"metadata_prefix": "oai_dc", "set": "a<b", "counts": counts}
+    report = {"base_url": "http://example.org/oai", "lists": [one], "notes": ["It was <slow>."]}
+    ledger.end(job, Ending(True, "terminal text", report, counts))
+    text = page("GET", f"/jobs/{job}")[2]
+    assert "<dt>deleted at the source</dt><dd>91</dd>" in text
+    assert '<th scope="row">oai_dc, a&lt;b</th>' in text
+    assert '<td class="number" data-label="New">3,200</td>' in text
+    assert "It was &lt;slow&gt;." in text
+    assert "<pre" not in text
+    assert "terminal text" not in text
+
+
+def test_the_list_of_jobs_is_followed_as_events(silo: Silo) -> None:
+    ledger = JobLedger(silo.path)
+    job = ledger.add("audit", "Audit", {}, "ada")
+    ledger.claim(job.job_id, 3)
+    with PageServer(create_app(silo, Settings(agent="ada", by_worker=True))) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection.request("GET", "/jobs/events")
+        answer = connection.getresponse()
+        assert [one["job"] for one in event_of(answer)["jobs"]] == [job.job_id]
+        ledger.advance(job.job_id, Advance(7, 60, "records"))
+        assert [one["share"] for one in event_of(answer)["jobs"]] == ["records: 7 of 60"]
+        ledger.end(job.job_id, Ending(True))
+        assert event_of(answer) == {"jobs": []}
+        assert answer.read().strip(b":\n") == b""
+        connection.close()
+
+
+def test_a_batch_edit_is_watched_and_undone_on_one_page(silo: Silo, page: Any) -> None:
+    spec = rules_job(RuleSet("Reports", rules=(Add("type", "report"),)))
+    change = create_job(silo, spec, agent="ada")
+    path = f"/bulk/jobs/{change}"
+    assert page("POST", path + "/resume", {})[1]["Location"] == path
+    assert page("GET", f"/jobs/{change}")[1]["Location"] == path
+    text = page("GET", path)[2]
+    assert f'data-live="/jobs/{change}/events"' in text
+    assert 'class="outcome is-waiting"' in text
+    assert run_job(silo.path, change) == "done"
+    text = page("GET", path)[2]
+    assert "data-live" not in text
+    assert "<dt>deleted records left out</dt><dd>1</dd>" in text
+    assert "Finished</span>" in text
+    changed = len(silo) - 1
+    assert f'<td class="number" data-label="Values">{changed}</td>' in text
+    assert '<a href="/records/oai+example,org+1" dir="auto">On the keeping of records</a>' in text
+    assert "<small>type</small>" in text
+    found = json.loads(page("GET", path + ".json")[2])
+    assert found["changes"] == [{"what": "type", "old": None, "new": "report", "count": changed}]
+    names = [one["identifier"] for one in found["records"]]
+    while found["next"]:
+        found = json.loads(page("GET", found["next"])[2])
+        names += [one["identifier"] for one in found["records"]]
+    assert len(names) == len(set(names)) == changed
+
+    assert page("POST", path + "/undo", {})[1]["Location"] == path
+    again = page("POST", path + "/undo", {})
+    assert again[1]["Location"] == path + "?done=undoing"
+    assert "This batch edit is already being undone." in page("GET", again[1]["Location"])[2]
+    assert page("POST", path + "/undo", {}, "application/json")[0] == 409
+    undos = [job for job in JobLedger(silo.path).jobs() if job.kind == "undo"]
+    assert len(undos) == 1
+    assert f'action="{path}/undo"' not in page("GET", path)[2]
+    assert run_job(silo.path, undos[0].job_id) == "done"
+    text = page("GET", path)[2]
+    assert 'class="outcome is-undone"><span aria-hidden="true">↶</span> Undone</span>' in text
+    assert f'action="{path}/undo"' not in text
+    listed = page("GET", "/jobs")[2]
+    assert 'class="outcome is-undone"' in listed
+    assert f'<a href="{path}"' in listed
 
 
 def test_an_application_without_workers_does_its_jobs_itself(silo: Silo, until: Until) -> None:
@@ -219,5 +354,6 @@ def test_an_application_without_workers_does_its_jobs_itself(silo: Silo, until: 
         again = ask(server.port, "POST", path + "/undo", {}, "application/json")
         assert (again[0], len(ledger.jobs())) == (409, 2)
         titles = {job.title for job in ledger.jobs()}
-    assert titles == {"Reports", "Undo: Reports"}
+    what = "Reports (type: add report)"
+    assert titles == {f"Batch edit: {what}", f"Undo: {what}"}
     assert {job.agent for job in ledger.jobs()} == {"ada"}

@@ -1,0 +1,331 @@
+"""How jobs are shown: their outcome, what they did in all, and their receipts (pure).
+
+The list of jobs, the page of a job and that of a batch edit use the same words, colours
+and icons.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from silocuration.batch.journal import Doing
+from silocuration.jobs import UNDO
+from silowork.kinds import done_in_all, kind_names, kind_of
+from silowork.values import ACTIVE, Action, Job, State
+from webui import urls
+from webui.http.bodies import human_size
+from webui.people.roles import Role, User
+from webui.words.texts import counted
+from webui.words.texts import text as _
+
+STATES = {
+    State.QUEUED: "Waiting",
+    State.RUNNING: "Running",
+    State.PAUSED: "Paused",
+    State.DONE: "Finished",
+    State.FAILED: "Failed",
+    State.STOPPED: "Cancelled",
+}
+"""English texts of the catalogue."""
+ACTIONS = {
+    Action.PAUSE: "Pause",
+    Action.RESUME: "Resume",
+    Action.STOP: "Cancel",
+    Action.RETRY: "Retry",
+}
+COUNT_LABELS = {
+    "promised": "promised by the repository",
+    "listed": "listed",
+    "new": "new",
+    "updated": "updated",
+    "unchanged": "unchanged",
+    "duplicates": "listed twice",
+    "quarantined": "set aside",
+    "unreachable": "unreachable",
+    "kept": "not undone: changed later",
+    "left_out": "left out",
+    "stored": "in the Silo now",
+    "written": "written",
+    "records": "records",
+    "failed": "failed",
+    "skipped": "skipped",
+    "done": "changed",
+    "undone": "undone",
+    "planned": "waiting",
+    "values changed": "values changed",
+    "create": "created",
+    "add version": "with a version added",
+    "replace": "replaced",
+    "describe": "described again",
+    "withdraw": "withdrawn, because deleted at the source",
+    "leave": "deleted at the source, left as they are",
+    "nothing": "already exported",
+    "conflicts": "conflicts",
+}
+"""English texts for the names of counts; another name is shown as it is."""
+OF_KIND = {
+    "harvest": {"deleted": "deleted at the source", "kept": "kept as received"},
+    "change": {"deleted": "deleted records left out"},
+}
+"""The same for one kind of job; an update is a harvest."""
+LIST_COLUMNS = {
+    "listed": "Listed",
+    "new": "New",
+    "updated": "Updated",
+    "unchanged": "Unchanged",
+    "deleted": "Deleted",
+    "stored": "In the Silo",
+}
+"""Columns of the table of a harvest's lists."""
+ICONS = {
+    "done": "✓",
+    "partial": "!",
+    "failed": "✕",
+    "running": "▸",
+    "waiting": "…",
+    "paused": "‖",
+    "cancelled": "■",
+    "undone": "↶",
+}
+_NAMES = {
+    State.QUEUED: "waiting",
+    State.RUNNING: "running",
+    State.PAUSED: "paused",
+    State.DONE: "done",
+    State.FAILED: "failed",
+    State.STOPPED: "cancelled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job stands.
+
+    Attributes:
+        name: One of `ICONS`; gives the colour.
+        word: For people.
+    """
+
+    name: str
+    word: str
+
+    @property
+    def icon(self) -> str:
+        """Stands before the word."""
+        return ICONS[self.name]
+
+
+def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> Outcome:
+    """How a job stands.
+
+    Args:
+        undone: For a batch edit, how many of its records are undone, being undone, or could
+            not be.
+    """
+    if job.wish:
+        return Outcome("running", _("Pausing") if job.wish == "pause" else _("Cancelling"))
+    if job.is_over and (taken := undone_outcome(undone or {})):
+        return taken
+    if job.state is State.FAILED and not job.sentence and job.problems:
+        number = f"{job.problems:,}"
+        skipped = job.counts.get("skipped") or (job.kind == UNDO.name and job.counts.get("kept"))
+        text = _("Finished, {n} skipped", n=number) if skipped else _(_SOME_FAILED, n=number)
+        return Outcome("partial", text)
+    return Outcome(_NAMES[job.state], _(STATES[job.state]))
+
+
+_SOME_FAILED = "Finished, {n} failed"
+
+
+def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
+    """How the undoing of a batch edit stands; None if it was not undone.
+
+    Args:
+        counts: Number of its records in each state.
+    """
+    if counts.get(Doing.UNDOING):
+        return Outcome("running", _("Being undone"))
+    if kept := counts.get(Doing.KEPT):
+        return Outcome("partial", _("Undone, {n} skipped", n=f"{kept:,}"))
+    return Outcome("undone", _("Undone")) if counts.get(Doing.UNDONE) else None
+
+
+def said_in_all(job: Job) -> str:
+    """What the whole job did, such as ``3,666 harvested``; empty where it is not known."""
+    number = done_in_all(job)
+    return "" if number is None else _(kind_of(job.kind).did, n=f"{number:,}")
+
+
+def share_of(job: Job) -> str:
+    """Progress, such as ``oai_dc: 1,200 of 3,200``."""
+    how_far = job.advance
+    step = f"{how_far.step}: " if how_far.step else ""
+    of = "" if how_far.total is None else f" of {how_far.total:,}"
+    return f"{step}{how_far.done:,}{of}"
+
+
+def left_out(job: Job) -> str:
+    """Deleted records that a batch edit left out, in words; empty if there are none."""
+    number = job.counts.get("deleted", 0) if job.kind == "change" else 0
+    return counted("{n} deleted record left out", "{n} deleted records left out", number) \
+        if number else ""  # fmt: skip
+
+
+def job_json(job: Job, undone: Mapping[Doing, int] | None = None) -> dict[str, Any]:
+    """A job as JSON values, with what its page says of it."""
+    outcome = outcome_of(job, undone)
+    return job.to_json() | {
+        "outcome": {"name": outcome.name, "word": outcome.word},
+        "done_in_all": done_in_all(job),
+        "share": share_of(job),
+    }
+
+
+def may_steer(user: User, job: Job) -> bool:
+    """Whether a user may pause, cancel or retry a job.
+
+    Kinds that are not a curator's, or that no package brings any more, are a manager's.
+    """
+    by_curators = job.kind in kind_names() and kind_of(job.kind).by_curators
+    return user.may(Role.CURATOR if by_curators else Role.MANAGER)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A job as lists and pages show it.
+
+    Attributes:
+        url: Of the job: its events and its actions are below it.
+        page: Where it is shown: a batch edit has a page of its own.
+        did: What the whole job did.
+        actions: (action, label) of the buttons that the user may press.
+        left_out: See `left_out`.
+    """
+
+    job: Job
+    outcome: Outcome
+    share: str
+    did: str
+    left_out: str
+    url: str
+    page: str
+    actions: Sequence[tuple[str, str]]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it waits or runs."""
+        return self.job.state in ACTIVE
+
+    @classmethod
+    def of(cls, job: Job, user: User, undone: Mapping[Doing, int] | None = None) -> "Shown":
+        """A job as a user sees it; `undone` as in `outcome_of`."""
+        may = may_steer(user, job)
+        return cls(
+            job,
+            outcome_of(job, undone),
+            share_of(job),
+            said_in_all(job),
+            left_out(job),
+            urls.job(job.job_id),
+            page_of(job),
+            [(one.value, action_label(job, one)) for one in job.actions if may],
+        )
+
+
+def page_of(job: Job) -> str:
+    """Where a job is shown; a batch edit, its preview and its undoing share a page."""
+    change = job.arguments.get("job")
+    return urls.bulk_job(str(change)) if change else urls.job(job.job_id)
+
+
+def action_label(job: Job, action: Action) -> str:
+    """What the button says that acts on a job."""
+    if action is Action.RETRY and job.state is State.STOPPED:
+        return _("Resume")
+    if action is Action.RETRY and job.problems and not job.sentence:
+        return _("Retry failed records")
+    return _(ACTIONS[action])
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The receipt of a job, to be shown as tables.
+
+    Attributes:
+        figures: (label, number) of records.
+        facts: (label, text).
+        columns: Of `lists`, without the first.
+        lists: (name, numbers) of each list of a harvest.
+        notes: Sentences.
+        text: The receipt in one text, if there is nothing else.
+    """
+
+    figures: Sequence[tuple[str, str]]
+    facts: Sequence[tuple[str, str]]
+    columns: Sequence[str]
+    lists: Sequence[tuple[str, Sequence[str]]]
+    notes: Sequence[str]
+    text: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.figures or self.facts or self.lists or self.notes or self.text)
+
+
+def receipt_of(job: Job) -> Receipt:
+    """The receipt of a job, from its counts and its report."""
+    report = job.report
+    figures = [(_count_label(job.kind, name), f"{n:,}") for name, n in job.counts.items()]
+    notes = [str(one) for one in report.get("notes", ())]
+    lists = [_list_row(one) for one in report.get("lists", ())]
+    is_bare = not figures and not lists
+    return Receipt(
+        figures,
+        _facts(job),
+        [_(label) for label in LIST_COLUMNS.values()],
+        lists,
+        notes,
+        job.text if is_bare else "",
+    )
+
+
+def _count_label(kind: str, name: str) -> str:
+    own = OF_KIND.get("harvest" if kind == "update" else kind, {})
+    return _(own.get(name) or COUNT_LABELS.get(name) or name.replace("_", " "))
+
+
+def _facts(job: Job) -> list[tuple[str, str]]:
+    report = job.report
+    facts = [(_(label), str(report.get(name) or "")) for name, label in FACTS.items()]
+    requests = report.get("requests")
+    if isinstance(requests, Mapping):
+        facts.append((_("Requests"), f"{requests.get('sent', 0):,}"))
+        facts.append((_("Received"), human_size(int(requests.get("bytes", 0)))))
+    facts.append((_("Time"), _time_of(job)))
+    return [(label, text) for label, text in facts if text]
+
+
+FACTS = {"base_url": "Repository", "moved_to": "Redirects to", "target": "Exported to"}
+"""Texts of a report that its receipt shows."""
+
+
+def _time_of(job: Job) -> str:
+    try:
+        began, ended = map(datetime.fromisoformat, (job.begun, job.ended))
+    except ValueError:
+        return ""
+    seconds = round((ended - began).total_seconds())
+    if seconds < 1:
+        return _("less than a second")
+    if seconds < 120:
+        return counted("{n} second", "{n} seconds", seconds)
+    return counted("{n} minute", "{n} minutes", seconds // 60)
+
+
+def _list_row(one: Mapping[str, Any]) -> tuple[str, list[str]]:
+    counts = one.get("counts", {})
+    of_set = f", {one['set']}" if one.get("set") else ""
+    numbers = [f"{counts.get(name) or 0:,}" for name in LIST_COLUMNS]
+    return f"{one.get('metadata_prefix', '')}{of_set}", numbers

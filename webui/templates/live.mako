@@ -1,0 +1,79 @@
+## A job while it waits or runs, with its buttons; and how any job stands.
+
+<%def name="outcome(one)">\
+<span class="outcome is-${one.name}"><span aria-hidden="true">${one.icon}</span> ${one.word}</span>\
+</%def>
+
+<%def name="running(shown, page_url)">
+<section class="job" data-live="${shown.url}/events" data-twin="${urls.twin(shown.url)}" data-job="${shown.job.job_id}" data-state="${shown.outcome.word}" data-active>
+  <p><progress aria-label="${_('Progress of the job')}"${bar(shown.job)}></progress>
+  <span class="share">${shown.share}</span></p>
+  <p class="unscripted"><a href="${page_url}">${_("Refresh")}</a></p>
+</section>
+</%def>
+
+<%def name="buttons(shown)">
+% if shown.actions:
+<div class="actions">
+% for action, label in shown.actions:
+<form action="${shown.url}/${action}" method="post">
+  <button class="quiet" type="submit">${label}</button>
+</form>
+% endfor
+</div>
+% endif
+</%def>
+
+<%def name="bar(job)">\
+% if job.advance.total:
+ max="${job.advance.total}" value="${min(job.advance.done, job.advance.total)}"\
+% endif
+</%def>
+
+<%def name="receipt(one)">
+% if not one.is_empty:
+<section class="receipt">
+  <h2>${_("Receipt")}</h2>
+% if one.figures:
+  <dl class="figures">
+% for label, number in one.figures:
+    <div><dt>${label}</dt><dd>${number}</dd></div>
+% endfor
+  </dl>
+% endif
+% if one.lists:
+  <div class="scroll" tabindex="0" role="region" aria-label="${_('Lists')}">
+  <table>
+    <thead><tr><th scope="col">${_("List")}</th>\
+% for label in one.columns:
+<th scope="col" class="number">${label}</th>\
+% endfor
+</tr></thead>
+    <tbody>
+% for name, numbers in one.lists:
+      <tr><th scope="row">${name}</th>\
+% for label, number in zip(one.columns, numbers):
+<td class="number" data-label="${label}">${number}</td>\
+% endfor
+</tr>
+% endfor
+    </tbody>
+  </table>
+  </div>
+% endif
+% if one.facts:
+  <dl class="facts">
+% for label, text in one.facts:
+    <div><dt>${label}</dt><dd dir="auto">${text}</dd></div>
+% endfor
+  </dl>
+% endif
+% for note in one.notes:
+  <p class="note" dir="auto">${note}</p>
+% endfor
+% if one.text:
+  <p class="told" dir="auto">${one.text}</p>
+% endif
+</section>
+% endif
+</%def>
