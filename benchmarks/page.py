@@ -165,7 +165,7 @@ def _asked(server: Served, world: World, records: int) -> Iterator[Line]:
         ("search page", [_search(world) for _ in range(200)]),
         ("search page with subjects and creators", [_search(world, more) for _ in range(200)]),
         ("record page", there),
-        ("start page", ["/records"] * 200),
+        ("start page", ["/search"] * 200),
     ):
         yield _line(f"{what}, {of}", server, reader, paths)
     reader.close()

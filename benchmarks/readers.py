@@ -134,7 +134,7 @@ class Crowd:
 def pages_of(name: str) -> Iterable[str]:
     """What a reader looks at in turn: lists, a search, a record, its file, the job."""
     return (
-        urls.records(),
+        urls.search(),
         urls.records(**{"from": name}),
         urls.search([("q", "gene regulation"), ("open", "subject")]),
         urls.record(name),

@@ -135,7 +135,7 @@ def page_of(identifier: str, below: str = "") -> str:
     return "/records/" + quote(clean(identifier), safe="+=") + below
 
 
-LISTS = ("/records", "/search?q=gulls", "/sets", "/quality", "/quality/duplicates", "/upstream",
+LISTS = ("/search", "/search?q=gulls", "/sets", "/quality", "/quality/duplicates", "/upstream",
          "/search/results.csv", "/search/results.jsonl")  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from recordsilo import HarvestedRecord, Silo
 from recordsilo.disk.identifier import unclean
 from recordsilo.errors import IdentifierError, RecordNotFound
+from recordsilo.formats import persistent_identifier
+from recordsilo.index import PageRequest
 from silowork.service import Jobs
 from webui.http.messages import Request
 from webui.http.multipart import Form
@@ -20,6 +22,8 @@ from webui.people.authentication import Gate
 from webui.people.roles import NOBODY, User
 
 GIB = 1024**3
+_SAME_DOI = 20
+"""Records, found by the words of a DOI, among which the one that has it is looked for."""
 HARVESTER_STATE = "oaipmh_harvester.json"
 logger = logging.getLogger("webui")
 
@@ -194,6 +198,19 @@ class Site:
         with contextlib.suppress(IdentifierError, RecordNotFound):
             return self.silo.resolve(unclean(segment))
         return self.silo.resolve(segment)
+
+    def named(self, text: str) -> str | None:
+        """The one record that a text names: by its identifier in any form, or by its DOI."""
+        text = text.strip()
+        with contextlib.suppress(IdentifierError, RecordNotFound):
+            return self.identifier(text)
+        scheme, name = persistent_identifier(text) or ("", "")
+        if scheme != "doi":
+            return None
+        found = self.silo.search(f'identifier:"doi:{name}"', page=PageRequest(limit=_SAME_DOI))
+        dois = self.silo.described([row.identifier for row in found.rows])
+        named = [one for one, said in dois.items() if said.doi.casefold() == name.casefold()]
+        return named[0] if len(named) == 1 and found.total <= _SAME_DOI else None
 
 
 def set_choices(site: Site) -> list[tuple[str, str, int]]:

@@ -33,7 +33,7 @@ from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
-from webui.pages import bulk_report, clusters, record, records, upstream
+from webui.pages import bulk_report, clusters, record, search, upstream
 from webui.people.roles import Role
 from webui.record.view import FIELDS
 from webui.search.request import FACET_LABELS, SORT_LABELS
@@ -101,7 +101,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
         yield f"export {target.name}", _words_of_target(target)
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
     yield "pages/record.py", record.DONE.values()
-    yield "pages/records.py", records.DONE.values()
+    yield "pages/search.py", search.DONE.values()
     yield "recordsilo/records/differences.py", get_args(Change)
 
 

@@ -100,7 +100,7 @@ def records(**fields: object) -> str:
 
 def records_of_set(set_spec: str) -> str:
     """The list of the records of one set."""
-    return records(set=set_spec)
+    return search([("set", set_spec)])
 
 
 def search(pairs: Iterable[tuple[str, str]] = (), action: str = "") -> str:

@@ -112,7 +112,7 @@ def test_outcomes_are_a_column_of_tables(crawled: Silo) -> None:
 
 
 def test_outcomes_are_shown_in_lists_of_records(crawled: Silo) -> None:
-    for path in ("/records", "/search"):
+    for path in ("/search",):
         text = page(crawled, path)
         assert text.count('dir="auto">Link outcomes: ') == 2
         assert "Link outcomes: http-4xx, landing-only</span>" in text

@@ -17,10 +17,10 @@ PLAIN = "oai:example.org:1"
 URL = "/records/oai+example,org+1"
 COPY = URL + "/versions/workingcopy"
 PAGES = {
-    "list": "/records?limit=25",
-    "filtered": "/records?deleted=yes",
-    "nothing fits": "/records?newer=yes",
-    "jump to nothing": "/records?find=nobody",
+    "list": "/search",
+    "filtered": "/search?deleted=true",
+    "nothing fits": "/search?upstream_newer=true",
+    "nobody": "/search?q=nobody",
     "sets": "/sets",
     "search": "/search",
     "search narrowed": "/search?q=record*&deleted=false&open=creator&since=2000-01-01",
@@ -57,7 +57,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     before = silo[PLAIN].manifest
     page = open_page("/", java_script_enabled=with_scripts)
     expect(page.get_by_role("heading", name="Records", exact=True)).to_be_visible()
-    expect(page.get_by_role("listitem").filter(has=page.get_by_role("heading"))).to_have_count(50)
+    expect(page.get_by_role("listitem").filter(has=page.get_by_role("heading"))).to_have_count(25)
 
     page.get_by_role("link", name="On the keeping of records").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
@@ -102,15 +102,15 @@ def test_a_page_that_is_old_does_not_overwrite(open_page: Callable[..., Page], s
 
 @pytest.mark.long
 def test_paging_filtering_and_jumping(open_page: Callable[..., Page]) -> None:
-    page = open_page("/records?limit=25")
+    page = open_page("/search")
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("link", name="Previous")).to_be_visible()
-    page.get_by_label("At the source").select_option("Deleted")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_text("1 of 60")).to_be_visible()
+    page.get_by_text("Deleted at the source").click()
+    page.get_by_role("link", name="Yes 1").click()
+    expect(page.get_by_text("1 record", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Clear all").click()
     page.get_by_label("Search, or an identifier").fill(PLAIN)
     page.get_by_label("Search, or an identifier").press("Enter")
-    page.get_by_role("status").get_by_role("link", name=PLAIN).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
 
 
@@ -133,7 +133,7 @@ def test_axe_finds_nothing_on_any_page(
 ) -> None:
     """In the dark only the colours are others."""
     assert working_copy == PLAIN
-    page = open_page("/records", color_scheme=scheme)
+    page = open_page("/search", color_scheme=scheme)
     for name in pages:
         page.goto(PAGES[name])
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -149,7 +149,7 @@ def test_no_page_is_wider_than_the_window(
     open_page: Callable[..., Page], silo: Silo, working_copy: str, width: int
 ) -> None:
     silo[working_copy].put_stream("a" * 200 + ".txt", b"x" * 10)
-    page = open_page("/records", viewport={"width": width, "height": 800})
+    page = open_page("/search", viewport={"width": width, "height": 800})
     for name, path in PAGES.items():
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -191,7 +191,7 @@ def test_a_right_to_left_abstract_runs_from_the_right(open_page: Callable[..., P
 
 
 def test_stored_script_does_not_run(open_page: Callable[..., Page]) -> None:
-    page = open_page("/records")
+    page = open_page("/search")
     asked: list[str] = []
     page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     page.goto(PAGES["hostile"])
@@ -208,7 +208,7 @@ def test_a_stored_page_is_shown_in_a_sandbox(
         b'<script>document.title = "run"</script></body></html>'
     )
     silo[working_copy].put_stream("page.xml", markup)
-    page = open_page("/records")
+    page = open_page("/search")
     with page.context.expect_page() as opened:
         page.evaluate(f"window.open('{COPY}/files/page.xml', '_blank', 'noopener')")
     shown = opened.value

@@ -83,7 +83,7 @@ def test_axe_finds_nothing_where_records_are_curated(
     open_page: Callable[..., Page], curated: str, tmp_path: Any, scheme: str, rules: list[str]
 ) -> None:
     assert curated == PLAIN
-    page = open_page("/records", color_scheme=scheme)
+    page = open_page("/search", color_scheme=scheme)
     for name, path in PAGES.items():
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -98,7 +98,7 @@ def test_no_page_of_curation_is_wider_than_a_small_window(
     open_page: Callable[..., Page], curated: str, tmp_path: Any
 ) -> None:
     assert curated == PLAIN
-    page = open_page("/records", viewport={"width": 320, "height": 800})
+    page = open_page("/search", viewport={"width": 320, "height": 800})
     for name, path in PAGES.items():
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")

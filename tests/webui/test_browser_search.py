@@ -32,7 +32,7 @@ def test_a_librarian_finds_narrows_and_keeps(
     open_page: Callable[..., Page], picture: Callable[[Page, str], None], with_scripts: bool
 ) -> None:
     page = open_page("/search", java_script_enabled=with_scripts)
-    page.get_by_label("Words").fill("keeping")
+    page.get_by_label("Search, or an identifier").fill("keeping")
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_text("1 record", exact=True)).to_be_visible()
 
@@ -93,7 +93,7 @@ def test_a_curated_record_shows_its_changes_and_any_two_versions_are_compared(
 
 @pytest.mark.long
 def test_searching_needs_the_keyboard_only(open_page: Callable[..., Page]) -> None:
-    page = open_page("/records")
+    page = open_page("/sets")
     search = page.get_by_label("Search, or an identifier")
     _tab_to(page, search)
     page.keyboard.type("keeping")

@@ -74,7 +74,7 @@ def test_serve_shows_the_silo_until_it_is_asked_to_stop(
     process = run("serve", harvested, "--port", "0")
     address = url_of(process)
     assert status(address, "/records/oai+example,org+1") == 200
-    assert status(address.replace("127.0.0.1", "localhost"), "/records") == 200
+    assert status(address.replace("127.0.0.1", "localhost"), "/search") == 200
     process.send_signal(number)
     assert process.wait(timeout=60) == 0
     output, errors = process.communicate()
@@ -103,7 +103,7 @@ def test_without_a_port_another_free_one_is_taken_and_said(
         usual = taken.getsockname()[1]
         monkeypatch.setattr(cli, "DEFAULT_PORT", usual)
         with cli._start(create_app(silo), "127.0.0.1", None) as server:
-            assert status(f"127.0.0.1:{server.port}", "/records") == 200
+            assert status(f"127.0.0.1:{server.port}", "/search") == 200
     said = f"Port {usual} is taken by another program; {server.port} is free.\n"
     assert capsys.readouterr().out == said
 
@@ -259,7 +259,7 @@ def test_the_demo_serves_the_page_afterwards(tmp_path: Any) -> None:
         text=True,
     )
     try:
-        assert status(url_of(process), "/records") == 200
+        assert status(url_of(process), "/search") == 200
         with Silo(tmp_path / "myrepo", create=False) as silo:
             assert requests.get(silo.state["base_oai_url"], timeout=30).ok
         process.send_signal(signal.SIGINT)

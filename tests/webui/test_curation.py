@@ -228,10 +228,10 @@ def test_deleting_a_record_asks_first_and_is_remembered(client: Any, silo: Silo)
     question = client.get(URL + "/delete")
     assert "Later harvests will not restore it" in question.text
     answer = client.post(URL + "/delete", {"if_match": "1"}, accept=HTML)
-    assert (answer.status, answer.headers["Location"]) == (303, "/records?done=record-deleted")
+    assert (answer.status, answer.headers["Location"]) == (303, "/search?done=record-deleted")
     assert PLAIN not in silo
     assert PLAIN in silo.removed()
-    assert "Record deleted" in client.get("/records?done=record-deleted").text
+    assert "Record deleted" in client.get("/search?done=record-deleted").text
     assert client.get(URL).status == 410
 
 

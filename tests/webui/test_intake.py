@@ -83,7 +83,7 @@ LARGE_BODY = (PUT.format("a.bin") + "Content-Length: 1000000\r\n\r\n").encode()
 def test_two_hundred_slow_clients_hold_up_nobody(
     client: Any, working_copy: str, begin: bytes, byte: bytes
 ) -> None:
-    assert client.get("/records").status == 200
+    assert client.get("/search").status == 200
     with connections(client.port, MANY) as held:
         for connection in held:
             connection.sendall(begin)

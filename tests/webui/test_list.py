@@ -63,7 +63,7 @@ def test_the_list_asks_the_store_for_one_page_only(client: Any, silo: Silo) -> N
         return page(**how)
 
     silo.page = watched  # type: ignore[method-assign]  # to see what is asked for
-    client.get("/records?limit=25")
+    client.get("/records.json?limit=25")
     assert [how["limit"] for how in asked] == [25]
 
 
@@ -105,31 +105,45 @@ def test_values_that_mean_nothing_are_refused_in_a_sentence(client: Any, query: 
 
 @pytest.mark.parametrize("typed", [PLAIN, " oai:example.org:1 ", "oai+example,org+1"])
 def test_jumping_leads_to_a_record_in_every_form_of_its_identifier(client: Any, typed: str) -> None:
-    answer = client.get("/records?find=" + quote(typed))
-    assert answer.status == 303
-    assert answer.headers["Location"] == "/records/oai+example,org+1"
     twin = client.get("/records.json?find=" + quote(typed))
-    assert twin.headers["Location"] == "/records/oai+example,org+1.json"
+    assert (twin.status, twin.headers["Location"]) == (303, "/records/oai+example,org+1.json")
 
 
 def test_jumping_to_no_record_begins_where_it_would_stand(client: Any) -> None:
-    answer = client.get("/records?find=oai:example.org:12")
-    assert answer.status == 200
-    assert "There is no record" in answer.text
-    assert answer.text.index("Record 120") > 0
-    assert "Record 119" not in answer.text
-    assert '<a class="step" rel="prev"' in answer.text
+    listing = client.json("/records.json?find=oai:example.org:12")
+    assert identifiers(listing)[0] == "oai:example.org:120"
+    assert listing["previous"]
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("", ""),
+        ("set=a%3Ab&deleted=no", "?set=a%3Ab&deleted=false"),
+        ("curated=yes&newer=yes&limit=100", "?curated=true&upstream_newer=true&limit=100"),
+        ("find=oai%3A1&from=x", "?q=oai%3A1"),
+        ("after=x&before=&deleted=", ""),
+    ],
+)
+def test_the_list_for_people_is_the_search_with_the_same_filters(
+    client: Any, query: str, fields: str
+) -> None:
+    answer = client.get("/records?" + query, accept="text/html")
+    assert (answer.status, answer.headers["Location"]) == (303, "/search" + fields)
+    assert client.get(answer.headers["Location"]).status in {200, 303}
 
 
 def test_a_row_shows_title_date_sets_by_name_and_marks(client: Any, working_copy: str) -> None:
-    text = client.get("/records?limit=25").text
+    text = client.get("/search").text
     assert working_copy in text
     assert "On the keeping of records" in text
     assert '<time datetime="2004-06-24T00:00:00Z">24 Jun 2004</time>' in text
-    assert "Status = Published &amp; &lt;read&gt;" in text
+    assert f'<a href="/search?set={SET}" dir="auto">Status = Published &amp; &lt;read&gt;' in text
     assert '<span class="badge curated">curated</span>' in text
-    assert '<span class="badge deleted">deleted</span>' not in text
-    assert '<span class="badge deleted">deleted</span>' in client.get("/records?deleted=yes").text
+    rows = client.get("/search?deleted=false").text
+    assert '<span class="badge deleted">deleted</span>' not in rows
+    rows = client.get("/search?deleted=true").text
+    assert '<span class="badge deleted">deleted</span>' in rows
 
 
 def test_something_newer_at_the_source_is_marked(
@@ -140,7 +154,7 @@ def test_something_newer_at_the_source_is_marked(
         origin = silo[working_copy].origin("1")
         edit.add_version("2", date="2005-01-01T00:00:00", origin=origin, move_cursor=False)
     assert identifiers(client.json("/records.json?newer=yes")) == [working_copy]
-    assert "newer at the source" in client.get("/records?newer=yes").text
+    assert "newer at the source" in client.get("/search?upstream_newer=true").text
     record = client.json("/records/oai+example,org+1.json")
     assert record["upstream_newer"] is True
     assert "The source has changed since" in client.get("/records/oai+example,org+1").text
@@ -151,7 +165,7 @@ def test_an_empty_silo_says_how_to_begin(
 ) -> None:
     with Silo(str(tmp_path / "new")) as silo:
         empty = type(client)(serve(silo).port)
-        page = empty.get("/records")
+        page = empty.get("/search")
         assert page.status == 200
         assert "No records yet" in page.text
         assert "silo harvest" in page.text
@@ -163,9 +177,10 @@ def test_an_empty_silo_says_how_to_begin(
 
 
 def test_filters_that_nothing_fits_offer_the_way_back(client: Any) -> None:
-    page = client.get("/records?newer=yes")
+    page = client.get("/search?upstream_newer=true")
     assert page.status == 200
-    assert "No records match these filters" in page.text
+    assert "No records found" in page.text
+    assert "Show all records" in page.text
 
 
 def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> None:
@@ -175,7 +190,7 @@ def test_sets_are_listed_by_name_with_their_records(client: Any, silo: Silo) -> 
                 "spec": SET,
                 "name": "Status = Published & <read>",
                 "records": 60,
-                "url": f"/records?set={SET}",
+                "url": f"/search?set={SET}",
             }
         ]
     }
@@ -240,7 +255,7 @@ def test_sets_without_a_readable_name_are_shown_by_their_spec(
     with open(f"{silo.path}/oaipmh_harvester.json", "w", encoding="utf-8") as file:
         file.write(content)
     assert client.json("/sets.json")["sets"][0]["name"] == SET
-    assert client.get("/records").status == 200
+    assert client.get("/search").status == 200
 
 
 def test_the_start_page_is_the_list(client: Any) -> None:
@@ -250,5 +265,5 @@ def test_the_start_page_is_the_list(client: Any) -> None:
 
 def test_asking_by_accept_gives_the_twin(client: Any) -> None:
     assert client.get("/records", accept=JSON).json == client.json("/records.json")
-    assert client.get("/records").headers["Content-Type"] == "text/html; charset=utf-8"
+    assert client.get("/search").headers["Content-Type"] == "text/html; charset=utf-8"
     assert client.get("/records.json").headers["Content-Type"] == JSON

@@ -61,7 +61,7 @@ class Reader:
             self._connection.close()
 
     def _look(self, name: str) -> None:
-        for path in ("/records", "/search?q=record&type=Article", "/bulk/jobs", urls.record(name)):
+        for path in ("/search", "/search?q=record&type=Article", "/bulk/jobs", urls.record(name)):
             self._get(path)
         shown = json.loads(self._get(urls.twin(urls.record(name))))
         found = [version["name"] for version in shown["versions"]]

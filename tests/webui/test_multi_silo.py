@@ -52,7 +52,7 @@ def test_the_list_leads_to_every_silo(shelf: Any) -> None:
 
 def test_no_link_leaves_the_silo(shelf: Any) -> None:
     base = "/silos/the%20second"
-    paths = ["/search?q=keeping", "/records", "/sets", "/records/oai+example,org+1", "/searches"]
+    paths = ["/search?q=keeping", "/search", "/sets", "/records/oai+example,org+1", "/searches"]
     seen = 0
     for path in paths:
         page = shelf.get(base + path)
@@ -73,7 +73,7 @@ def test_every_page_of_a_silo_leads_back_to_the_list(shelf: Any) -> None:
 
 
 def test_a_silo_by_itself_leads_to_no_list(client: Any) -> None:
-    assert 'class="shelf"' not in client.get("/records").text
+    assert 'class="shelf"' not in client.get("/search").text
 
 
 def test_the_twins_links_can_be_followed(shelf: Any) -> None:
@@ -201,7 +201,7 @@ def test_cookies_and_ways_on_stay_below_the_mount(silo: Any, mount_at: Any, clie
         assert answer.headers["Location"] == leads
         assert f"; Path={base}/; " in answer.headers["Set-Cookie"]
     session = {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}
-    assert client.get(f"{base}/records", headers=session).status == 200
+    assert client.get(f"{base}/search", headers=session).status == 200
 
 
 @pytest.mark.parametrize(

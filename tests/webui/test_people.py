@@ -158,7 +158,7 @@ def test_who_signs_in_goes_on_to_where_they_were(shown: Any) -> None:
     flags = answer.headers["Set-Cookie"].split("; ")
     assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(flags)
     assert "Secure" not in flags
-    page = client.get("/records", headers={"Cookie": cookie_of(answer)}, accept=HTML)
+    page = client.get("/search", headers={"Cookie": cookie_of(answer)}, accept=HTML)
     assert page.status == 200
     assert "Sign out" in page.text
     assert client.get("/sign-in", headers={"Cookie": cookie_of(answer)}, accept=HTML).status == 303

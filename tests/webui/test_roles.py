@@ -30,7 +30,7 @@ EVERYBODY: Mapping[str, Role] = {
 # the status. Changes come without fields, with If-Match of a revision that no record has.
 EXPECTED = """
 GET    /                                                        - 302 302 302
-GET    /records                                                 - 200 200 200
+GET    /records                                                 - 303 303 303
 POST   /records                                                 -   - 400 400
 GET    /sets                                                    - 200 200 200
 GET    /search                                                  - 200 200 200

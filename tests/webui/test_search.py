@@ -152,8 +152,38 @@ def test_a_cell_that_would_be_a_formula_is_guarded(client: Any, silo: Silo) -> N
     assert "\n'=1+1," in table
 
 
-def test_a_typed_identifier_leads_to_its_record(client: Any) -> None:
-    assert "/records/oai+example,org+1" in client.get("/search?q=" + quote(PLAIN)).text
+@pytest.mark.parametrize(
+    "typed",
+    [PLAIN, f" {PLAIN} ", "oai+example,org+1", "10.1234/abc.5", "doi:10.1234/ABC.5",
+     "https://doi.org/10.1234/abc.5"],
+)  # fmt: skip
+def test_an_identifier_or_a_doi_leads_to_its_record(client: Any, typed: str) -> None:
+    url = "/search?q=" + quote(typed, safe="")
+    answer = client.get(url, accept="text/html")
+    assert answer.status == 303
+    assert answer.headers["Location"].partition("?")[0] == "/records/oai+example,org+1"
+    twin = client.json("/search.json?q=" + quote(typed, safe=""))
+    assert twin["record"] == "/records/oai+example,org+1.json"
+    assert client.get(url + "&deleted=false", accept="text/html").status == 200
+
+
+@pytest.mark.parametrize("typed", [f'"{PLAIN}"', "keeping", "10.1234/abc", "doi:10.5555/two"])
+def test_other_words_are_searched_for(client: Any, add_record: Any, typed: str) -> None:
+    for name in "ab":
+        add_record(f"oai:example.org:{name}", ("title", name), ("identifier", "doi:10.5555/two"))
+    answer = client.get("/search?q=" + quote(typed, safe=""), accept="text/html")
+    assert answer.status == 200
+    assert client.json("/search.json?q=" + quote(typed, safe=""))["record"] is None
+
+
+def test_the_orders_name_relevance_once_and_only_where_there_are_words(client: Any) -> None:
+    with_words, without = client.get("/search?q=keeping").text, client.get("/search").text
+    assert re.findall(r'<option value="(\w*)">(Relevance|Identifier)', with_words) == [
+        ("", "Relevance"), ("identifier", "Identifier"),
+    ]  # fmt: skip
+    assert re.findall(r'<option value="(\w*)">(Relevance|Identifier)', without) == [
+        ("", "Identifier")
+    ]
 
 
 def test_a_kept_search_finds_what_is_there_when_it_is_opened(client: Any, silo: Silo) -> None:

@@ -63,7 +63,7 @@ def test_stored_markup_is_shown_and_never_run(client: Any, silo: Silo) -> None:
     url = "/records/" + url_segment(HOSTILE)
     version = url + "/versions/" + quote("<b onclick='x'>", safe="")
     pages = [
-        "/records", "/sets", "/search?q=alert", "/activity",
+        "/search", "/sets", "/search?q=alert", "/activity",
         url, version, url + "/versions/1", url + "/delete",
         url + "/versions", version + "/rename", version + "/delete", version + "/files",
         version + "/rename-file?path=" + quote("<img src=x onerror=alert(6)>.txt"),
@@ -91,7 +91,7 @@ def test_stored_markup_is_shown_and_never_run(client: Any, silo: Silo) -> None:
         "/records?set=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
         "/records?after=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
         "/records?limit=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-        "/records?done=%3Cscript%3Ealert(1)%3C/script%3E",
+        "/search?done=%3Cscript%3Ealert(1)%3C/script%3E",
         URL + "?done=%3Cscript%3Ealert(1)%3C/script%3E",
         URL + "/versions/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
         URL + "/versions/1/files/%3Cscript%3Ealert(1)%3C/script%3E",
@@ -104,7 +104,7 @@ def test_what_comes_with_the_address_is_never_run(client: Any, path: str) -> Non
 
 
 def test_every_answer_forbids_inline_script_and_framing(client: Any) -> None:
-    for path in ("/records", URL, "/records.json", "/nothing", "/static/silo.css"):
+    for path in ("/search", URL, "/records.json", "/nothing", "/static/silo.css"):
         headers = client.get(path).headers
         policy = headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'")
@@ -115,7 +115,7 @@ def test_every_answer_forbids_inline_script_and_framing(client: Any) -> None:
 
 
 def test_no_answer_names_the_server_or_its_version(client: Any) -> None:
-    for path in ("/records", "/nothing", "/records?limit=x"):
+    for path in ("/search", "/nothing", "/records?limit=x"):
         answer = client.get(path)
         assert answer.headers["Server"] == "silo"
         for name in ("cherrypy", "cheroot", "python", "traceback"):
@@ -238,7 +238,7 @@ def test_loopback_is_known_by_name_and_by_address() -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST:8080", "[::1]:80",
                                   "127.0.0.1:1", "localhost."])  # fmt: skip
 def test_names_of_loopback_are_answered(client: Any, host: str) -> None:
-    assert client.get("/records", headers={"Host": host}).status == 200
+    assert client.get("/search", headers={"Host": host}).status == 200
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_static_files_are_a_list_and_nothing_else(client: Any, path: str) -> Non
 
 
 def test_static_files_are_kept_for_good_under_the_address_of_their_content(client: Any) -> None:
-    url = re.search(r'href="(/static/silo\.css\?[0-9a-f]{12})"', client.get("/records").text)
+    url = re.search(r'href="(/static/silo\.css\?[0-9a-f]{12})"', client.get("/search").text)
     assert url
     answer = client.get(url[1])
     assert "immutable" in answer.headers["Cache-Control"]
@@ -371,7 +371,8 @@ def test_what_nobody_foresaw_is_an_error_without_details(
         raise ZeroDivisionError("secret detail")
 
     monkeypatch.setattr(Silo, "page", broken)
-    twin, page = client.get("/records.json"), client.get("/records")
+    monkeypatch.setattr(Silo, "search", broken)
+    twin, page = client.get("/records.json"), client.get("/search")
     assert (twin.status, twin.error["message"]) == (500, UNFORESEEN)
     assert page.status == 500
     for answer in (twin, page):
@@ -382,7 +383,7 @@ def test_what_nobody_foresaw_is_an_error_without_details(
 
 @pytest.mark.parametrize("cookie", ["a=b", "=\x01;;", "a b c", '$Version="\xff"'])
 def test_cookies_are_not_looked_at(client: Any, cookie: str) -> None:
-    answer = client.get("/records", headers={"Cookie": cookie.encode("latin-1")})
+    answer = client.get("/search", headers={"Cookie": cookie.encode("latin-1")})
     assert answer.status in {200, 400}
     assert b"CherryPy" not in answer.body
     assert "Set-Cookie" not in answer.headers

@@ -161,6 +161,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "Found": members(
         total=COUNT,
         sort=TEXT,
+        record={**_NULL_TEXT, "description": "The record that the words name."},
         limit=COUNT,
         records=several(ref("Row")),
         facets=table(several(ref("FacetValue"))),

@@ -123,4 +123,4 @@ def delete(call: Call) -> Response:
     curator.delete_record()
     if call.wants_json:
         return json_answer({"deleted": curator.record.item_id})
-    return redirect(urls.records(done="record-deleted"))
+    return redirect(urls.search([("done", "record-deleted")]))

@@ -1,7 +1,7 @@
-"""The list of records: one page of it at a time, whatever the size of the Silo."""
+"""The list of all records for programs, by identifier; for people the search is the list."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -12,18 +12,23 @@ from webui.editing.changes import changed
 from webui.http.errors import BadRequest, Conflict
 from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views, rows_json
-from webui.rendering import View
-from webui.site import Call, Site, set_choices
-from webui.words.texts import text as _
+from webui.rendering import json_answer
+from webui.site import Call, Site
 
-PAGE_SIZES = (25, 50, 100, 200)
 DEFAULT_SIZE = 50
 MAX_SIZE = 1000
-"""For programs; the page offers `PAGE_SIZES`."""
-
-DONE: Mapping[str, str] = {
-    "record-deleted": "Record deleted. Later harvests will not restore it.",
+_FILTERS = {
+    "set": "set",
+    "deleted": "deleted",
+    "curated": "curated",
+    "newer": "upstream_newer",
+    "find": "q",
+    "limit": "limit",
+    "done": "done",
 }
+"""Field of the list → the field of the search that says the same."""
+_TRUTH = {"yes": "true", "no": "false"}
+_FLAGS = ("deleted", "curated", "newer")
 _YES_NO = {"": None, "yes": True, "no": False}
 
 
@@ -52,7 +57,7 @@ class Query:
         Raises:
             BadRequest: A value that is none of the possible ones.
         """
-        for name in ("deleted", "curated", "newer"):
+        for name in _FLAGS:
             if fields.get(name, "") not in _YES_NO:
                 raise BadRequest("The filter {name} must be yes, no or empty.", name=name)
         return cls(
@@ -82,11 +87,6 @@ class Query:
         size = {} if self.limit == DEFAULT_SIZE else {"limit": self.limit}
         return urls.records(**self.filters, **size, **cursor)
 
-    @property
-    def own_url(self) -> str:
-        """The address of this page."""
-        return self.url(**{"after": self.after, "before": self.before, "from": self.start})
-
 
 def _limit(text: str) -> int:
     if not text:
@@ -103,11 +103,9 @@ class ListView:
     query: Query
     rows: tuple[RowView, ...]
     total: int
-    in_silo: int
     next_url: str
     previous_url: str
     after: str
-    not_found: str
 
 
 def home(_call: Call) -> Response:
@@ -115,28 +113,32 @@ def home(_call: Call) -> Response:
     return redirect(urls.records(), HTTPStatus.FOUND)
 
 
-def show(call: Call) -> View | Response:
-    """A page of the list; ``find`` leads to a record, or to where it would be."""
+def show(call: Call) -> Response:
+    """A page of the list; ``find`` leads to a record, or to where it would be.
+
+    A browser is led to the search with the same filters.
+    """
     fields = dict(call.request.query)
-    wanted = fields.pop("find", "").strip()
+    query = Query.of(fields)
+    if not call.wants_json:
+        return redirect(
+            urls.search(
+                (_FILTERS[name], _TRUTH.get(value, value) if name in _FLAGS else value)
+                for name, value in fields.items()
+                if name in _FILTERS and value
+            )
+        )
+    wanted = fields.get("find", "").strip()
     if wanted:
         try:
             url = urls.record(call.site.identifier(wanted))
             return redirect(urls.twin(url) if call.is_twin else url)
         except RecordNotFound:
-            fields |= {"from": wanted}
-    query = Query.of(fields)
-    found = _list(call.site, query, wanted)
-    data = {
-        "page": found,
-        "set_choices": set_choices(call.site),
-        "page_sizes": PAGE_SIZES,
-        "done": _(DONE.get(call.request.query.get("done", ""), "")),
-    }
-    return View("records.mako", data, lambda: _as_json(call.site, found), query.own_url)
+            query = replace(query, start=wanted)
+    return json_answer(_as_json(call.site, _list(call.site, query)))
 
 
-def _list(site: Site, query: Query, not_found: str) -> ListView:
+def _list(site: Site, query: Query) -> ListView:
     filters: dict[str, Any] = {
         "set_spec": query.set_spec or None,
         "deleted": _YES_NO[query.deleted],
@@ -155,11 +157,9 @@ def _list(site: Site, query: Query, not_found: str) -> ListView:
         query=query,
         rows=row_views(site, rows),
         total=page.total,
-        in_silo=len(site.silo) if query.filters else page.total,
         next_url=query.url(after=rows[-1].identifier) if rows and page.has_next else "",
         previous_url=query.url(before=rows[0].identifier) if rows and page.has_previous else "",
         after=rows[-1].identifier if rows and page.has_next else "",
-        not_found=not_found,
     )
 
 

@@ -8,6 +8,7 @@ from recordsilo.index import FacetValue, SearchResult
 from recordsilo.index.facets import contributed_names
 from recordsilo.index.search_values import LARGE_FIELDS
 from webui import urls
+from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
 from webui.search.facets import Choice, choices, value_label
@@ -45,7 +46,11 @@ class FacetView:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """A page of what was found."""
+    """A page of what was found.
+
+    Attributes:
+        named: The record whose identifier or DOI is asked for.
+    """
 
     request: SearchRequest
     rows: tuple[RowView, ...]
@@ -55,20 +60,26 @@ class SearchView:
     chosen: tuple[Choice, ...]
     next_url: str
     previous_url: str
-    named: str
+    named: str | None
 
 
-def show(call: Call) -> View:
-    """A page of the records that are found."""
-    request = SearchRequest.of(call.request.pairs, also=("saved",))
+DONE: Mapping[str, str] = {
+    "record-deleted": "Record deleted. Later harvests will not restore it.",
+}
+
+
+def show(call: Call) -> View | Response:
+    """A page of the records that are found; an identifier or a DOI leads to its record."""
+    request = SearchRequest.of(call.request.pairs, also=("saved", "done"))
+    named = call.site.named(request.q) if request.is_words_only else None
+    if named is not None and not call.wants_json:
+        return redirect(urls.record(named))
     result = call.site.silo.search(request.q, request.filters, request.facets, request.page)
-    view = _view(call.site, request, result)
+    view = _view(call.site, request, result, named)
     data = {
         "page": view,
-        "sorts": [
-            *((value, _(label)) for value, label in SORT_LABELS.items()),
-            *((value, _order_label(value, title)) for value, title in contributed_orders().items()),
-        ],
+        "sorts": [(name, _order_label(name)) for name in request.orders],
+        "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
@@ -76,14 +87,19 @@ def show(call: Call) -> View:
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
 
 
-def _order_label(order: str, title: str) -> str:
-    """An order by the numbers of a package, in words."""
+def _order_label(order: str) -> str:
+    """An order in words."""
+    if order in SORT_LABELS:
+        return _(SORT_LABELS[order])
+    title = contributed_orders()[order]
     if order.startswith("-"):
         return _("{number}, highest first", number=_(title))
     return _("{number}, lowest first", number=_(title))
 
 
-def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchView:
+def _view(
+    site: Site, request: SearchRequest, result: SearchResult, named: str | None
+) -> SearchView:
     return SearchView(
         request=request,
         rows=row_views(site, result.rows),
@@ -93,14 +109,8 @@ def _view(site: Site, request: SearchRequest, result: SearchResult) -> SearchVie
         chosen=tuple(_chosen(site, request)),
         next_url=request.following_url(result.next_page) if result.next_page else "",
         previous_url=request.previous_url,
-        named=_named(site, request.q),
+        named=named,
     )
-
-
-def _named(site: Site, words: str) -> str:
-    """The record whose identifier was typed, if there is one."""
-    text = words.strip().strip('"')
-    return text if text and text in site.silo else ""
 
 
 def _facets(
@@ -140,6 +150,7 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
     return {
         "total": view.total,
         "sort": view.sort,
+        "record": urls.twin(urls.record(view.named)) if view.named else None,
         "limit": view.request.limit,
         "records": list(rows_json(site, view.rows)),
         "facets": {

@@ -254,13 +254,13 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
 def sets_of(names: Mapping[str, Any], specs: object) -> tuple[SetView, ...]:
     """The sets of a list of specs, by their names (`Site.set_names`)."""
     known = [str(spec) for spec in specs] if isinstance(specs, (list, tuple)) else []
-    return tuple(_set_view(spec, name_of_set(names, spec), urls.records()) for spec in known)
+    return tuple(_set_view(spec, name_of_set(names, spec), urls.search()) for spec in known)
 
 
 @lru_cache(maxsize=4096)
-def _set_view(spec: str, name: str, records: str) -> SetView:
+def _set_view(spec: str, name: str, search: str) -> SetView:
     """The records of a page share a few sets."""
-    return SetView(spec, name, urls.with_query(records, {"set": spec}))
+    return SetView(spec, name, urls.with_query(search, {"set": spec}))
 
 
 def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes]:

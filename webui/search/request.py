@@ -133,6 +133,21 @@ class SearchRequest:
         return self.selection.is_everything
 
     @property
+    def is_words_only(self) -> bool:
+        """Whether words are all that is asked, from the first page on."""
+        return bool(self.q) and self.asked == (("q", self.q),) and not self.after
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders to choose from; the first is the search's own choice.
+
+        Without words there is nothing to be relevant to, and records come by identifier.
+        """
+        named = tuple(name for name in SORT_LABELS if name != "relevance")
+        own = "relevance" if self.q else "identifier"
+        return (own, *(name for name in named if name != own), *contributed_orders())
+
+    @property
     def asked(self) -> tuple[Pair, ...]:
         """Words and filters as fields of an address: what is found, in whatever order."""
         bounds = (("since", self.since), ("until", self.until))
@@ -272,7 +287,6 @@ def _large(name: str) -> str:
 FACET_LABELS: Mapping[str, str] = {one.name: one.title for one in OWN}
 """English texts of the catalogue."""
 SORT_LABELS: Mapping[str, str] = {
-    "": "Default order",
     "relevance": "Relevance",
     "newest": "Newest first",
     "oldest": "Oldest first",

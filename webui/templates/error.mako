@@ -4,5 +4,5 @@
   <p class="status" aria-hidden="true">${int(error.status)}</p>
   <h1>${_(error.status.phrase)}</h1>
   <p role="alert" dir="auto">${error.message}</p>
-  <p><a href="${urls.records()}">${_("Go to the records")}</a></p>
+  <p><a href="${urls.search()}">${_("Go to the records")}</a></p>
 </section>

@@ -10,7 +10,7 @@
 <%def name="title()">${view.title}</%def>
 <% shown, current = view.shown, view.current %>
 ${parts.done(done)}
-<p class="crumbs"><a href="${urls.records(**{'from': view.identifier})}">← ${_("Records")}</a></p>
+<p class="crumbs"><a href="${urls.search()}">← ${_("Records")}</a></p>
 
 <header class="heading record">
 % if view.titles:

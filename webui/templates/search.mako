@@ -1,46 +1,52 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
-<%def name="title()">${_("Search")}</%def>
+<%def name="title()">${_("Records")}</%def>
 <% request = page.request %>
+${parts.done(done)}
 <div class="heading">
-  <h1>${_("Search")}</h1>
+  <h1>${_("Records")}</h1>
   <p class="count" role="status">${counted("{n} record", "{n} records", page.total)}</p>
 </div>
 
-<form class="search" action="${urls.search()}" method="get" aria-label="${_('Search the records')}">
+<form class="search list" action="${urls.search()}" method="get" role="search" aria-label="${_('Search the records')}">
   <p class="words">
-    <label for="q">${_("Words")}</label>
-    <input id="q" name="q" type="search" value="${request.q}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
-    <small id="q-hint">${_("“a phrase”, begin*, title:word, -without, one OR other.")}</small>
+    <label for="q" class="unseen">${_("Search, or an identifier")}</label>
+    <input id="q" name="q" type="search" value="${request.q}" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
   </p>
   <p>
-    <label for="sort">${_("Order")}</label>
+    <label for="sort" class="unseen">${_("Order")}</label>
     <select id="sort" name="sort">
 % for value, label in sorts:
-      <option value="${value}"${lists.selected(value == request.sort)}>${label}</option>
+      <option value="${"" if loop.first else value}"${lists.selected(value == request.sort)}>${label}</option>
 % endfor
     </select>
   </p>
-  <p>
-    <label for="since">${_("Changed since")}</label>
-    <input id="since" name="since" type="date" value="${request.since[:10]}">
-  </p>
-  <p>
-    <label for="until">${_("Changed until")}</label>
-    <input id="until" name="until" type="date" value="${request.until[:10]}">
-  </p>
-  <p>
-    <label for="limit">${_("Per page")}</label>
-    <select id="limit" name="limit">
+  <p class="act"><button type="submit">${_("Search")}</button></p>
+  <details class="options"${lists.opened(request.since or request.until)}>
+    <summary>${_("More options")}</summary>
+    <div>
+    <p>
+      <label for="since">${_("Changed since")}</label>
+      <input id="since" name="since" type="date" value="${request.since[:10]}">
+    </p>
+    <p>
+      <label for="until">${_("Changed until")}</label>
+      <input id="until" name="until" type="date" value="${request.until[:10]}">
+    </p>
+    <p>
+      <label for="limit">${_("Per page")}</label>
+      <select id="limit" name="limit">
 % for size in sorted({*page_sizes, request.limit}):
-      <option value="${size}"${lists.selected(size == request.limit)}>${size}</option>
+        <option value="${size}"${lists.selected(size == request.limit)}>${size}</option>
 % endfor
-    </select>
-  </p>
+      </select>
+    </p>
+    </div>
+    <p id="q-hint">${_("Words: “a phrase”, begin*, title:word, -without, one OR other. An identifier or a DOI leads to its record; in quotation marks, it is searched for.")}</p>
+  </details>
 ${lists.hidden(request.chosen)}
 ${lists.hidden([("open", name) for name in request.opened])}
-  <p class="act"><button type="submit">${_("Search")}</button></p>
 </form>
 
 % if page.chosen:
@@ -52,10 +58,6 @@ ${lists.hidden([("open", name) for name in request.opened])}
 </ul>
 % endif
 
-% if page.named:
-<p class="note" role="status">${_("There is a record with this identifier:")} <a class="id" href="${urls.record(page.named)}">${page.named}</a></p>
-% endif
-
 <div class="columns results">
 <div class="content">
 % if page.rows:
@@ -63,7 +65,9 @@ ${lists.rows(page.rows)}
 % elif request.is_everything:
 <section class="empty">
   <h2>${_("No records yet")}</h2>
-  <p>${_("Records appear here as soon as a repository is harvested.")} <a href="${urls.home()}">${_("How to start")}</a></p>
+  <p>${_("Records appear here as soon as a repository is harvested. To start, harvest an OAI-PMH address:")}</p>
+  <pre tabindex="0" aria-label="${_('Command')}"><code>silo harvest https://eprints.example.org/cgi/oai2 DIR -p oai_dc</code></pre>
+  <p>${_("DIR is the directory of this Silo. Reload this page afterwards.")}</p>
 </section>
 % else:
 <section class="empty">

@@ -22,6 +22,6 @@
 % else:
 <section class="empty">
   <h2>${_("No sets")}</h2>
-  <p>${_("No record of this Silo is in a set.")} <a href="${urls.records()}">${_("Show all records")}</a></p>
+  <p>${_("No record of this Silo is in a set.")} <a href="${urls.search()}">${_("Show all records")}</a></p>
 </section>
 % endif
