@@ -13,7 +13,7 @@ from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.search_values import FLAGS, unknown_filter
+from recordsilo.index.search_values import FLAGS, facet_of, unknown_filter
 from recordsilo.silo import Silo
 
 
@@ -34,7 +34,7 @@ class Selection:
     def __str__(self) -> str:
         """In words, such as ``set a:b and search solar``; empty if all records are selected."""
         said = [
-            *(f"{name} {' or '.join(values)}" for name, values in self.filters.values.items()),
+            *(_said(name, values) for name, values in self.filters.values.items()),
             *(f"{name} {wanted}".lower() for name, wanted in self.filters.flags.items()),
             f"since {self.filters.since}" if self.filters.since else "",
             f"until {self.filters.until}" if self.filters.until else "",
@@ -103,6 +103,11 @@ class Selection:
         return bool(self.query.strip()) or self.filters != SearchFilters()
 
 
+def _said(key: str, values: Sequence[str]) -> str:
+    without = "without " if key != facet_of(key) else ""
+    return f"{without}{facet_of(key)} {' or '.join(values)}"
+
+
 def selection_table(selection: Selection) -> dict[str, Any]:
     """A selection as a TOML table or a JSON object, without empty conditions."""
     filters = selection.filters
@@ -140,7 +145,7 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     flags = {name: given.pop(name) for name in FLAGS if name in given}
     if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
         raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
-    if unknown := sorted(given.keys() - set(facet_names())):
+    if unknown := sorted(name for name in given if facet_of(name) not in facet_names()):
         raise unknown_filter(unknown[0], ("query", "identifiers", "since", "until", *facet_names()))
     values = {name: _texts(name, value) for name, value in given.items()}
     filters = SearchFilters(flags, values, texts["since"], texts["until"])
@@ -176,7 +181,8 @@ def filters_from(
     """Make filters from options of the command line.
 
     Args:
-        texts: Each ``FIELD=VALUE``; a repeated field means any of its values.
+        texts: Each ``FIELD=VALUE``, or ``FIELD!=VALUE`` for records without it; a repeated
+            field means any of its values.
         set_spec, state: The same as ``set=SPEC`` and ``state=STATE``.
         since, until: The earliest and the latest date.
 

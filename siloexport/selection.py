@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from recordsilo.index.search_values import NOT
 from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection, filters_from, selection_from
 
 
 def is_in_state(selection: Selection, manifest: Manifest) -> bool:
     """Whether the current version of the record still has a status that the selection wants."""
-    wanted = selection.filters.values.get("state")
-    return not wanted or manifest.current.state in wanted
+    values, state = selection.filters.values, manifest.current.state
+    wanted, excluded = values.get("state"), values.get("state" + NOT, ())
+    return (not wanted or state in wanted) and state not in excluded
 
 
 def kept_selection(values: Mapping[str, Any]) -> Selection:

@@ -22,7 +22,8 @@ identifier = click.argument("item", metavar="ID")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
-                 help="Only records with this value; repeatable (one field twice: either value)."),
+                 help="Only records with this value; repeatable (one field twice: either value). "
+                      "FIELD!=VALUE: without it; year=2010..2016: a range."),
     click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set or below it."),
     click.option("--state", type=click.Choice(STATES),
                  help="Only records whose current version has this status."),

@@ -144,7 +144,7 @@ class Catalogue:
             page: Which part of the result, and its order.
         """
 
-        needed = (*filters.values, (page.sort or "").removeprefix("-"))
+        needed = (*filters.fields, (page.sort or "").removeprefix("-"))
         beside = self._contributed(needed, facets)
 
         def ask(index: Index) -> SearchResult:

@@ -216,7 +216,7 @@ class SqliteIndex:
         """Find records by words and filters; see `recordsilo.index.search.search`."""
         from recordsilo.index.search import search
 
-        large = any(name in LARGE_FIELDS for name in (*facets, *filters.values))
+        large = any(name in LARGE_FIELDS for name in (*facets, *filters.fields))
         with self.asking() as connection:
             columns = self.columns(connection, large=large, beside=beside)
             return search(connection, columns, words, filters, facets=facets, page=page)

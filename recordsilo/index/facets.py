@@ -56,6 +56,8 @@ class Facet:
         is_facet: Whether its values are counted in the records that a search finds.
         is_order: Whether its values are numbers, by which a search can be sorted (``NAME``:
             least first, ``-NAME``: greatest first; records without a number come last).
+        is_number: Whether its values are numbers, so that a filter may be a range:
+            ``2010..2016``.
         is_column: Whether it is a column of tables.
         kept: Where the index has the values; `Kept.BESIDE` for contributed facets.
     """
@@ -67,13 +69,14 @@ class Facet:
     labels: Mapping[str, str] = field(default_factory=dict)
     is_facet: bool = True
     is_order: bool = False
+    is_number: bool = False
     is_column: bool = False
     kept: Kept = Kept.BESIDE
 
 
 OWN = (
     Facet("set", "Set", kept=Kept.SMALL),
-    Facet("year", "Year", kept=Kept.SMALL),
+    Facet("year", "Year", is_number=True, kept=Kept.SMALL),
     Facet("type", "Type", kept=Kept.SMALL),
     Facet("language", "Language", kept=Kept.SMALL),
     Facet("publisher", "Publisher", kept=Kept.SMALL),

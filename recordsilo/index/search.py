@@ -8,7 +8,7 @@ import json
 import math
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -31,6 +31,8 @@ from recordsilo.index.search_values import (
     PageRequest,
     SearchFilters,
     SearchResult,
+    facet_of,
+    range_of,
     unknown_filter,
 )
 from recordsilo.index.words import Words
@@ -73,7 +75,7 @@ def search(
         total=total,
         next_page=next_page,
         sort=sort,
-        facets={name: _facet(columns, found, name, page.facet_limit) for name in facets},
+        facets={name: _facet(columns, found, name, filters, page) for name in facets},
     )
 
 
@@ -88,9 +90,11 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
     Raises:
         SearchError: Unknown facet, filter or order, or a page that is too large.
     """
-    for name in (*filters.values, *filters.flags):
+    for name in (*filters.fields, *filters.flags):
         if name not in facet_names():
             raise unknown_filter(name)
+        for value in filters.named(name):
+            range_of(name, value)
         if (name in filters.flags) != (name in FLAGS):
             kinds = ("true or false", "a text")
             kind, other = kinds if name in FLAGS else kinds[::-1]
@@ -111,11 +115,33 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The matching records in one segment."""
+    """The matching records in one segment.
+
+    Attributes:
+        common: Which records have the words, and are within the bounds of time.
+        passing: Facet with a filter → which records pass it.
+    """
 
     segment: Segment
+    common: Bools
+    passing: Mapping[str, Bools]
     mask: Bools
     positions: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, segment: Segment, common: Bools, passing: Mapping[str, Bools]) -> "_Found":
+        """What has the words and passes all filters."""
+        mask = common
+        for one in passing.values():
+            mask = mask & one
+        return cls(segment, common, passing, mask, np.flatnonzero(mask))
+
+    def without(self, name: str) -> "_Found":
+        """What would match without the filters of a facet."""
+        if name not in self.passing:
+            return self
+        others = {one: mask for one, mask in self.passing.items() if one != name}
+        return _Found.of(self.segment, self.common, others)
 
     @property
     def total(self) -> int:
@@ -152,31 +178,55 @@ def _matches(
             total += int(np.count_nonzero(mask))
         if excluded is not None:
             mask &= ~excluded.among(segment.ids)
-        _filter(mask, segment, columns, filters)
-        found.append(_Found(segment, mask, np.flatnonzero(mask)))
+        _bound_time(mask, segment, filters)
+        found.append(_Found.of(segment, mask, _passing(segment, columns, filters)))
     return _Hits(None if wanted is None else total, words.ranking()), found
 
 
-def _filter(mask: Bools, segment: Segment, columns: Columns, filters: SearchFilters) -> None:
-    for name, wanted in filters.flags.items():
-        mask &= segment.flags[name] if wanted else ~segment.flags[name]
+def _bound_time(mask: Bools, segment: Segment, filters: SearchFilters) -> None:
     if filters.since is not None:
         mask &= segment.datestamps >= _bound(filters.since, last=False)
     if filters.until is not None:
         mask &= segment.datestamps <= _bound(filters.until, last=True)
-    for name, values in filters.values.items():
-        texts = columns.values.texts[name]
-        vocabulary = tuple(labels_of(name))
-        if vocabulary and (unknown := [v for v in values if v not in {*vocabulary, *texts}]):
-            raise SearchError(
-                f"there is no {name} {unknown[0]!r}; there are {', '.join(vocabulary)}"
-                f"{did_you_mean(unknown[0], vocabulary)}"
-            )
-        if name == "set":
-            wanted_codes = [c for c, t in enumerate(texts) if _in_sets(t, values)]
-        else:
-            wanted_codes = columns.values.codes(name, values)
-        mask &= segment.column(name).having(wanted_codes)
+
+
+def _passing(segment: Segment, columns: Columns, filters: SearchFilters) -> dict[str, Bools]:
+    """Facet → which records of a segment pass its filters."""
+    found = {
+        name: segment.flags[name] if wanted else ~segment.flags[name]
+        for name, wanted in filters.flags.items()
+    }
+    for key, values in filters.values.items():
+        name = facet_of(key)
+        having = segment.column(name).having(_codes(columns, name, values))
+        if key != name:
+            having = ~having
+        found[name] = found[name] & having if name in found else having
+    return found
+
+
+def _codes(columns: Columns, name: str, wanted: Sequence[str]) -> list[int]:
+    """The codes of the values that a filter means.
+
+    Raises:
+        SearchError: The facet cannot have one of them.
+    """
+    texts = columns.values.texts[name]
+    vocabulary = tuple(labels_of(name))
+    if vocabulary and (unknown := [v for v in wanted if v not in {*vocabulary, *texts}]):
+        raise SearchError(
+            f"there is no {name} {unknown[0]!r}; there are {', '.join(vocabulary)}"
+            f"{did_you_mean(unknown[0], vocabulary)}"
+        )
+    if name == "set":
+        return [code for code, text in enumerate(texts) if _in_sets(text, wanted)]
+    ranges = [bounds for value in wanted if (bounds := range_of(name, value))]
+    codes = columns.values.codes(name, wanted)
+    if ranges:
+        numbers = np.array([*map(_number, texts)])
+        for low, high in ranges:
+            codes += np.flatnonzero((numbers >= low) & (numbers <= high)).tolist()
+    return codes
 
 
 def _in_sets(spec: str, wanted: Iterable[str]) -> bool:
@@ -197,14 +247,20 @@ def _bound(text: str, *, last: bool) -> int:
 
 
 def _facet(
-    columns: Columns, found: Sequence[_Found], name: str, limit: int
+    columns: Columns,
+    matching: Sequence[_Found],
+    name: str,
+    filters: SearchFilters,
+    page: PageRequest,
 ) -> tuple[FacetValue, ...]:
+    found = [one.without(name) for one in matching]
     if name in FLAGS:
         true = sum(int(np.count_nonzero(one.mask & one.segment.flags[name])) for one in found)
         total = sum(one.total for one in found)
         pairs = [("true", true), ("false", total - true)]
         return tuple(FacetValue(value, count) for value, count in pairs if count)
     texts = columns.values.texts[name]
+    limit = len(texts) if name in page.whole_facets else page.facet_limit
     counts = np.zeros(len(texts), np.intp)
     fully = limit if len(columns.segments) == 1 else len(texts) + 1
     for one in found:
@@ -212,12 +268,22 @@ def _facet(
             column = one.segment.column(name)
             counts += column.counts(one.mask, one.positions, len(texts), fully)
     size = min(limit, int(np.count_nonzero(counts)))
-    if not size:
-        return ()
-    # among values as frequent as the last one shown, the first by value are shown
-    least = np.partition(counts, -size)[-size]
-    best = sorted((-int(counts[c]), texts[c]) for c in np.flatnonzero(counts >= least))
-    return tuple(FacetValue(text, -count) for count, text in best[:size])
+    best: list[tuple[int, str]] = []
+    if size:
+        # among values as frequent as the last one shown, the first by value are shown
+        least = np.partition(counts, -size)[-size]
+        best = sorted((-int(counts[c]), texts[c]) for c in np.flatnonzero(counts >= least))[:size]
+    shown = {text for _count, text in best}
+    named = [c for c in columns.values.codes(name, filters.named(name)) if texts[c] not in shown]
+    best += [(-_having(found, name, code), texts[code]) for code in named]
+    return tuple(FacetValue(text, -count) for count, text in sorted(best) if count)
+
+
+def _having(found: Sequence[_Found], name: str, code: int) -> int:
+    """How many of the found records have a value."""
+    return sum(
+        int(np.count_nonzero(one.mask & one.segment.column(name).having([code]))) for one in found
+    )
 
 
 # -- orders -------------------------------------------------------------------------------

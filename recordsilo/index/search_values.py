@@ -1,10 +1,12 @@
 """The arguments and the result of a search; names of filters, facets and orders. Pure."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recordsilo.errors import SearchError, did_you_mean
-from recordsilo.index.facets import OWN, Kept, facet_names
+from recordsilo.index.facets import OWN, Kept, facet_named, facet_names
 from recordsilo.index.projection import Row
 
 SMALL_FIELDS = tuple(one.name for one in OWN if one.kept is Kept.SMALL)
@@ -15,6 +17,36 @@ RELEVANCE_AT_MOST = 5000
 FACETS = (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS)
 """The store's own facets; `recordsilo.index.facets` has the contributed ones."""
 SORTS = ("relevance", "newest", "oldest", "identifier", "title")
+NOT = "!"
+"""Behind the name of a facet in a filter: records that have none of the values (``type!``)."""
+_BOUND = r"(-?\d+(?:\.\d+)?)?"
+_RANGE = re.compile(rf"(?=.{{3}}){_BOUND}\.\.{_BOUND}")
+
+
+def facet_of(key: str) -> str:
+    """The facet that a filter is about: ``type``, of ``type`` and of ``type!``."""
+    return key.removesuffix(NOT)
+
+
+def range_of(name: str, value: str) -> tuple[float, float] | None:
+    """The bounds of a range, both inclusive; None if the value is not a range.
+
+    Args:
+        name: A facet.
+        value: Such as ``2010..2016``, ``2010..`` or ``..2016``, where its values are numbers.
+
+    Raises:
+        SearchError: The bounds are not numbers, or the range ends before it begins.
+    """
+    if ".." not in value or not (facet_named(name).is_number or facet_named(name).is_order):
+        return None
+    found = _RANGE.fullmatch(value)
+    if found is None:
+        raise SearchError(f"{value!r} is not a range; write 2010..2016, 2010.. or ..2016")
+    low, high = float(found[1] or -math.inf), float(found[2] or math.inf)
+    if low > high:
+        raise SearchError(f"the range {value!r} ends before it begins; write {high:g}..{low:g}")
+    return low, high
 
 
 def unknown_filter(name: str, known: Sequence[str] = ()) -> SearchError:
@@ -36,7 +68,8 @@ class SearchFilters:
         values: Field → values; a record must have one of them in each field: ``set`` (or a
             set below it), ``year``, ``type``, ``language``, ``publisher``, ``format``,
             ``state``, ``finding``, ``subject``, ``creator``, and fields that packages
-            contribute.
+            contribute. With `NOT` behind a field's name (``type!``) a record must have none
+            of the values. Fields of numbers take ranges: ``2010..2016``.
         since: The earliest datestamp, inclusive; a day or a time, ISO 8601, UTC.
         until: The latest datestamp, inclusive; a day means its last second.
     """
@@ -45,6 +78,15 @@ class SearchFilters:
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     since: str | None = None
     until: str | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that `values` are of, each once."""
+        return tuple(dict.fromkeys(map(facet_of, self.values)))
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """The values of a field that are wanted or excluded."""
+        return (*self.values.get(name, ()), *self.values.get(name + NOT, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +99,16 @@ class PageRequest:
         sort: One of `SORTS`, or a contributed facet that is an order (`Facet.is_order`),
             prefixed with ``-`` for greatest first. None sorts by relevance if there are
             words, else by identifier.
-        facet_limit: The largest number of values per facet, the most frequent first.
+        facet_limit: The largest number of values per facet, the most frequent first; values
+            named in the filters are added.
+        whole_facets: Facets whose values are all returned.
     """
 
     limit: int = 25
     after: str | None = None
     sort: str | None = None
     facet_limit: int = 50
+    whole_facets: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +128,8 @@ class SearchResult:
         next_page: `PageRequest.after` for the next page; None on the last page.
         sort: The order of the rows (newest instead of relevance with more than
             `RELEVANCE_AT_MOST` hits).
-        facets: Facet → its values, the most frequent first, then by value.
+        facets: Facet → its values, the most frequent first, then by value. A facet is
+            counted without its own filters, so that the other values can be added.
     """
 
     rows: tuple[Row, ...]

@@ -218,6 +218,14 @@ class IndexConformance(ABC):
             ({"since": "2020-01-02"}, "bcd"), ({"until": "2020-01-02"}, "ab"),
             ({"since": "2020-01-02T12:00:00", "until": "2020-01-03"}, "bc"),
             ({"flags": {"deleted": False}}, "abcd"), ({"flags": {"has_file": True}}, ""),
+            ({"values": {"type!": ["Thesis"]}}, "ab"), ({"values": {"set!": ["physics"]}}, "cd"),
+            ({"values": {"language!": ["en"]}}, "acd"),
+            ({"values": {"subject!": ["energy", "art"]}}, "c"),
+            ({"values": {"subject": ["energy"], "subject!": ["wind"]}}, "b"),
+            ({"values": {"year": ["2000..2001"]}}, "a"), ({"values": {"year": ["..1999"]}}, "d"),
+            ({"values": {"year": ["1999", "2002.."]}}, "bcd"),
+            ({"values": {"year!": ["2000..2001"]}}, "bcd"),
+            ({"values": {"year": ["1999..2002"], "type": ["Thesis"]}}, "cd"),
             ({"flags": {"curated": False, "upstream_newer": False}}, "abcd"),
         ],
     )  # fmt: skip
@@ -254,6 +262,38 @@ class IndexConformance(ABC):
         assert [one.value for one in few.facets["subject"]] == ["energy", "art"]
         assert set(silo.search("", facets=FACETS).facets) == set(FACETS)
 
+    def test_a_facet_counts_without_its_own_filters(self, silo: Silo) -> None:
+        def counted(facet: str, **values: list[str]) -> dict[str, int]:
+            result = silo.search("", SearchFilters(values=values), [facet])
+            return {one.value: one.count for one in result.facets[facet]}
+
+        assert counted("year", year=["1999"]) == {"2002": 2, "1999": 1, "2001": 1}
+        assert counted("year", year=["1999"], type=["Article"]) == {"2001": 1, "2002": 1}
+        assert counted("type", year=["2002"], type=["Thesis"]) == {"Article": 1, "Thesis": 1}
+        assert counted("type", **{"type!": ["Thesis"]}) == {"Article": 2, "Thesis": 2}
+        assert counted("year", **{"type!": ["Thesis"]}) == {"2001": 1, "2002": 1}
+        flags = SearchFilters(flags={"deleted": True})
+        assert [one.value for one in silo.search("", flags, ["deleted"]).facets["deleted"]] == [
+            "false"
+        ]
+
+    def test_values_that_are_filtered_by_are_counted_whatever_the_limit(self, silo: Silo) -> None:
+        page = PageRequest(facet_limit=1)
+        wanted = SearchFilters(values={"year": ["1999"], "year!": ["2001"]})
+        found = silo.search("", wanted, ["year"], page).facets["year"]
+        assert [(one.value, one.count) for one in found] == [("2002", 2), ("1999", 1), ("2001", 1)]
+        put(silo, "e", title="New", date="1999")  # changed records are counted apart
+        found = silo.search("", wanted, ["year"], page).facets["year"]
+        assert [(one.value, one.count) for one in found] == [("1999", 2), ("2001", 1)]
+        page = PageRequest(facet_limit=1, whole_facets=["year"])
+        assert len(silo.search("", None, ["year"], page).facets["year"]) == 3
+
+    @pytest.mark.parametrize("value", ["2002..2001", "..", "a..b", "2001..x", "1..2..3"])
+    def test_a_range_that_means_nothing_is_refused(self, silo: Silo, value: str) -> None:
+        with pytest.raises(SearchError, match="range"):
+            silo.search("", SearchFilters(values={"year": [value]}))
+        assert found(silo, values={"publisher": [value]}) == ""
+
     def test_contributed_facets_filter_count_and_sort(
         self, silo: Silo, contribute: Callable[[str, str, Any], None]
     ) -> None:
@@ -266,6 +306,8 @@ class IndexConformance(ABC):
         assert found(silo, sort="uses") == "badc"
         assert found(silo, sort="-uses") == "dabc"
         assert found(silo, values={"uses": ["10", "200"]}) == "ad"
+        assert found(silo, values={"uses": ["9.5..10"]}) == "ab"
+        assert found(silo, values={"uses!": ["10", "200"]}) == "bc"
         uses["c"], stamp[0] = ["10"], "2"
         (most, *_) = silo.search(facets=["uses"]).facets["uses"]
         assert (most.value, most.count) == ("10", 2)

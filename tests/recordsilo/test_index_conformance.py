@@ -28,7 +28,7 @@ from recordsilo.index.projection import first_doi, seconds_of
 from recordsilo.index.query_syntax import COLUMN_OF_FIELD, Term, parse_query, spaced
 from recordsilo.index.rows import Prepared, title_key
 from recordsilo.index.search import check
-from recordsilo.index.search_values import FLAGS
+from recordsilo.index.search_values import FLAGS, range_of
 
 
 class TestSqliteIndex(IndexConformance):
@@ -102,12 +102,31 @@ def matches(entry: Entry, words: str, filters: SearchFilters) -> bool:
         and (filters.until is None or entry.seconds <= bound(filters.until, last=True))
         and all(
             any(
-                one == value or (name == "set" and one.startswith(f"{value}:"))
-                for one in entry.facets.get(name, ())
+                is_meant(key.rstrip("!"), one, value)
+                for one in entry.facets.get(key.rstrip("!"), ())
                 for value in values
             )
-            for name, values in filters.values.items()
+            != key.endswith("!")
+            for key, values in filters.values.items()
         )
+    )
+
+
+def is_meant(name: str, one: str, value: str) -> bool:
+    """Whether a value of a record is what a filter asks for."""
+    if name == "set" and one.startswith(f"{value}:"):
+        return True
+    if (bounds := range_of(name, value)) is not None:
+        return bounds[0] <= float(one) <= bounds[1]
+    return one == value
+
+
+def without(filters: SearchFilters, name: str) -> SearchFilters:
+    """The filters of the other facets."""
+    return replace(
+        filters,
+        values={key: values for key, values in filters.values.items() if key.rstrip("!") != name},
+        flags={key: wanted for key, wanted in filters.flags.items() if key != name},
     )
 
 
@@ -281,10 +300,23 @@ class MemoryIndex:
             total=len(hits),
             next_page=f"{sort} {end}" if end < len(hits) else None,
             sort=sort,
-            facets={name: self._facet(hits, name)[: page.facet_limit] for name in facets},
+            facets={
+                name: tuple(
+                    one
+                    for place, one in enumerate(self._facet(beside, words, filters, name))
+                    if place < page.facet_limit
+                    or name in page.whole_facets
+                    or one.value in filters.named(name)
+                )
+                for name in facets
+            },
         )
 
-    def _facet(self, hits: Sequence[Entry], name: str) -> tuple[FacetValue, ...]:
+    def _facet(
+        self, beside: Sequence[str], words: str, filters: SearchFilters, name: str
+    ) -> tuple[FacetValue, ...]:
+        others = without(filters, name)
+        hits = [one for one in self._with_contributed(beside) if matches(one, words, others)]
         counts = Counter(
             value
             for one in hits

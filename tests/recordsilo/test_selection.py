@@ -45,13 +45,29 @@ def test_words_filters_and_names_all_have_to_hold(terns: Silo) -> None:
     assert (words.total(terns), both.total(terns)) == (2, 1)
 
 
+def test_values_are_excluded_and_ranges_named_in_one_spelling(terns: Silo) -> None:
+    filters = filters_from(["set!=s:3", "set!=s:4", "year=2010..2016"])
+    assert filters == SearchFilters(values={"set!": ["s:3", "s:4"], "year": ["2010..2016"]})
+    selection = Selection(filters=filters)
+    assert str(selection) == "without set s:3 or s:4 and year 2010..2016"
+    assert selection_from(selection_table(selection)) == Selection(
+        filters=SearchFilters(values={"set!": ("s:3", "s:4"), "year": ("2010..2016",)})
+    )
+    assert Selection(filters=filters_from(["set!=s:3"])).find(terns) == ("r0", "r1", "r2", "r4")
+    asked = ["search", terns.path, "--filter", "set!=s:3", "--json"]
+    assert json.loads(CliRunner().invoke(silo_command, asked).output)["total"] == 4
+    for wrong in ("deleted!=true", "tpye!=x", "year=2016..2010"):
+        with pytest.raises(SearchError):
+            Selection(filters=filters_from([wrong])).check(terns)
+
+
 def test_names_keep_their_order_and_a_missing_one_yields_nothing(terns: Silo) -> None:
     assert Selection(identifiers=("r4", "r1", "r4")).find(terns) == ("r4", "r1")
     with pytest.raises(RecordNotFound):
         next(Selection(identifiers=("r1", "nope")).iterate(terns))
 
 
-names = st.sampled_from([name for name in FACETS if name not in FLAGS])
+names = st.sampled_from([name + mark for name in FACETS if name not in FLAGS for mark in ("", "!")])
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 queries = texts.filter(lambda text: bool(parse_query(text).groups or parse_query(text).without))
 selections = st.builds(

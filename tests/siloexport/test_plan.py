@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from recordsilo.disk.digest import Digest
 from recordsilo.records.manifest import Manifest, Origin, Version
+from recordsilo.selection import Selection, filters_from
 from siloexport.plan import (
     Action,
     Known,
@@ -15,6 +16,7 @@ from siloexport.plan import (
     plan_record,
     version_key,
 )
+from siloexport.selection import is_in_state
 from siloexport.values import ActionKind, Capabilities, Deletions, Held
 
 EACH = Capabilities(each_version=True, deletions=frozenset({Deletions.STATUS, Deletions.DELETE}))
@@ -129,3 +131,13 @@ def test_keys_are_stable() -> None:
     assert version_key(manifest(ONE), ONE, Policy()) == (
         "1695c654c403e46e9d73eaa98416547951054069c7c249d446210206d3694d43"
     )
+
+
+def test_a_record_that_is_sent_still_has_the_status_that_was_selected() -> None:
+    ready = manifest(ONE, replace(COPY, state="ready"))
+    for text, is_sent in (
+        ("state=ready", True), ("state!=ready", False), ("state=withheld", False),
+        ("state!=withheld", True), ("year=2001", True),
+    ):  # fmt: skip
+        selection = Selection(filters=filters_from([text]))
+        assert is_in_state(selection, ready) is is_sent, text

@@ -300,3 +300,13 @@ def test_another_filter_begins_at_the_first_page(client: Any) -> None:
     assert request.previous_url == "/search?q=record%2A&after=%5B0%5D&back=first"
     for other in (request.toggled("year", "2003"), request.without(("q", ""))):
         assert (other.after, other.back) == ("", ())
+
+
+def test_values_are_excluded_and_ranges_chosen_in_the_address(client: Any) -> None:
+    everything = client.json("/search.json")["total"]
+    in_2003 = client.json("/search.json?year=2003")["total"]
+    assert 0 < in_2003 < everything
+    assert client.json("/search.json?year!=2003")["total"] == everything - in_2003
+    assert client.json("/search.json?year=2002..2003&year!=2002")["total"] == in_2003
+    assert client.get("/search?year=2003..2001").status == 400
+    assert client.get("/search?deleted!=true").status == 400

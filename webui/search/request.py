@@ -11,7 +11,7 @@ from dataclasses import field as member
 
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import OWN, contributed_facets, contributed_names
-from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS, facet_of
 from recordsilo.selection import Selection
 from webui import urls
 from webui.http.errors import BadRequest
@@ -122,7 +122,7 @@ class SearchRequest:
     @property
     def facets(self) -> tuple[str, ...]:
         """The facets to count: all but the large ones, and those asked for or filtered by."""
-        wanted = {*self.opened, *(name for name, _ in self.chosen)}
+        wanted = {*self.opened, *(facet_of(name) for name, _ in self.chosen)}
         contributed = (one.name for one in contributed_facets() if one.is_facet)
         large = (name for name in LARGE_FIELDS if name in wanted)
         return (*SMALL_FIELDS, *FLAGS, *contributed, *large)
@@ -246,7 +246,7 @@ def _filter(pair: Pair) -> Pair:
     name, value = pair
     if name in FLAGS and value not in _TRUTH:
         raise BadRequest("The filter {name} must be true or false.", name=name)
-    if name not in (*FLAGS, *_VALUED, *contributed_names()):
+    if name not in FLAGS and facet_of(name) not in (*_VALUED, *contributed_names()):
         known = ", ".join((*_VALUED, *FLAGS, *contributed_names()))
         raise BadRequest(
             "There is no filter {name}; choose from {known}.", name=name[:50], known=known
