@@ -1,4 +1,4 @@
-"""RDF beside the manifest: RDFSilo, RDFRecord, RDFManifest. Loaded only where it is used."""
+"""RDF beside the manifest: RDFSilo, RDFRecord, RDFManifest. Loaded only when used."""
 
 from recordsilo.rdf.manifest import RDFManifest as RDFManifest
 from recordsilo.rdf.records import RDFRecord as RDFRecord

@@ -1,6 +1,6 @@
-"""Which file of a version holds its statements, and how they follow the version's files.
+"""Keep the RDF statements of a version in one of its files, in step with its other files.
 
-The decisions of docs/adr/0007-rdf-in-a-room-of-its-own.md, on a `RecordEdit`.
+Implements docs/adr/0007-rdf-in-a-room-of-its-own.md on a `RecordEdit`.
 """
 
 from dataclasses import dataclass, replace
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RDFFile:
-    """Which file of each version of a record holds its statements, and in which format."""
+    """The name and format of the file that holds the statements of each version of a record."""
 
     name: str = "manifest.rdf"
     format: str = "xml"
 
 
 def rdf_file_of(manifest: Manifest) -> RDFFile:
-    """What a record's manifest says under the keys of 2010, ``rdffilename`` and ``rdffileformat``.
+    """The RDF file of a record, from the keys of 2010, ``rdffilename`` and ``rdffileformat``.
 
     Raises:
-        PathNameError, RDFFormatError: It says what cannot be.
+        PathNameError, RDFFormatError: A key has an invalid value.
     """
     known = RDFFile()
     name = manifest.extra.get("rdffilename", known.name)
@@ -44,20 +44,19 @@ def rdf_file_of(manifest: Manifest) -> RDFFile:
 
 
 def note_rdf_file(edit: RecordEdit, file: RDFFile) -> None:
-    """Keep it in the record's manifest, under the keys of 2010."""
+    """Store name and format in the record's manifest, under the keys of 2010."""
     keys = {"rdffilename": file.name, "rdffileformat": file.format}
     edit.manifest = replace(edit.manifest, extra={**edit.manifest.extra, **keys})
 
 
 def keep_in_step(edit: RecordEdit, uri: str) -> None:
-    """Let each version that an edit changes aggregate the files the edit leaves it with.
+    """Make each version that an edit changes aggregate the files that it has afterwards.
 
-    A version kept as harvested is not written, and one that was just harvested gets
-    no file that the repository did not give.
+    A version kept as harvested is not changed, and one that was just harvested gets no file
+    that the repository did not send.
 
     Raises:
-        RDFManifestUnreadable: A version's statements cannot be read, so they cannot be
-            kept either.
+        RDFManifestUnreadable: A version's statements cannot be read, and so not be kept.
     """
     file = rdf_file_of(edit.manifest)
     for version in edit.manifest.versions:
@@ -81,45 +80,45 @@ def _is_due(edit: RecordEdit, version: Version, rdf_name: str) -> bool:
     if is_new or edit.before is None or not edit.before.has(version.name):
         return True
     before = edit.before.version(version.name)
-    if rdf_name in before.paths and not has_rdf:  # just deleted, and that was meant
+    if rdf_name in before.paths and not has_rdf:  # deleted on purpose
         return False
     same_statements = digest_of(before, rdf_name) == digest_of(version, rdf_name)
     return not same_statements or set(before.paths) != set(version.paths)
 
 
 def digest_of(version: Version, path: str) -> Digest | None:
-    """A file's digest, where it is known."""
+    """A file's digest; None if unknown."""
     return (version.digests or {}).get(path)
 
 
 def aggregated_in(version: Version, file: RDFFile) -> list[str]:
-    """The paths of the files that a version aggregates: all but that of its statements."""
+    """The paths of the files that a version aggregates: all except that of its statements."""
     return [path for path in version.paths if path != file.name]
 
 
 def content_in(edit: RecordEdit, version: str, file: RDFFile) -> bytes | None:
-    """A version's stored statements as an edit leaves them so far; None if it has none.
+    """A version's stored statements, with an edit's changes so far; None if it has none.
 
     Args:
-        edit: The edit, and in it the record.
-        version: Its name.
-        file: Which file has the statements.
+        edit: The edit of the record.
+        version: The version's name.
+        file: The file with the statements.
     """
     listed = file.name in edit.manifest.version(version).paths
     return edit.read(version, file.name) if listed else None
 
 
 def graph_in(edit: RecordEdit, version: str, file: RDFFile, uri: str) -> "Graph":
-    """A version's statements as an edit leaves them so far.
+    """A version's statements, with an edit's changes so far.
 
     Args:
-        edit: The edit, and in it the record.
-        version: Its name.
-        file: Which file has the statements.
-        uri: Of the record.
+        edit: The edit of the record.
+        version: The version's name.
+        file: The file with the statements.
+        uri: The record's URI.
 
     Raises:
-        RDFManifestUnreadable: They are not RDF.
+        RDFManifestUnreadable: The file is not RDF.
     """
     path = f"{edit.place.dirpath}/{version_dirname(version)}/{file.name}"
     return read_graph(content_in(edit, version, file), file.format, uri, path)

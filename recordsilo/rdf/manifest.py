@@ -1,8 +1,8 @@
 """RDFManifest: statements about a record and its files, as RDF (the 2010 class of that name).
 
-Bytes ↔ graph, texts ↔ terms, and what two people changed in one graph. Nothing
-here reaches for the network: formats that name documents to fetch are not read, and
-XML with a document type declaration is refused.
+Reads and writes graphs, turns texts into terms, and merges two people's changes of a graph.
+Does not use the network: formats that refer to documents to fetch are not read, and XML
+with a document type declaration is refused.
 """
 
 import os
@@ -37,36 +37,36 @@ NAMESPACES: Mapping[str, str] = {
     "oxds": "http://vocab.ox.ac.uk/dataset/schema#",
     "ore": "http://www.openarchives.org/ore/terms/",
 }
-"""The prefixes of 2010, known to every manifest."""
+"""The prefixes of 2010, which every manifest knows."""
 _XML = "http://www.w3.org/XML/1998/namespace"
 AGGREGATES = URIRef(NAMESPACES["ore"] + "aggregates")
 
 _KEPT_AS = {"xml": "xml", "pretty-xml": "xml", "turtle": "turtle", "ttl": "turtle", "nt": "nt"}
-"""Format of a manifest → rdflib's. Not JSON-LD: that may name contexts to fetch."""
+"""Format of a manifest → rdflib's name. Without JSON-LD, which may refer to contexts to fetch."""
 _SHOWN_AS = {*_KEPT_AS, "n3", "json-ld"}
 _EMPTY_OF_2010 = b'<?xml version="1.0" encoding="UTF-8"?>'
-"""What 2010 stored for a graph without statements, in every format."""
+"""The content that 2010 stored for an empty graph in any format."""
 
 _URI = re.compile(r"(https?|urn|info|ftp):.")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NO_IRI = re.compile(
     r"[^!#-;=?-\[\]_a-z~\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U000efffd]"
 )
-"""What no IRI holds (RFC 3987, section 2.2; the private use areas left out)."""
+"""Characters that are invalid in an IRI (RFC 3987, section 2.2), without private use areas."""
 _NO_IRI_PATH = re.compile(_NO_IRI.pattern + r"|[%#?\[\]]")
 _ANY = (None, "*")
 
 
 class RDFManifestUnreadable(ManifestUnreadable):
-    """An RDF manifest is not RDF in its format; nothing is written over it."""
+    """An RDF manifest cannot be read in its format; it is not overwritten."""
 
 
 class RDFTermError(RecordSiloError, ValueError):
-    """Something cannot be said in RDF, or not in the format of the manifest."""
+    """A statement is not possible in RDF, or in the format of the manifest."""
 
 
 class RDFFormatError(RecordSiloError, ValueError):
-    """A format in which no RDF manifest can be."""
+    """A format is not possible for an RDF manifest."""
 
 
 class RDFConflict(RecordSiloError):
@@ -75,8 +75,8 @@ class RDFConflict(RecordSiloError):
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(
-            f"what {path} says of nodes without a name was changed here and, meanwhile, by "
-            "somebody else; revert() and change it again"
+            f"the statements about blank nodes in {path} were changed here and, meanwhile, "
+            "elsewhere; call revert() and change them again"
         )
 
 
@@ -84,20 +84,20 @@ class RDFConflict(RecordSiloError):
 
 
 def iri(uri: str) -> str:
-    """A record's URI as an absolute IRI that RDF can hold and gives back.
+    """A record's URI as an absolute IRI that RDF formats can store and return unchanged.
 
-    What no IRI may hold, and an empty query or fragment, is percent-encoded as UTF-8;
-    one without a scheme, from a Silo with an empty uri_base, becomes one of ``info:``.
+    Characters that are invalid in an IRI, and an empty query or fragment, are percent-encoded
+    as UTF-8. A URI without a scheme, from a Silo with an empty uri_base, gets ``info:``.
     """
     encoded = re.sub(r"[?#]\Z", _percent, _NO_IRI.sub(_percent, uri))
     return encoded if _SCHEME.match(encoded) else f"info:{encoded}"
 
 
 def file_uri(uri: str, path: str) -> URIRef:
-    """The URI of a file of a record: the record's, ``/`` and the path, percent-encoded.
+    """The URI of a file: the record's URI, ``/``, and the percent-encoded path.
 
-    Two paths never have the same; 2010 did not encode, and could not tell ``a#b``
-    from a fragment.
+    Different paths have different URIs. 2010 did not encode paths, and so could not
+    distinguish the file ``a#b`` from a fragment.
     """
     return URIRef(f"{iri(uri)}/{_NO_IRI_PATH.sub(_percent, path)}")
 
@@ -110,29 +110,29 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def check_format(name: str) -> str:
-    """Return the name of a format a manifest can be in.
+    """Return the name of the format if it is possible for a manifest.
 
     Raises:
-        RDFFormatError: It cannot be, or is unknown.
+        RDFFormatError: The format is unknown, or not possible for a manifest.
     """
     if name not in _KEPT_AS:
         raise RDFFormatError(
-            f"an RDF manifest cannot be in the format {name!r}; take one of {', '.join(_KEPT_AS)}"
+            f"an RDF manifest cannot be in the format {name!r}; use one of {', '.join(_KEPT_AS)}"
         )
     return name
 
 
 def read_graph(content: bytes | None, name: str, uri: str, path: str) -> Graph:
-    """The statements in a manifest's bytes, with the prefixes it declares.
+    """Read a manifest's statements, with the prefixes that it declares.
 
     Args:
-        content: None for a manifest that is not there.
+        content: The file's bytes; None if there is no file.
         name: The format.
-        uri: What relative URIs are relative to.
-        path: Where it lies, for the error's text.
+        uri: The base of relative URIs.
+        path: The file's path, for error messages.
 
     Raises:
-        RDFManifestUnreadable: It is not RDF in that format.
+        RDFManifestUnreadable: The content is not RDF in that format.
     """
     graph = Graph(identifier=URIRef(iri(uri)), bind_namespaces="none")
     parser = _KEPT_AS[check_format(name)]
@@ -144,7 +144,7 @@ def read_graph(content: bytes | None, name: str, uri: str, path: str) -> Graph:
         graph.parse(data=content, format=parser, publicID=iri(uri))
     except MemoryError:
         raise
-    except Exception as error:  # the parsers raise whatever they stumble over
+    except Exception as error:  # the parsers raise many kinds of exceptions
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise RDFManifestUnreadable(path, f"it is not RDF as {name}: {reason}") from error
     _encode_names(graph, uri)
@@ -152,7 +152,7 @@ def read_graph(content: bytes | None, name: str, uri: str, path: str) -> Graph:
 
 
 def _encode_names(graph: Graph, uri: str) -> None:
-    """2010 wrote the URIs of a record and its files as they were, even where they are no URIs."""
+    """Encode the URIs of a record and its files, which 2010 wrote even if they were invalid."""
 
     def encoded(node: Node) -> Node:
         if not isinstance(node, URIRef) or not f"{node}/".startswith(f"{uri}/"):
@@ -166,7 +166,7 @@ def _encode_names(graph: Graph, uri: str) -> None:
 
 
 def _refuse_doctype(content: bytes) -> None:
-    """Entities, and declarations kept elsewhere, are neither expanded nor fetched."""
+    """Refuse a document type, so that entities are not expanded and nothing is fetched."""
 
     def refuse(*_: object) -> None:
         raise ValueError("it has a document type declaration")
@@ -184,17 +184,17 @@ def prefixes_of(graph: Graph) -> dict[str, str]:
 def write_graph(
     triples: Iterable[Triple], namespaces: Mapping[str, str], name: str, uri: str
 ) -> bytes:
-    """A manifest's bytes: the same for the same statements, blank nodes' names aside.
+    """A manifest's bytes, the same for equal statements, except for names of blank nodes.
 
     Args:
-        triples: In any order.
+        triples: The statements, in any order.
         namespaces: Prefix → URI.
-        name: The format, as `check_format` takes it.
-        uri: Of the record.
+        name: The format, one that `check_format` accepts.
+        uri: The record's URI.
 
     Raises:
-        RDFTermError: The format cannot hold a statement (XML: a control character, or
-            a predicate that is no XML name), as reading it back shows.
+        RDFTermError: The format cannot express a statement (in XML: a control character,
+            or a predicate that is not an XML name); checked by reading it back.
     """
     check_format(name)
     stated = set(triples)
@@ -202,22 +202,22 @@ def write_graph(
     try:
         found = set(read_graph(content, name, uri, "what was written"))
     except RDFManifestUnreadable as error:
-        raise RDFTermError(f"the statements cannot be kept as {name}: {error.reason}") from error
+        raise RDFTermError(f"the statements cannot be stored as {name}: {error.reason}") from error
     if _ground(found) != _ground(stated) or len(found) != len(stated):
         lost = min((_shown(triple) for triple in _ground(stated) - found), default="a blank node")
-        raise RDFTermError(f"the statements cannot be kept as {name}: {lost} would be altered")
+        raise RDFTermError(f"the statements cannot be stored as {name}: {lost} would be altered")
     return content
 
 
 def _serialize(triples: Set[Triple], namespaces: Mapping[str, str], name: str) -> bytes:
-    graph = Graph(store="SimpleMemory", bind_namespaces="none")  # it keeps the order
+    graph = Graph(store="SimpleMemory", bind_namespaces="none")  # keeps the order
     for prefix, namespace in {**namespaces, "xml": _XML}.items():
         graph.bind(prefix, namespace, override=True, replace=True)
     for triple in sorted(triples, key=_shown):
         graph.add(triple)
     try:
         return graph.serialize(format=name, encoding="utf-8")
-    except Exception as error:  # what the serializers raise is as manifold
+    except Exception as error:  # so do the serializers
         raise RDFTermError(f"the statements cannot be written as {name}: {error}") from error
 
 
@@ -229,9 +229,9 @@ def _shown(triple: Triple) -> str:
 
 
 def keep_aggregation(graph: Graph, uri: str, paths: Iterable[str]) -> bool:
-    """Make a record aggregate these files, and nothing else below its own URI.
+    """Make a record aggregate exactly these files below its own URI.
 
-    What it aggregates elsewhere, and statements about files, stay.
+    Aggregated resources with other URIs, and statements about files, are kept.
 
     Args:
         graph: Changed in place.
@@ -253,16 +253,16 @@ def keep_aggregation(graph: Graph, uri: str, paths: Iterable[str]) -> bool:
 
 
 def merged(base: Set[Triple], ours: Set[Triple], theirs: Set[Triple], path: str) -> set[Triple]:
-    """What is stored now, with the statements added and withdrawn here since ``base``.
+    """Merge the changes made here since ``base`` into the statements stored now.
 
-    Blank nodes have no name by which those of two graphs could be distinguished: the
-    statements about them are taken from the side that changed them.
+    Blank nodes of two graphs cannot be matched by name, so the statements about them are taken
+    from the side that changed them.
 
     Args:
         base: The statements as they were read.
-        ours: The same, changed here.
-        theirs: As they are stored now.
-        path: Of the file, for the message.
+        ours: The statements with the changes made here.
+        theirs: The statements as they are stored now.
+        path: The file's path, for error messages.
 
     Raises:
         RDFConflict: Both sides changed the statements about blank nodes.
@@ -288,23 +288,23 @@ def _graph(triples: Set[Triple]) -> Graph:
 
 
 class RDFManifest:
-    """A graph kept in one file.
+    """A graph stored in one file.
 
-    Subjects, predicates and objects are rdflib's terms, or texts: a URI
-    (``http:``, ``https:``, ``urn:``, ``info:``, ``ftp:``), one below the manifest's own,
-    or a name with a known prefix (``dc:title``). Any other text is a literal, which only
-    an object can be. ``"*"`` and None ask for any.
+    Subjects, predicates and objects are rdflib's terms or texts. A text is a URI
+    (``http:``, ``https:``, ``urn:``, ``info:``, ``ftp:``, or below the manifest's own URI),
+    or a name with a known prefix (``dc:title``). Any other text is a literal, which can
+    only be an object. In queries, ``"*"`` and None match anything.
 
     Args:
-        filepath: Read if it is there.
+        filepath: The file, which is read if it exists.
         format: ``xml``, ``pretty-xml``, ``turtle``, ``ttl`` or ``nt``.
-        uri: What the statements are about; what relative URIs in the file relate to.
+        uri: The subject of the statements, and the base of relative URIs in the file.
 
     Attributes:
-        namespaces: prefix → URI: those of `NAMESPACES`, of the file, and those added.
+        namespaces: prefix → URI; those of `NAMESPACES`, of the file, and those added.
 
     Raises:
-        RDFManifestUnreadable: The file is there and is not RDF in that format.
+        RDFManifestUnreadable: The file exists and is not RDF in that format.
     """
 
     def __init__(
@@ -330,11 +330,11 @@ class RDFManifest:
             return None
 
     def revert(self) -> None:
-        """Read the file again; what was not stored is gone."""
+        """Read the file again, discarding changes that are not stored."""
         self._show(read_graph(self._read(), self.format, self._base_uri, self.filepath))
 
     def _show(self, found: Graph) -> None:
-        """Put what was read into the graph that callers may hold."""
+        """Replace the content of the graph, which callers may hold, by what was read."""
         self._graph.remove((None, None, None))
         for triple in found:
             self._graph.add(triple)
@@ -343,14 +343,14 @@ class RDFManifest:
             self._graph.bind(prefix, namespace, override=True, replace=True)
 
     def sync(self) -> None:
-        """Store the graph, whole or not at all."""
+        """Store the graph, completely or not at all."""
         content = write_graph(self._graph, self.namespaces, self.format, self._base_uri)
         atomic_file.replace_file(self.filepath, content)
 
     # -- statements ---------------------------------------------------------------------
 
     def triple_exists(self, s: Any, p: Any, o: Any) -> bool:
-        """Whether there is such a statement.
+        """Whether the graph has a matching statement.
 
         Args:
             s, p, o: Subject, predicate, object.
@@ -358,26 +358,26 @@ class RDFManifest:
         return self._pattern(s, p, o) in self._graph
 
     def list_objects(self, s: Any, p: Any) -> list[Node]:
-        """The objects of such statements, each once."""
+        """The distinct objects of the statements with this subject and predicate."""
         subject, predicate, _ = self._pattern(s, p, None)
         return list(dict.fromkeys(self._graph.objects(subject, predicate)))
 
     def add_triple(self, s: Any, p: Any, o: Any) -> None:
-        """State something.
+        """Add a statement.
 
         Args:
             s, p, o: Subject, predicate, object.
 
         Raises:
-            RDFTermError: The subject or the predicate is no URI, and no name with a known
-                prefix, or the object is None.
+            RDFTermError: The subject or the predicate is neither a URI nor a name with a
+                known prefix, or the object is None.
         """
         if o is None:
             raise RDFTermError("None cannot be the object of a statement")
         self._graph.add((self._resource(s), self._resource(p), self._object(o)))
 
     def del_triple(self, s: Any, p: Any, o: Any = None) -> None:
-        """Withdraw such statements; none is no error.
+        """Remove all matching statements, if any.
 
         Args:
             s, p, o: Subject, predicate, object.
@@ -385,17 +385,17 @@ class RDFManifest:
         self._graph.remove(self._pattern(s, p, o))
 
     def get_graph(self) -> Graph:
-        """The graph itself: what is changed in it is stored by `sync`."""
+        """The graph itself; `sync` stores changes to it."""
         return self._graph
 
     def to_string(self, format: str = "xml") -> str:  # noqa: A002 - the name of 2010
         """The statements as text.
 
         Args:
-            format: One a manifest can be in, or ``n3`` or ``json-ld``.
+            format: A format of manifests, or ``n3`` or ``json-ld``.
 
         Raises:
-            RDFFormatError: It is another.
+            RDFFormatError: Unknown format.
         """
         if format not in _SHOWN_AS:
             check_format(format)
@@ -404,21 +404,21 @@ class RDFManifest:
     # -- prefixes -----------------------------------------------------------------------
 
     def add_namespace(self, prefix: str, uri: str) -> None:
-        """Make a prefix known, or mean something else.
+        """Add a prefix, or change its namespace.
 
         Raises:
-            TypeError: One of them is not text.
+            TypeError: The prefix or the URI is not text.
             RDFTermError: The URI is invalid, or does not end in ``/`` or ``#``.
         """
         if not all(isinstance(text, str) for text in (prefix, uri)):
-            raise TypeError("a prefix and its namespace are texts")
+            raise TypeError("a prefix and its namespace must be text")
         if not _URI.match(uri) or _NO_IRI.search(uri) or not uri.endswith(("/", "#")):
-            raise RDFTermError(f"{uri!r} is no namespace: a URI that ends in '/' or '#'")
+            raise RDFTermError(f"{uri!r} is not a namespace: a URI that ends in '/' or '#'")
         self.namespaces[prefix] = str(uri)
         self._graph.bind(prefix, uri, override=True, replace=True)
 
     def del_namespace(self, prefix: str) -> None:
-        """Forget a prefix; statements stay. One that is not known is no error."""
+        """Remove a prefix, if known; statements are kept."""
         self.namespaces.pop(prefix, None)
 
     # -- terms --------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""RDFSilo and RDFRecord: a Silo whose versions each carry RDF (the 2010 classes of those names).
+"""RDFSilo and RDFRecord: a Silo whose versions have RDF (the 2010 classes of those names).
 
-A version's statements lie in one of its files, ``manifest.rdf``. Among them is the
-record's ORE aggregation, which names the version's other files; it is written in the
-commit that changes those (docs/adr/0007-rdf-in-a-room-of-its-own.md).
+One file of each version, ``manifest.rdf``, has its statements. They include the record's
+ORE aggregation, which lists the version's other files and is written in the commit that
+changes them (docs/adr/0007-rdf-in-a-room-of-its-own.md).
 
-Needs rdflib (``pip install recordsilo[rdf]``), which nothing else in this package does.
+Only this subpackage needs rdflib (``pip install recordsilo[rdf]``).
 """
 
 import os
@@ -66,10 +66,10 @@ T = TypeVar("T")
 
 
 class _VersionManifest(RDFManifest):
-    """The statements of one version, as a handle on its record shows and changes them.
+    """The statements of one version, with the changes of one handle on its record.
 
     Attributes:
-        seen: `RDFRecord.rdf_mark` of the version when it was read.
+        seen: `RDFRecord.rdf_mark` of the version when its file was read.
     """
 
     def __init__(self, record: "RDFRecord", version: str) -> None:
@@ -84,7 +84,7 @@ class _VersionManifest(RDFManifest):
         return self._record.to_dirpath(self._record.rdf_file.name, self._version)
 
     def revert(self) -> None:
-        """Read the version's file again; what was not stored is gone."""
+        """Read the version's file again, discarding changes that are not stored."""
         self.filepath, self.format = self._path(), self._record.rdf_file.format
         mark = self._record.rdf_mark(self._version)
         content = self._record.rdf_content(self._version)
@@ -95,7 +95,7 @@ class _VersionManifest(RDFManifest):
         self._settle(content)
 
     def sync(self) -> None:
-        """Store the record with these statements: `HarvestedRecord.sync`."""
+        """Store the record with these statements; see `HarvestedRecord.sync`."""
         self._record.sync()
 
     def _settle(self, content: bytes | None) -> None:
@@ -109,10 +109,10 @@ class _VersionManifest(RDFManifest):
         return self._base != set(self._graph) or self._base_namespaces != self.namespaces
 
     def put_into(self, edit: RecordEdit) -> Callable[[], None] | None:
-        """Put what was changed here into the version's file, merged with what is there now.
+        """Put the changes made here into the version's file, merged with its current content.
 
         Returns:
-            What to call once the edit is committed; None if there was nothing to put.
+            A function to call once the edit is committed; None if there was nothing to put.
 
         Raises:
             VersionFrozen: The version is kept as harvested.
@@ -138,17 +138,21 @@ class _VersionManifest(RDFManifest):
 
 
 class RDFRecord(HarvestedRecord):
-    """A record whose versions each carry RDF statements, in a file of the version.
+    """A record whose versions have RDF statements, each in a file of the version.
 
-    Among the statements are those by which the record's `uri` aggregates
-    (``ore:aggregates``) the files of the version, each under `file_uri`. They follow the
-    files by themselves and in the same commit; a graph always shows those of the files
-    listed, also where none is stored.
+    The statements include those by which the record's `uri` aggregates
+    (``ore:aggregates``) the version's files, each by its `file_uri`. They are updated in
+    the commit that changes the files; a graph always shows those of the listed files, even
+    if none are stored.
 
-    The methods on statements work on the graph of the cursor's version, or of the
-    one last named to `load_rdf_manifest`. They change it in memory; `sync`, and every
-    other change of the record, stores it. Handles that state different things lose
-    nothing; `RDFTermError` says what RDF cannot hold, before anything is written.
+    The methods on statements use the graph of the cursor's version, or of the version last
+    given to `load_rdf_manifest`. They change it in memory; `sync`, and every other change
+    of the record, stores it. Handles that change different statements lose nothing.
+    `RDFTermError` is raised for a statement that RDF cannot express, before anything is
+    written.
+
+    Args:
+        silo, place, found, date, startversion: See `HarvestedRecord`.
 
     Cost: each change of a version's list of files reads and writes all its statements.
 
@@ -171,17 +175,17 @@ class RDFRecord(HarvestedRecord):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The keys of 2010, ``rdffilename`` and ``rdffileformat`` among them, as a new dict."""
+        """The keys of 2010, including ``rdffilename`` and ``rdffileformat``, as a new dict."""
         file = self.rdf_file
         return {**super().manifest, "rdffilename": file.name, "rdffileformat": file.format}
 
     @property
     def rdf_file(self) -> RDFFile:
-        """Which file of each version holds its statements."""
+        """The name and format of the file that holds the statements of each version."""
         return self._new_file or rdf_file_of(self._manifest)
 
     def file_uri(self, path: str) -> str:
-        """The URI by which statements name a file of this record."""
+        """The URI of a file of this record in statements."""
         return str(file_uri(self.uri, path))
 
     def set_rdf_manifest_filename(
@@ -189,40 +193,41 @@ class RDFRecord(HarvestedRecord):
         filename: str,
         format: str = "xml",  # noqa: A002 - the name of 2010
     ) -> None:
-        """Keep the statements in another file of each version from the next change on.
+        """Store the statements in another file of each version from the next change on.
 
-        The file that held them so far stays where it is, as one of the version's files.
+        The previous file is kept, as an ordinary file of the version.
 
         Args:
+            filename: The path of the file within each version.
             format: ``xml``, ``pretty-xml``, ``turtle``, ``ttl`` or ``nt``.
 
         Raises:
-            PathNameError: No file can have the name.
-            RDFFormatError: No manifest can be in the format, or one of that name is in
-                another already: take another name.
+            PathNameError: The name is invalid.
+            RDFFormatError: The format is invalid, or a version has statements in a file of
+                that name in another format; use another name.
         """
         file = RDFFile(check_path(filename), check_format(format))
         known = self.rdf_file
         holders = [v.name for v in self._manifest.versions if filename in v.paths]
         if file != known and file.name == known.name and holders:
             raise RDFFormatError(
-                f"{filename!r} in version {holders[0]!r} of record {self.item_id} is kept as "
-                f"{known.format}; to keep statements as {format} take another file name"
+                f"{filename!r} in version {holders[0]!r} of record {self.item_id} is stored as "
+                f"{known.format}; to store statements as {format}, use another file name"
             )
         self._new_file = file
 
     def load_rdf_manifest(self, version: str | None = None) -> RDFManifest:
-        """Read a version's statements, and let the methods on statements work on them.
+        """Read a version's statements, and use them in the methods on statements.
 
-        What was changed in that version's graph and not stored is gone.
+        Changes of that version's graph that are not stored are discarded.
 
         Args:
-            version: By default the cursor's, and from then on where the cursor stands;
-                a version named here is worked on until the cursor moves.
+            version: The version to use until the cursor moves. By default the one the
+                cursor is on, following the cursor.
 
         Raises:
             VersionNotFound: There is no such version.
-            RDFManifestUnreadable: See there.
+            RDFManifestUnreadable: The version's file is not RDF in its format.
         """
         self._named = None if version is None else self._version(version).name
         name = self._version(version).name
@@ -231,7 +236,7 @@ class RDFRecord(HarvestedRecord):
         return self.get_rdf_manifest()
 
     def get_rdf_manifest(self) -> RDFManifest:
-        """The statements that are worked on, read if they were not yet, or by now are others."""
+        """The statements in use; read again if they have changed on disk."""
         name = self._version(self._named).name
         found = self._graphs.get(name)
         if found is None:
@@ -241,7 +246,7 @@ class RDFRecord(HarvestedRecord):
         return found
 
     def rdf_mark(self, version: str) -> object:
-        """What changes when a version's statements have to be read again."""
+        """A value that changes when a version's statements must be read again."""
         listed = self._version(version)
         return self.rdf_file, listed.paths, digest_of(listed, self.rdf_file.name)
 
@@ -252,47 +257,54 @@ class RDFRecord(HarvestedRecord):
         return self._view.read(version, self.rdf_file.name)
 
     def aggregated(self, version: str | None = None) -> list[str]:
-        """The paths of the files that a version aggregates: all but that of its statements."""
+        """The paths of the files that a version aggregates: all except that of its statements."""
         return aggregated_in(self._version(version), self.rdf_file)
 
     # -- statements -------------------------------------------------------------------------
 
     def triple_exists(self, s: Any, p: Any, o: Any) -> bool:
-        """Whether there is such a statement; ``"*"`` stands for any.
+        """Whether there is a matching statement; ``"*"`` matches anything.
 
         Args:
-            s, p, o: Subject, predicate, object; see `RDFManifest` for what texts mean.
+            s, p, o: Subject, predicate, object; see `RDFManifest` for the meaning of texts.
         """
         return self.get_rdf_manifest().triple_exists(s, p, o)
 
     def list_rdf_objects(self, s: Any, p: Any) -> "list[Node]":
-        """The objects of such statements, as rdflib's terms, each once; ``"*"`` stands for any."""
+        """The distinct objects of matching statements, as rdflib's terms; ``"*"`` matches all."""
         return self.get_rdf_manifest().list_objects(s, p)
 
     def add_triple(self, s: Any, p: Any, o: Any) -> None:
-        """State something; see `RDFManifest` for what texts mean."""
+        """Add a statement.
+
+        Args:
+            s, p, o: Subject, predicate, object; see `RDFManifest` for the meaning of texts.
+
+        Raises:
+            RDFTermError: See `RDFManifest.add_triple`.
+        """
         self.get_rdf_manifest().add_triple(s, p, o)
 
     def del_triple(self, s: Any, p: Any, o: Any = None) -> None:
-        """Withdraw such statements; ``"*"``, and no object, stand for any.
+        """Remove matching statements; ``"*"`` and an omitted object match anything.
 
         Args:
-            s, p, o: Subject, predicate, object; see `RDFManifest` for what texts mean.
+            s, p, o: Subject, predicate, object; see `RDFManifest` for the meaning of texts.
         """
         self.get_rdf_manifest().del_triple(s, p, o)
 
     def add_namespace(self, prefix: str, uri: str) -> None:
-        """Make a prefix known to the graph worked on; see `RDFManifest.add_namespace`."""
+        """Add a prefix to the graph in use; see `RDFManifest.add_namespace`."""
         self.get_rdf_manifest().add_namespace(prefix, uri)
 
     def del_namespace(self, prefix: str) -> None:
-        """Forget a prefix; see `RDFManifest.del_namespace`."""
+        """Remove a prefix from the graph in use; see `RDFManifest.del_namespace`."""
         self.get_rdf_manifest().del_namespace(prefix)
 
     def get_graph(self) -> "Graph":
-        """The graph worked on; what is changed in it is stored as if by `add_triple`.
+        """The graph in use; changes to it are stored like those by `add_triple`.
 
-        It stays the version's graph as long as the version keeps its name.
+        It remains the version's graph until the version is renamed.
         """
         return self.get_rdf_manifest().get_graph()
 
@@ -303,7 +315,7 @@ class RDFRecord(HarvestedRecord):
     # -- changing ---------------------------------------------------------------------------
 
     def _change(self, act: Callable[[RecordEdit], T], note: Note) -> T:
-        """As the base does, with the statements changed here before ``act``: a clone has them."""
+        """Store changed statements before ``act``, so that a clone has them."""
         cursor = self.currentversion
         settle: list[Callable[[], None] | None] = []
 
@@ -329,14 +341,14 @@ class RDFRecord(HarvestedRecord):
             self._named = None
 
     def set_version_cursor(self, version: str) -> bool:
-        """Move the cursor, and with it the graph worked on; see `HarvestedRecord`."""
+        """Move the cursor, and with it the graph in use; see `HarvestedRecord`."""
         moved = super().set_version_cursor(version)
         if moved:
             self._named = None
         return moved
 
     def revert(self) -> None:
-        """Read the record and its statements again; what was not synced is gone."""
+        """Read the record and its statements again, discarding changes that are not stored."""
         self._new_file = None
         super().revert()
         self._drop_gone()
@@ -347,11 +359,11 @@ class RDFRecord(HarvestedRecord):
 
     @takes_note
     def del_dir(self, dirpath: str, **note: Unpack[NoteKeywords]) -> None:
-        """Delete a directory of the cursor's version with all that is in it, as one change.
+        """Delete a directory of the cursor's version with its content, as one change.
 
         Raises:
             FileNotInVersion: The version has no such directory; nothing is deleted.
-            VersionFrozen: It is kept as harvested.
+            VersionFrozen: The version is kept as harvested.
         """
         name, directory = self.currentversion, check_path(dirpath.rstrip("/"))
         noted = self._note(note)
@@ -373,12 +385,12 @@ class RDFRecord(HarvestedRecord):
 
 
 class _Place(RecordPlace):
-    """Where a record lies; 2010 listed statements among its files before there were any."""
+    """A record's place; ignores files of statements that 2010 listed before writing them."""
 
     __slots__ = ()
 
     def read_manifest(self, *, to_change: bool = False) -> Manifest | None:
-        """As the base reads it, without statements that were listed and never written."""
+        """Read the manifest without files of statements that were listed and never written."""
         manifest = super().read_manifest(to_change=to_change)
         if manifest is None:
             return None
@@ -394,8 +406,8 @@ class _Place(RecordPlace):
 class RDFSilo(Silo):
     """A Silo whose records are `RDFRecord`\\ s.
 
-    It is a Silo like any other, and may be opened as one; what is changed through a
-    plain `Silo` is aggregated when an RDFSilo next changes that version's files.
+    It can also be opened as a plain `Silo`. Changes made through a plain `Silo` are aggregated
+    when an RDFSilo next changes the files of that version.
     """
 
     def __enter__(self) -> "RDFSilo":
@@ -418,7 +430,14 @@ class RDFSilo(Silo):
         force: bool = False,
         startversion: str = "1",
     ) -> RDFRecord:
-        """A handle on a record, which need not exist yet; see `Silo.get_item`."""
+        """A handle on a record, which need not exist yet.
+
+        Args:
+            identifier, date, force, startversion: See `Silo.get_item`.
+
+        Raises:
+            IdentifierError, ManifestUnreadable: See `Silo.get_item`.
+        """
         return self._rdf_record(super().get_item(identifier, date, force, startversion))
 
     @staticmethod

@@ -891,7 +891,7 @@ def test_names_and_formats_that_cannot_be_are_refused(record: RDFRecord) -> None
     for fmt in ("json-ld", "n3", "trig", "nonsense"):
         with pytest.raises(RDFFormatError):
             record.set_rdf_manifest_filename("x", format=fmt)
-    with pytest.raises(RDFFormatError, match="take another file name"):
+    with pytest.raises(RDFFormatError, match="use another file name"):
         record.set_rdf_manifest_filename("manifest.rdf", format="turtle")
     with pytest.raises(RDFFormatError):
         record.rdf_to_string("nonsense")
