@@ -1,4 +1,4 @@
-"""Audit: compare disk and manifests, report coded findings, and repair what needs no guess.
+"""Audit: compare disk and manifests, report coded findings, repair what needs no guessing.
 
 `check` only reads. It uses its own code to read manifests and files; of the store it uses
 names, paths and locks. `repair` changes the disk through the store's own functions.

@@ -1,5 +1,5 @@
-"""Check a Silo: its own files, the pairtree in order, each record, the index, and last
-what other packages keep.
+"""Check a Silo: its own files, the pairtree in order, each record, the index, and the data
+of other packages.
 
 Nothing is changed. What looks wrong is checked again while no writer is working on it, so
 that the work of concurrent writers is never reported.
@@ -99,7 +99,7 @@ class Audit:
                 yield Step(tuple(check_silo_files(self.path)))
             if os.path.isdir(self._root) and not os.path.islink(self._root):
                 for directory in walk(self._root, after or ""):
-                    if directory.place or after != "":  # "" was given before
+                    if directory.place or after != "":  # "" was yielded before
                         yield self._directory(directory, index, hashing=hashing)
             yield from self._index(index)
             if self._without is not None:
@@ -212,7 +212,7 @@ class Audit:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """A value that any change in an empty directory changes; None for other directories."""
+    """A value that changes with any change in an empty directory; None if it is not empty."""
     try:
         found = look(path)
         return None if found is None or entries(path) else (found.st_ino, found.st_ctime_ns)

@@ -63,7 +63,7 @@ def _known(
     known = check_names()
     for name in value:
         if name not in known:
-            there = f"there are {', '.join(known)}" if known else "no package brings any"
+            there = f"there are {', '.join(known)}" if known else "no package contributes any"
             raise click.BadParameter(
                 f"there is no check {name!r}; {there}{did_you_mean(name, known)}"
             )
@@ -73,7 +73,7 @@ def _known(
 @click.command(epilog=example(
     "silo check myrepo",
     "silo check myrepo --sample 5%",
-    "silo check myrepo --budget 3600 --resume   # each night a part",
+    "silo check myrepo --budget 3600 --resume   # a part each night",
     "silo check myrepo --json | jq .code | sort | uniq -c",
 ))  # fmt: skip
 @click.argument("silo_dir", metavar="DIR")
@@ -99,7 +99,7 @@ def check(*,
 ) -> int:  # fmt: skip
     """Check the files of a Silo, its manifests and its index.
 
-    Checks of other packages follow.
+    Checks that other packages contribute run last.
 
     Nothing is changed. Each finding has a code (docs/audit.md), the path, what was
     expected and found, and what to do.
@@ -108,7 +108,7 @@ def check(*,
     Exit codes:
           0  clean
           1  warnings
-          2  damage (or wrong input: then there is a sentence on stderr)
+          2  damage (or wrong input, with a sentence on stderr)
          75  stopped by --budget without damage so far; --resume continues
         130  interrupted; --resume continues
     """
@@ -234,10 +234,10 @@ def _counts(warnings: int, damage: int) -> str:
 def repair(*, silo_dir: str, dry_run: bool, as_json: bool) -> int:
     """Repair what can be repaired without guessing, and report the rest.
 
-    Unfinished writes are finished or swept, a torn manifest is restored from its
-    previous copy, the index is made anew. What no manifest lists is moved to
-    lost+found/ in the Silo. Names and sizes are looked at, not every byte: for that
-    there is `silo check`. Exit codes are those of `silo check`, by what is left.
+    Unfinished writes are finished or removed, a torn manifest is restored from its
+    previous copy, and the index is rebuilt. Files that no manifest lists are moved to
+    lost+found/ in the Silo. Only names and sizes are compared; to read every byte, use
+    `silo check`. The exit codes are those of `silo check`, for the findings that remain.
     """
     mended = warnings = damage = 0
     with counting("repairing") as show_progress:
@@ -296,10 +296,10 @@ def accept(
 ) -> int:  # fmt: skip
     """Accept files that were edited outside the store, and record their new digests.
 
-    Without FILE, every file of a curated version that differs from its digest. A FILE
-    that was added outside becomes part of the version. Harvested versions stay as they
-    were harvested. What else is wrong with the record is named on stderr; damage is never
-    accepted (exit 1, or 2 if nothing was accepted).
+    Without FILE, every file of a curated version that differs from its digest is
+    accepted. A FILE that was added outside becomes part of the version. Harvested
+    versions cannot be changed. Other findings of the record are named on stderr; damage is
+    never accepted (exit 1, or 2 if nothing was accepted).
     """
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]

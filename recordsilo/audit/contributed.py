@@ -18,8 +18,8 @@ class Check:
 
     Attributes:
         name: The entry point's name; ``silo check --without NAME`` leaves it out.
-        title: What is checked, for people.
-        rules: What it can find.
+        title: What it checks, for people.
+        rules: The rules of its findings.
         run: Takes the Silo's directory, yields findings; changes nothing.
     """
 
@@ -30,7 +30,7 @@ class Check:
 
 
 def check_names() -> list[str]:
-    """The names of all contributed checks, sorted; none is loaded."""
+    """The names of all contributed checks, sorted; loads none of them."""
     return list(points(GROUP))
 
 

@@ -1,4 +1,4 @@
-"""What an audit can find: the codes, which docs/audit.md lists in a table. Pure."""
+"""The codes of an audit's findings, which docs/audit.md lists in a table. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ class Code(Enum):
     """A rule of the audit.
 
     Attributes:
-        number: Its code in reports and documentation, ``S001`` …; never reused.
-        severity: The same for every finding of the rule.
+        number: Its code in reports and documentation, such as ``S001``; never reused.
+        severity: The severity of every finding of the rule.
         meaning: What is wrong, as a phrase.
         advice: What the operator can do.
     """
@@ -191,7 +191,7 @@ class Code(Enum):
         "S062", DAMAGE, "the store refuses the manifest for a reason the audit does not know",
         _MEND_MANIFEST)
 
-    # -- the manifest, key against key ----------------------------------------------------
+    # -- the manifest, keys that disagree -------------------------------------------------
     UNKNOWN_VERSION = (
         "S063", WARNING, "a key has an entry for a version that is not listed",
         "Any write through the store removes it; compare versions with a backup first.")
@@ -223,7 +223,7 @@ class Code(Enum):
         "S073", WARNING, "a clone's origin names no version of the record, and none was deleted",
         "Compare the manifest with a backup; the clone's files are not affected.")
 
-    # -- what broken-off writes left ------------------------------------------------------
+    # -- leftovers of interrupted writes --------------------------------------------------
     WRITE_UNFINISHED = (
         "S074", WARNING, "a change was prepared but not committed",
         "`silo repair` moves what it left to lost+found/; the next write deletes it.")
@@ -292,13 +292,13 @@ class Code(Enum):
         "S099", WARNING, "an empty directory of a version is missing",
         "Create it again; backups often leave empty directories out.")
 
-    # -- what a curator says of versions --------------------------------------------------
+    # -- the states of versions -----------------------------------------------------------
     STATES = ("S100", DAMAGE, "states is not an object of strings", _MEND_MANIFEST)
     STATE_UNKNOWN = (
         "S101", WARNING, "a version has an unknown state",
         "Set it again (`silo state`).")
 
-    # -- names that nothing can have ------------------------------------------------------
+    # -- impossible names -----------------------------------------------------------------
     VERSION_IMPOSSIBLE = (
         "S102", DAMAGE, "a version's name is not possible for a directory", _MEND_MANIFEST)
     FILE_IMPOSSIBLE = (

@@ -1,7 +1,7 @@
-"""What a manifest states, read from its raw JSON by the audit itself, key by key. Pure.
+"""Read what a manifest states from its raw JSON, key by key. Pure.
 
-Independent of `recordsilo.records.manifest_json` on purpose, to find what the store's own
-reader overlooks or excuses (docs/format.md, "The manifest").
+Independent of `recordsilo.records.manifest_json` on purpose, to find faults that the store's
+own reader overlooks or tolerates (docs/format.md, "The manifest").
 """
 
 import hashlib
@@ -43,9 +43,9 @@ class StatedVersion:
     """A version as stated.
 
     Attributes:
-        digests: Path → (SHA-256, size), or None if unknown; None as a whole if the
-            manifest is of 2010.
-        kind: ``harvest``, ``clone``, ``local``; empty if it is not stated.
+        digests: Path → (SHA-256, size), or None if unknown; None instead of a mapping if
+            the manifest is of 2010.
+        kind: ``harvest``, ``clone`` or ``local``; empty if it is not stated.
     """
 
     name: str
@@ -56,7 +56,7 @@ class StatedVersion:
 
     @property
     def is_curated(self) -> bool:
-        """Whether people made it; if nothing is stated, it counts as harvested."""
+        """Whether people made it; a version without a stated kind counts as harvested."""
         return self.kind in {"clone", "local"}
 
     @property
@@ -150,7 +150,7 @@ def _parsed(content: bytes) -> Json:
 
 
 def _depth(value: Json) -> int:
-    """How deep lists and objects are nested."""
+    """The depth to which lists and objects are nested."""
     level, depth = [value], 0
     while level := [one for one in level if isinstance(one, dict | list)]:
         depth += 1
@@ -167,7 +167,7 @@ def _is_newer(members: dict[str, Json]) -> bool:
 
 
 def _seal_faults(content: bytes, members: dict[str, Json]) -> Iterator[Fault]:
-    """Compare the manifest with its own checksum; 2010 wrote none."""
+    """Compare the manifest with its own checksum; manifests of 2010 have none."""
     if "checksum" not in members:
         if members.get("format", 0) != 0:
             yield Fault(Code.NO_CHECKSUM, "a last key 'checksum'", "none")
@@ -353,7 +353,7 @@ def _is_impossible(name: str, errors: str) -> bool:
 
 
 def _is_refused(name: str) -> bool:
-    """docs/format.md, "Names": control characters, half surrogate pairs, more than 250 bytes."""
+    """Whether a name is invalid: control characters, lone surrogates, more than 250 bytes."""
     try:
         octets = name.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""How an audit reads the disk; nothing here changes anything."""
+"""Read the disk for an audit, without changing anything."""
 
 import errno
 import hashlib
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 CHUNK = 1 << 20
 _GONE = {errno.ENOENT, errno.ENOTDIR}
 _NO_NAME = UnicodeEncodeError
-"""Half of a surrogate pair, which JSON may contain but no file name can."""
+"""Lone surrogates, which JSON may contain but file names cannot."""
 _FAULTS = {errno.EACCES, errno.EPERM, errno.EIO, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG}
 """Errors of a single file; any other error concerns this process and stops it."""
 
@@ -28,7 +28,7 @@ class Entry:
 
 
 def kind_of(mode: int) -> str:
-    """The kind of file that a mode of ``lstat`` means."""
+    """The kind of a file, from its mode in ``lstat``."""
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):

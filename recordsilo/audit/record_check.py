@@ -48,7 +48,7 @@ class RecordCheck:
 
     Args:
         silo: The Silo's directory, absolute.
-        place: Of the record, relative to ``pairtree_root``.
+        place: The record's directory, relative to ``pairtree_root``.
     """
 
     def __init__(self, silo: str, place: str) -> None:
@@ -150,7 +150,7 @@ class RecordCheck:
         in_doubt = {Code.CHECKSUM_DIFFERS, Code.NO_CHECKSUM}  # a bit of the key itself may change
         return None if any(fault.code in in_doubt for fault in reading.faults) else content
 
-    # -- with one ---------------------------------------------------------------------------
+    # -- with a manifest --------------------------------------------------------------------
 
     def _with_manifest(
         self, own: dict[str, str], content: bytes, hashing: bool
@@ -189,7 +189,7 @@ class RecordCheck:
     def _beside(
         self, own: dict[str, str], statement: Statement, undone: Undone, left: Collection[str]
     ) -> Iterator[Finding]:
-        """What is in the record's directory besides its manifest and versions."""
+        """Check what is in the record's directory besides its manifest and versions."""
         if STAGED_MANIFEST in own:
             found = "the manifest of an uncommitted change"
             yield self._at(Code.WRITE_UNFINISHED, STAGED_MANIFEST, "nothing", found)

@@ -1,7 +1,7 @@
-"""Repair what needs no guess; everything else is left as it is, with its finding.
+"""Repair what needs no guessing; all other findings are only reported.
 
-Only empty directories and what was deleted on purpose are removed. What no manifest lists
-is moved to ``lost+found/`` in the Silo, into a directory named by the time of the repair.
+Only empty directories and deleted records are removed. Files that no manifest lists are
+moved to ``lost+found/`` in the Silo, into a directory named after the time of the repair.
 """
 
 import os
@@ -53,7 +53,7 @@ class Mended:
     """A finding that is repaired, or would be.
 
     Attributes:
-        done: What was done about it, as a sentence.
+        done: What was done, as a sentence.
     """
 
     finding: Finding
@@ -61,7 +61,7 @@ class Mended:
 
 
 Outcome = Mended | Finding
-"""The outcome of a finding; one that is left is returned itself."""
+"""The outcome of a finding: `Mended`, or the finding itself if it was not repaired."""
 
 
 class Repair:
@@ -92,7 +92,7 @@ class Repair:
             self._staging.close()
 
     def _reindex(self) -> None:
-        """Rebuild the index from nothing if rows are wrong although manifests are unchanged."""
+        """Rebuild the index from scratch if rows are wrong although manifests are unchanged."""
         if self._are_rows_wrong:
             for suffix in ("", "-wal", "-shm"):
                 atomic_file.remove_tree(f"{self._silo}/{INDEX}{suffix}")
@@ -161,7 +161,7 @@ class Repair:
         return f"moved to {self._lost}: {', '.join(os.path.basename(path) for path in paths)}"
 
     def _sweep_write(self, finding: Finding) -> str:
-        """The staged manifest goes last, because it identifies the rest."""
+        """Move leftovers of a write; the staged manifest last, because it identifies the rest."""
         check = self._check_of(os.path.dirname(finding.path))
         statement = read_statement(_bytes_of(f"{check.directory}/{MANIFEST_NAME}")).statement
         left = check.left_of_a_change(statement) if statement else []
@@ -190,7 +190,7 @@ class Repair:
             atomic_file.prune_upwards(f"{self._silo}/{finding.path}", stop)
         return "removed, with those above it that became empty"
 
-    # -- finishing what was begun -----------------------------------------------------------
+    # -- finishing writes -------------------------------------------------------------------
 
     def _check_of(self, path: str) -> RecordCheck:
         return RecordCheck(self._silo, path.removeprefix(f"{ROOT}/"))

@@ -16,7 +16,7 @@ from recordsilo.index import words
 from recordsilo.index.schema import TEXT_COLUMNS, TOKENIZE
 
 Fault = tuple[str, str]
-"""What was expected, and what was found."""
+"""(what was expected, what was found)."""
 
 _COLUMNS = ", ".join(TEXT_COLUMNS)
 _CHUNK = 1000
@@ -28,9 +28,9 @@ _SURPLUS = {
             SELECT 1 FROM record, json_each(sets)
             WHERE record.identifier = record_set.identifier AND value = set_spec)""",
 }
-"""What is expected → a query for the number of surplus ones.
+"""What is expected → a query that counts surplus rows.
 
-Missing ones are found record by record."""
+Missing rows are found record by record."""
 
 
 def damage_of(connection: sqlite3.Connection) -> str:

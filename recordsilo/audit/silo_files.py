@@ -90,7 +90,7 @@ def _state(silo: str, name: str, code: Code) -> tuple[dict[str, Any] | None, lis
 
 
 def _removals(silo: str) -> Iterator[Finding]:
-    """Line by line; docs/format.md, "A Silo"."""
+    """Check the file of removals line by line (docs/format.md, "A Silo")."""
     content, reason = _read(f"{silo}/{REMOVALS_FILE}")
     if reason:
         yield Finding(Code.REMOVALS_UNREADABLE, REMOVALS_FILE, "a file", reason)

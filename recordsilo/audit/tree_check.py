@@ -9,7 +9,7 @@ from recordsilo.audit.reading import Entry, UnreadableError, entries
 from recordsilo.disk.names import is_own
 
 _SHORTY = re.compile(r"[!#-)+,\-0-9;=@-\[\]^_-{}~]{1,2}", re.ASCII)
-"""Letters of the cleaned form (Pairtree 0.1, "Identifier string cleaning"), two at a time."""
+"""One or two letters of the cleaned form (Pairtree 0.1, "Identifier string cleaning")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Directory:
     """A directory of the pairtree.
 
     Attributes:
-        place: Relative to ``pairtree_root``; ``""`` for that itself.
+        place: The path relative to ``pairtree_root``, which itself is ``""``.
         has_record: Whether it holds a manifest or versions.
         is_empty: Whether it holds nothing.
     """

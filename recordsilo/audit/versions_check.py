@@ -92,7 +92,7 @@ class FilesCheck:
         self.bytes_read = 0
 
     def faults(self) -> Iterator[Fault]:
-        """What is wrong, version by version."""
+        """The faults, version by version."""
         if self.undone:
             open_ends = [f"{a} → {b}" for a, b in self.undone.moves]
             found = ", ".join((*open_ends, *sorted(self.undone.leaving)))
@@ -237,7 +237,7 @@ class FilesCheck:
 
 
 def _is_known_to_2010(version: StatedVersion, path: str) -> bool:
-    """Whether it is a tag of 2010, or a file that its library stored without listing it."""
+    """Whether it is a tag of 2010, or a file that the library of 2010 did not list."""
     if is_tag(path):
         return True
     top = path.partition("/")[0]
