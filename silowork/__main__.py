@@ -1,6 +1,6 @@
-"""The processes beside the page's: ``python -m silowork run SILO JOB`` and ``work SILO``.
+"""The processes of jobs and workers: ``python -m silowork run SILO JOB`` and ``work SILO``.
 
-Both are begun with a pipe as standard input, and end when that does.
+Both are started with a pipe as standard input, and end when it is closed.
 """
 
 import logging
@@ -14,9 +14,18 @@ from silowork.worker_process import run_worker
 
 
 def main(what: str, silo_path: str, job_id: str = "") -> int:
-    """Do what the command line says; the exit code says whether it could be begun."""
+    """Run a job or a worker.
+
+    Args:
+        what: ``run`` or ``work``.
+        silo_path: The Silo's directory.
+        job_id: For ``run``, the job.
+
+    Returns:
+        The exit code: whether it could be started.
+    """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("kombu").setLevel(logging.ERROR)  # else: that files have no host name
+    logging.getLogger("kombu").setLevel(logging.ERROR)  # its warnings concern hosts
     try:
         if what == "run":
             return running.main(silo_path, job_id, sys.stdin.fileno())

@@ -1,7 +1,7 @@
-"""A worker that is told of jobs by a broker, through Celery (the extra ``fleet``).
+"""A worker that a broker notifies of jobs, through Celery (the extra ``fleet``).
 
-It begins with all that the ledger has unfinished, whatever the queue says, and looks now
-and then for jobs that could not be sent.
+It starts with all unfinished jobs of the ledger, whatever the queue contains, and checks
+periodically for jobs that could not be sent.
 """
 
 import logging
@@ -21,11 +21,11 @@ logger = logging.getLogger("silowork")
 
 
 class BrokerWorker(Worker):
-    """A worker of one Silo's jobs, beside others of the same broker.
+    """A worker of one Silo's jobs; several can share a broker.
 
     Args:
-        broker: Where names of jobs come from, of the Silo that is worked at.
-        slots: Jobs at once.
+        broker: The broker of the Silo, which sends ids of jobs.
+        slots: The largest number of jobs at a time.
     """
 
     def __init__(self, broker: Broker, slots: int) -> None:
@@ -58,7 +58,7 @@ class BrokerWorker(Worker):
                 raise task.retry(countdown=SECONDS_UNTIL_LANE)
 
     def _look(self) -> None:
-        """Send what the queue does not know of yet, as after it could not be reached."""
+        """Send jobs that the queue does not have, for example because it was unreachable."""
         sender = Sender(self._broker)
         while True:
             try:

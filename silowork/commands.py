@@ -55,14 +55,14 @@ broker_option = click.option(
     "--do",
     "action",
     type=click.Choice([action.value for action in Action]),
-    help="Pause, resume or stop the job, or retry what it did not do.",
+    help="Pause, resume or stop the job, or retry what failed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @broker_option
 def jobs(*, silo_dir: str, job_id: str, action: str | None, as_json: bool, broker: str) -> int:
     """List the jobs of the Silo DIR, newest first, or show one with its receipt.
 
-    The exit code is 1 if the JOB failed or did not do everything.
+    The exit code is 1 if the JOB failed or was not completed.
     """
     if action and not job_id:
         raise click.UsageError("--do needs a JOB")
@@ -120,7 +120,7 @@ def _print_one(found: Jobs, job: Job, as_json: bool) -> None:
     type=click.IntRange(1, 64),
     default=4,
     show_default=True,
-    help="Most jobs at a time.",
+    help="Run at most this many jobs at a time.",
 )
 @broker_option
 def worker(*, silo_dir: str, slots: int, broker: str) -> None:

@@ -1,4 +1,4 @@
-"""The worker that `silo serve` starts by itself, as a process, and keeps alive."""
+"""The worker process that `silo serve` starts, and restarts if it dies."""
 
 import logging
 import os
@@ -19,10 +19,10 @@ logger = logging.getLogger("silowork")
 
 
 class EmbeddedWorker:
-    """A worker process for as long as the block lasts; one that dies is followed by another.
+    """Runs a worker process during a ``with`` block, and restarts it if it dies.
 
     Attributes:
-        broker: Where it takes names of jobs from.
+        broker: How it is notified of jobs.
     """
 
     def __init__(self, broker: Broker) -> None:
@@ -34,7 +34,7 @@ class EmbeddedWorker:
 
     @property
     def pid(self) -> int | None:
-        """The process that runs now; None between two."""
+        """The id of the running process; None while none runs."""
         with self._lock:
             return self._process.pid if self._process else None
 
@@ -51,20 +51,20 @@ class EmbeddedWorker:
         self.close()
 
     def close(self) -> None:
-        """End the worker and its jobs' processes; the jobs go on with the next one."""
+        """End the worker and its jobs' processes; the next worker continues the jobs."""
         self._ending.set()
         with self._lock:
             if self._process and self._process.stdin:
                 self._process.stdin.close()
-                self._process.terminate()  # the pipe is not looked at before all is loaded
+                self._process.terminate()  # it does not read the pipe before it is loaded
         self._thread.join()
 
     def _keep(self) -> None:
         rest = _FIRST_REST
         while not self._ending.is_set():
             try:
-                how = f"the worker ended with {self._run_one()}; another is started"
-            except OSError as error:  # the disk is full, or the Silo may not be written
+                how = f"the worker ended with {self._run_one()}; starting another"
+            except OSError as error:  # the disk is full, or the Silo is read-only
                 how = f"no worker can be started, so jobs wait: {error}"
             if not self._ending.is_set():
                 logger.error(how)
@@ -94,7 +94,7 @@ class EmbeddedWorker:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C at the terminal is for the page alone
+                start_new_session=True,  # only the page handles Ctrl-C
             )
             if self._ending.is_set() and self._process.stdin:
                 self._process.stdin.close()
@@ -102,7 +102,7 @@ class EmbeddedWorker:
 
 
 def _log_path(broker: Broker) -> str:
-    """The worker's log; begun anew when it has become long."""
+    """The path of the worker's log; a long log is renamed to `.old` first."""
     os.makedirs(broker.folder, exist_ok=True)
     path = os.path.join(broker.folder, LOG)
     if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:

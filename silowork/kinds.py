@@ -43,7 +43,7 @@ def kind_of(name: str) -> Kind:
 
 
 def steps_after(name: str) -> list[Step]:
-    """What other packages do after a job of a kind, by the names of the entry points."""
+    """The steps of other packages after a job of a kind, sorted by entry point."""
     steps = points(ENTRY_POINTS)
     return [load(steps[one]) for one in steps if one.startswith(f"{name}.")]
 
@@ -59,7 +59,7 @@ def done_in_all(job: Job) -> int | None:
 
 
 def begun_by_form() -> list[str]:
-    """The names of kinds that a form begins."""
+    """The names of the kinds that can be started by a form."""
     found = []
     for name in kind_names():
         try:
@@ -71,19 +71,22 @@ def begun_by_form() -> list[str]:
 
 
 def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> Asked:
-    """A job from the fields of a form.
+    """Make a job from the fields of a form.
 
     Args:
-        kind: One of `begun_by_form`; bulk changes begin with their preview, not here.
-        fields: Names → texts.
-        records: How many the Silo has.
+        kind: One of `begun_by_form`; batch edits start from their preview instead.
+        fields: Name → text.
+        silo_path: The Silo's directory.
+        records: The number of records in the Silo.
 
     Raises:
-        JobRefused: A sentence says what is wrong; a field that the kind does not read is.
+        JobRefused: A field is invalid, or the kind does not have it; the message says which.
     """
     known = begun_by_form()
     if kind not in known:
-        raise JobRefused(f"a job of the kind {kind!r} is not begun here; {', '.join(known)} are")
+        raise JobRefused(
+            f"a job of the kind {kind!r} cannot be started here; use one of {', '.join(known)}"
+        )
     read = kind_of(kind).read
     assert read is not None
     noting = _Noting(fields)
@@ -97,7 +100,7 @@ def read_request(kind: str, fields: Fields, silo_path: str, records: int) -> Ask
 
 
 class _Noting(UserDict[str, str]):
-    """Fields that note which of them are read, whether given or not."""
+    """Fields that record which of them are read, even if they are missing."""
 
     def __init__(self, fields: Fields) -> None:
         self.read: set[str] = set()

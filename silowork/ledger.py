@@ -2,7 +2,7 @@
 
 One SQLite file, ``curation/jobs/ledger.sqlite``. The page writes requests, the job's process
 its progress; every change is one transaction, which is on stable storage when the call
-returns. The same directory has the journals of bulk changes (`silocuration.batch.journal`).
+returns. The same directory has the journals of batch edits (`silocuration.batch.journal`).
 """
 
 import json
@@ -105,7 +105,7 @@ class JobLedger:
 
         Args:
             job_id: The job.
-            limit: Return at most so many.
+            limit: The largest number to return.
             after: Return those with higher numbers.
         """
         with self._read() as connection:
@@ -136,7 +136,7 @@ class JobLedger:
         agent: str,
         job_id: str = "",
     ) -> Job:
-        """Add a waiting job; an existing job with that id is returned as it is.
+        """Add a waiting job; an existing job with that id is returned unchanged.
 
         Args:
             kind: Name of the kind of job.

@@ -1,8 +1,8 @@
-"""The SQLite files that keep long work: ledgers and journals, changed in whole transactions.
+"""The SQLite files of long work: ledgers and journals, changed in transactions.
 
-Each package says what its files hold (`LedgerKind`) and gets the rest here: opening and
-closing, one error for what cannot be read, `OSError` for what the disk refuses, and files
-that an earlier version wrote. This module imports nothing else of the package.
+Each package defines the content of its files (`LedgerKind`). This module opens and closes
+them, translates errors of SQLite (a file that cannot be read, or an `OSError` of the disk),
+and reads files of earlier versions. It imports nothing else of the package.
 """
 
 import errno
@@ -31,7 +31,7 @@ _ERRNO = {
     "SQLITE_BUSY": errno.EBUSY,
     "SQLITE_LOCKED": errno.EBUSY,
 }
-"""Beginnings of SQLite's error names; the first that fits counts."""
+"""Beginnings of SQLite's error names → errno; the first match counts."""
 _NOT_OPENED = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")
 
 Mode: TypeAlias = Literal["create", "write", "read"]
@@ -40,8 +40,8 @@ Mode: TypeAlias = Literal["create", "write", "read"]
 def new_id() -> str:
     """An id for a job or a run: ``20261121T222100Z-0a1b2c``.
 
-    Ids sort by the second they were made (UTC), differ also within it and between machines,
-    and are safe as file names.
+    Ids sort by the second in which they were made (UTC), are unique within a second and
+    between machines, and are safe as file names.
     """
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
@@ -52,18 +52,19 @@ NEW_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 
 @dataclass(frozen=True, slots=True)
 class LedgerKind:
-    """What all files of one kind have in common.
+    """The definition of a kind of file.
 
     Attributes:
         schema: ``CREATE … IF NOT EXISTS`` statements, separated by semicolons.
-        unreadable: Makes the package's error of a path and the reason.
+        unreadable: Makes the package's error from a path and a reason.
         version: ``PRAGMA user_version``; a file with a higher one is refused.
-        added: Tables that files of older versions lack; they get them when opened for
-            writing. A file that lacks another table is refused.
-        synchronous: FULL: a change is on the medium when the call returns. NORMAL: it
-            outlives the process, a power cut may take it. OFF: a power cut may take the file.
-        has_log: Readers and a writer do not wait for each other (a write-ahead log, where
-            the disk bears one); not for files that several machines share.
+        added: Tables that files of older versions lack, and that are added when such a file
+            is opened for writing. A file that lacks another table is refused.
+        synchronous: FULL: a change is on the medium when the call returns. NORMAL: a change
+            survives the process, but a power cut may lose it. OFF: a power cut may destroy
+            the file.
+        has_log: Whether to use a write-ahead log if the disk allows it, so that readers and
+            a writer do not wait for each other; not for files that several machines share.
     """
 
     schema: str
@@ -75,20 +76,20 @@ class LedgerKind:
 
 
 class LedgerFile:
-    """One file; opened at its first use, and again at the next one after `close`.
+    """One file, which is opened on first use, and again on the next use after `close`.
 
-    Any thread may use it: each transaction, and each reading, has the file for itself.
+    Any thread may use it; transactions and readings run one at a time.
 
     Args:
-        path: The file; ``":memory:"`` for one that is not kept.
-        kind: What it holds.
-        mode: With "create", a file that is missing or empty is begun; with "write" it is
-            refused; with "read" nothing is written, and it reads as one without rows.
+        path: The file; ``":memory:"`` for one in memory.
+        kind: The kind of file.
+        mode: With "create", a missing or empty file is created; with "write" it is refused;
+            with "read" nothing is written, and it has no rows.
 
     Raises (every method):
         Exception: ``kind.unreadable``: it is not such a file, is corrupt, or of a later version.
-        OSError: The disk refuses: full, read only, or kept busy by another process for
-            `SECONDS_UNTIL_BUSY`. What was committed before is kept.
+        OSError: The disk is full or read-only, or another process has kept the file busy for
+            `SECONDS_UNTIL_BUSY`. Committed changes are kept.
     """
 
     def __init__(self, path: str, kind: LedgerKind, mode: Mode = "create") -> None:
@@ -100,7 +101,13 @@ class LedgerFile:
     def make(
         cls, path: str, kind: LedgerKind, fill: Callable[[sqlite3.Connection], object]
     ) -> None:
-        """Make a file that is there whole, or not at all; ``fill`` writes its first rows."""
+        """Create a file with its first rows atomically.
+
+        Args:
+            path: The file.
+            kind: The kind of file.
+            fill: Writes the first rows, in a transaction.
+        """
         staged = f"{path}.{secrets.token_hex(4)}.new"
         try:
             with cls(staged, kind) as file, file.transaction() as connection:
@@ -113,12 +120,12 @@ class LedgerFile:
         flush_directory(os.path.dirname(path))
 
     def open(self) -> Self:
-        """Open it now, to meet its errors here."""
+        """Open the file now, to get its errors here."""
         with self.reading():
             return self
 
     def close(self) -> None:
-        """Close it, until it is used again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -134,7 +141,7 @@ class LedgerFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All that the block changes, or nothing; others that write wait."""
+        """A connection in a transaction, which commits all changes of the block or none."""
         with self.reading() as connection:
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -146,7 +153,7 @@ class LedgerFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for this thread alone; each statement is a transaction of its own."""
+        """A connection for this thread only; each statement is its own transaction."""
         with self._lock, self._errors():
             if self._connection is None:
                 self._connection = self._opened()
@@ -160,7 +167,7 @@ class LedgerFile:
     # ------------------------------------------------------------------ opening
 
     def _opened(self) -> sqlite3.Connection:
-        """A connection; tried again while others switch the file to a log at the same time."""
+        """Open a connection; retries while another process switches the file to a log."""
         end = time.monotonic() + SECONDS_UNTIL_BUSY
         while True:
             connection = self._connect()
@@ -175,7 +182,7 @@ class LedgerFile:
                 return connection
 
     def _connect(self) -> sqlite3.Connection:
-        # A reader opens for writing too, as it may have to roll back what a killed writer left.
+        # Readers open for writing too, as they may have to roll back a killed writer's changes.
         place = self.path
         if self._mode == "read" and not _has_rows(place):
             place = ":memory:"
@@ -204,10 +211,10 @@ class LedgerFile:
             connection.execute("PRAGMA query_only = ON")
 
     def _lacks_tables(self, connection: sqlite3.Connection) -> bool:
-        """Whether tables are to be made; refuses a file that is not of the kind."""
+        """Whether tables must be created; refuses a file of another kind."""
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > self._kind.version:
-            reason = f"it has version {version}, this program {self._kind.version}"
+            reason = f"it has version {version}, but this program supports {self._kind.version}"
             raise self._kind.unreadable(self.path, reason)
         rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         found = {name for (name,) in rows}
@@ -223,7 +230,7 @@ class LedgerFile:
         try:
             yield
         except (sqlite3.ProgrammingError, sqlite3.DataError):
-            raise  # a mistake of the caller
+            raise  # an error of the caller
         except sqlite3.DatabaseError as error:
             raise self._translated(error) from error
 
@@ -252,7 +259,7 @@ def _why_not_opened(path: str) -> OSError:
 
 
 def _has_rows(path: str) -> bool:
-    """Whether the file is there, and the transaction that made its tables is over."""
+    """Whether the file exists and its tables were created completely."""
     try:
         return os.path.getsize(path) > 0
     except FileNotFoundError:
@@ -260,5 +267,5 @@ def _has_rows(path: str) -> bool:
 
 
 def _quoted(path: str) -> str:
-    """A path within SQLite's ``file:`` URI."""
+    """A path, quoted for SQLite's ``file:`` URI."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

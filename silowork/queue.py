@@ -1,7 +1,7 @@
 """How workers are notified of jobs: by a broker, through Celery.
 
-A message has only the name of a job, and is a hint: a lost or repeated message changes
-nothing, because the ledger says what to do. Without a broker the worker polls the ledger.
+A message contains only a job's id. A lost or repeated message is harmless, because the
+ledger has the jobs. Without a broker, the worker polls the ledger.
 Each Silo has its own queue, so that several can share a broker.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TASK = "silo.job"
 WORKER_LOCK = "worker"
-"""Held by the worker of a Silo on this machine."""
+"""The lock that the worker of a Silo on this machine holds."""
 _SECONDS_TO_REACH = 2.0
 
 
@@ -54,7 +54,7 @@ class Broker:
         the directory distinguishes a Silo from its copy.
 
         Raises:
-            LedgerUnreadable: The ledger cannot be read, or not be made if it is missing.
+            LedgerUnreadable: The ledger cannot be read or created.
         """
         place = os.path.realpath(self.silo_path).encode("utf-8", "surrogateescape")
         identity = JobLedger(self.silo_path).ledger_id().encode() + place
@@ -112,7 +112,7 @@ class Sender:
         """Check that the broker can be reached.
 
         Raises:
-            QueueUnreachable: It cannot.
+            QueueUnreachable: It cannot be reached.
         """
         with self._connected():
             pass

@@ -1,7 +1,7 @@
-"""The process of one job: ``python -m silowork run SILO JOB``, begun by a worker.
+"""The process of one job: ``python -m silowork run SILO JOB``, started by a worker.
 
-Its standard input is a pipe that the worker holds and never writes to: when it ends, the
-worker is ending or was killed, and so is this process, which so never is left behind.
+Its standard input is a pipe that the worker holds open and never writes to. When the pipe
+is closed, the worker is ending or was killed, and this process ends too.
 """
 
 import logging
@@ -25,23 +25,29 @@ from silowork.work import Kind, Work
 
 MOST_CRASHES = 3
 SECONDS_FOR_LAST_RUN = 20.0
-"""A process whose worker was killed needs a moment to notice; the next one waits for it."""
+"""How long to wait for the process of a killed worker, which needs a moment to notice."""
 SECONDS_TO_END = 10.0
 SECONDS_BETWEEN_LOOKS = 0.5
-UNFORESEEN = "something went wrong that nobody foresaw; the worker's log says what"
+UNFORESEEN = "an unexpected error occurred; the worker's log has the details"
 FORESEEN = (RecordSiloError, JobsError, OSError)
 
 logger = logging.getLogger("silowork")
 
 
 def run_job(silo_path: str, job_id: str, stop: Stop | None = None) -> State | None:
-    """Do what is left of a job, in this thread; return its state afterwards.
+    """Run the rest of a job in this thread, and return its state afterwards.
+
+    Args:
+        silo_path: The Silo's directory.
+        job_id: The job.
+        stop: Asks the job to end early.
 
     Returns:
-        None where there was nothing to do: the job is over, paused, or somebody is at it.
+        None if there was nothing to do: the job is over, paused, or run by another process.
 
     Raises:
-        NoSuchJob, LedgerUnreadable
+        NoSuchJob: There is no such job.
+        LedgerUnreadable: The ledger cannot be read.
     """
     ledger = JobLedger(silo_path)
     with _held(silo_path, job_id) as is_held:
@@ -53,9 +59,9 @@ def run_job(silo_path: str, job_id: str, stop: Stop | None = None) -> State | No
 
 
 def run_here(silo_path: str, job_id: str) -> State | None:
-    """`run_job`, that looks meanwhile whether the page asked the job to pause or to end.
+    """Run a job like `run_job`, and watch for requests of the page to pause or stop it.
 
-    In the calling thread; a harvest is not interrupted here, as there is no signal for it.
+    It runs in the calling thread, so a harvest is not interrupted by a signal.
     """
     stop, ended = Stop(), threading.Event()
     looking = (silo_path, job_id, ended, stop.ask)
@@ -67,7 +73,13 @@ def run_here(silo_path: str, job_id: str) -> State | None:
 
 
 def main(silo_path: str, job_id: str, held: int) -> int:
-    """The whole process; the pipe `held`, a descriptor, ends when the worker does."""
+    """Run the process of a job.
+
+    Args:
+        silo_path: The Silo's directory.
+        job_id: The job.
+        held: The descriptor of a pipe that is closed when the worker ends.
+    """
     stop = Stop()
     ask = partial(_ask, stop)
     threading.Thread(target=_end_with, args=(held, ask), daemon=True).start()
@@ -82,7 +94,7 @@ def main(silo_path: str, job_id: str, held: int) -> int:
 
 
 def _carry_out(ledger: JobLedger, job: Job, stop: Stop) -> None:
-    """Run the kind; note what came of it, whatever that is."""
+    """Run the kind's function, and store the result or the error."""
     foreseen: tuple[type[Exception], ...] = FORESEEN
     work = Work(ledger, job, stop)
     try:
@@ -95,13 +107,13 @@ def _carry_out(ledger: JobLedger, job: Job, stop: Stop) -> None:
         ledger.interrupt(job.job_id)
     except foreseen as error:
         ledger.end(job.job_id, _failed(str(error)))
-    except Exception:  # the process boundary: reported in the log, and on the page without details
+    except Exception:  # process boundary: details go to the log only
         logger.exception("job %s", job.job_id)
         ledger.end(job.job_id, _failed(UNFORESEEN))
 
 
 def _ending(kind: Kind, work: Work) -> Ending:
-    """Do the kind's work, unless an earlier run did; then the steps after it."""
+    """Do the kind's own work, unless an earlier run did; then the steps of other packages."""
     steps = steps_after(kind.name)
     ending = work.ended
     if ending is None:
@@ -120,7 +132,7 @@ def _failed(sentence: str) -> Ending:
 
 @contextmanager
 def _held(silo_path: str, job_id: str) -> Iterator[bool]:
-    """The job's lock, waited for a little; the value says whether it is held."""
+    """Wait briefly for the job's lock; yields whether it is held."""
     locks = Locks(os.path.join(silo_path, ".silo", "locks"))
     end = time.monotonic() + SECONDS_FOR_LAST_RUN
     while True:
@@ -135,7 +147,7 @@ def _held(silo_path: str, job_id: str) -> Iterator[bool]:
 
 
 class _Hold:
-    """Whether Ctrl-C's signal may interrupt the main thread now; written by that thread only."""
+    """Whether SIGINT may interrupt the main thread now; only that thread sets it."""
 
     is_open = False
 
@@ -147,7 +159,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _interruptible(kind: Kind, stop: Stop) -> Iterator[None]:
-    """Let a signal interrupt the block, where the kind takes it so."""
+    """Let a signal interrupt the block, if the kind supports that."""
     _Hold.is_open = kind.by_signal
     try:
         if kind.by_signal and stop.asked:
@@ -158,13 +170,13 @@ def _interruptible(kind: Kind, stop: Stop) -> Iterator[None]:
 
 
 def _ask(stop: Stop) -> None:
-    """Ask the job to end: by the value, and by the signal for those who wait in system calls."""
+    """Ask the job to end, also by a signal, which interrupts system calls."""
     stop.ask()
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def _end_with(held: int, ask: Callable[[], object]) -> None:
-    """When the pipe ends, ask the job to end; where it takes too long, end without asking."""
+    """When the pipe is closed, ask the job to end; end the process if that takes too long."""
     while os.read(held, 1024):
         pass
     ask()
@@ -175,7 +187,7 @@ def _end_with(held: int, ask: Callable[[], object]) -> None:
 def _watch(
     silo_path: str, job_id: str, ended: threading.Event | Stop, ask: Callable[[], object]
 ) -> None:
-    """Look now and then whether the page asked the job to pause or to end; then `ask` it, once."""
+    """Poll for a request of the page to pause or stop the job; then call ``ask`` once."""
     ledger = JobLedger(silo_path)
     while not ended.wait(SECONDS_BETWEEN_LOOKS):
         try:

@@ -34,7 +34,13 @@ class Jobs:
 
     @classmethod
     def of(cls, silo_path: str, broker_url: str = "", *, by_worker: bool = True) -> "Jobs":
-        """Return the jobs of the Silo in a directory; opens and writes nothing."""
+        """Return the jobs of the Silo in a directory; opens and writes nothing.
+
+        Args:
+            silo_path: The Silo's directory.
+            broker_url: The broker's address; empty for none.
+            by_worker: See the attribute.
+        """
         path = os.path.abspath(silo_path)
         return cls(Broker(path, broker_url), JobLedger(path), by_worker)
 
@@ -63,7 +69,12 @@ class Jobs:
     ) -> Job:
         """Start the job with this id, or continue it if it was paused, stopped or is over.
 
-        Args, Raises: See `begin`.
+        Args:
+            kind, title, arguments, agent: See `begin`.
+            job_id: The job's id.
+
+        Raises:
+            JobRefused, LedgerUnreadable: See `begin`.
         """
         kind_of(kind)
         job = self.ledger.add(kind, title, arguments, agent, job_id)
@@ -85,7 +96,7 @@ class Jobs:
         return self._tell(job) if job.state is State.QUEUED else job
 
     def problem(self, is_waiting: bool = True) -> str:
-        """Why jobs wait, in a sentence; empty if a worker is running.
+        """A sentence that says why jobs wait; empty if a worker is running.
 
         Args:
             is_waiting: Whether a job waits; if not, the result is empty.

@@ -1,4 +1,4 @@
-"""The one way to ask long work to end early: by a signal, from the page, by another thread."""
+"""Ask long work to end early: by a signal, from the page, or from another thread."""
 
 import signal
 import threading
@@ -9,12 +9,12 @@ from typing import Any, Self
 
 
 class Stop:
-    """Asks long work to end early: what is under way is ended well, nothing new is begun.
+    """Asks long work to end early: it finishes the current step and starts no other.
 
-    Work looks at `asked` between two steps, or calls the value, and waits with `wait`.
+    Work checks `asked` between two steps, or calls the object, and waits with `wait`.
 
     Attributes:
-        interrupted: Whether somebody at the keyboard asked (exit code 130, else 75).
+        interrupted: Whether Ctrl-C was pressed (exit code 130, else 75).
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Stop:
         self.interrupted = False
 
     def ask(self, *, interrupted: bool = False) -> None:
-        """Ask; from a signal's handler, or from another thread.
+        """Ask the work to end; may be called by a signal handler or another thread.
 
         Args:
             interrupted: See the attribute.
@@ -31,23 +31,23 @@ class Stop:
         self._asked.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait so long, or until asked; whether it was asked."""
+        """Wait until asked, at most for this time; return whether it was asked."""
         return self._asked.wait(seconds)
 
     @property
     def asked(self) -> bool:
-        """Whether it was."""
+        """Whether the work was asked to end."""
         return self._asked.is_set()
 
     def __call__(self) -> bool:
-        """Whether it was asked, for work that takes a function."""
+        """The same as `asked`, for work that takes a function."""
         return self.asked
 
     @contextmanager
     def on_signals(self, *, second_interrupts: bool = False) -> Iterator[Self]:
         """Let SIGINT (Ctrl-C) and SIGTERM ask while the block runs.
 
-        In another thread than the main one signals are somebody else's: nothing changes.
+        Does nothing outside the main thread, where signals cannot be handled.
 
         Args:
             second_interrupts: A second SIGINT raises KeyboardInterrupt at once.

@@ -1,4 +1,4 @@
-"""The store's own kinds of jobs: audits and indexing. They change no record."""
+"""The store's own kinds of jobs: audits and indexing. They do not change records."""
 
 import time
 from dataclasses import asdict
@@ -14,7 +14,11 @@ SECONDS_BETWEEN_MARKS = 2.0
 
 
 def audit(work: Work) -> Ending:
-    """Compare disk and manifests, and ``share`` of the records byte for byte (1: all)."""
+    """Compare disk and manifests, and read ``share`` of the records byte for byte (1: all).
+
+    Raises:
+        Interrupted: The job was asked to end; another run continues.
+    """
     so_far = _begin(work)
     found: list[Problem] = []
     noted = time.monotonic()
@@ -39,7 +43,7 @@ def _begin(work: Work) -> Pass:
 
 
 def _total(work: Work) -> int | None:
-    """Number of records, as given when the job was made."""
+    """The number of records, as given when the job was created."""
     total = work.arguments.get("records")
     return int(total) if total else None
 

@@ -1,4 +1,4 @@
-"""A job as a value, and its transitions (pure)."""
+"""Jobs as values, and their states. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class Advance:
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1; None if the total is unknown."""
+        """The share done, from 0 to 1; None if the total is unknown."""
         return min(1.0, self.done / self.total) if self.total else None
 
 
@@ -103,12 +103,12 @@ class Job:
         kind: One of `silowork.kinds`.
         arguments: The arguments of the kind, as JSON values.
         agent: Who started it.
-        made: When; UTC, in the form of manifests. So are `begun` and `ended`.
+        made: When it was created; UTC, in the form of manifests, like `begun` and `ended`.
         wish: What was requested while it runs.
         sent: Whether the queue was notified.
-        crashes: How often its process died, consecutively.
-        problems: How many were stored.
-        mark: Where it continues; empty: at the beginning, or by its own journal.
+        crashes: How many times in a row its process died.
+        problems: The number of stored problems.
+        mark: Where it continues; empty for the beginning, or if its own journal says so.
         revision: Increases with each change.
     """
 
@@ -135,7 +135,7 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens to it without a request."""
+        """Whether it has ended, and changes only on request."""
         return self.state in OVER
 
     @property

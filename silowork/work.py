@@ -1,4 +1,4 @@
-"""What a kind of job is given to do its work with, and what it says of itself."""
+"""The interface between jobs and packages: a run of a job (`Work`), and a `Kind` of jobs."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,19 +16,19 @@ _ENDED = "ended"
 
 
 class Work:
-    """One run of a job, as its kind sees it.
+    """One run of a job, for the function of its kind.
 
     Args:
-        ledger: Keeps how far the job is.
-        job: The job, running.
-        stop: Asks the job to end before its time.
+        ledger: Stores the progress of the job.
+        job: The running job.
+        stop: Asks the job to end early.
 
     Attributes:
         silo_path: The Silo's directory.
-        arguments: As the job was made with.
-        agent: Who asked for it: noted with every change.
-        stop: Whether to end before the time.
-        mark: Where an earlier run of it was, as that noted with `keep`.
+        arguments: The job's arguments.
+        agent: Who started the job, to be recorded with every change.
+        stop: Whether the job was asked to end early.
+        mark: Where an earlier run stopped, as stored by `keep`.
     """
 
     def __init__(
@@ -47,9 +47,15 @@ class Work:
         self._last: Advance | None = None
 
     def advanced(self, done: int, total: int | None = None, step: str = "") -> None:
-        """Say how far the job is.
+        """Report the progress of the job.
 
-        Kept twice a second at most, and for each new step; `keeping_last` keeps the end.
+        It is stored at most twice a second, and for each new step; `keeping_last` stores the
+        last one.
+
+        Args:
+            done: The number of records processed in this step.
+            total: The number of records of the step; None if unknown.
+            step: The current step, if the job has several.
         """
         now = self._clock()
         self._last = Advance(done, total, step)
@@ -59,27 +65,27 @@ class Work:
 
     @contextmanager
     def keeping_last(self) -> Iterator[None]:
-        """Keep how far the job was before the block, as that of all of it, after the block."""
+        """Restore the progress of before the block after it, as that of the whole job."""
         last = self._last
         yield
         if last is not None:
             self._ledger.advance(self._job_id, last)
 
     def keep(self, mark: Mapping[str, Any], problems: Iterable[Problem]) -> None:
-        """Note from where another run goes on, and what was found since the last note."""
+        """Store where another run continues, and the problems since the last call."""
         self.mark = mark
         self._ledger.keep(self._job_id, mark, problems)
 
     @property
     def ended(self) -> Ending | None:
-        """The end of the kind's own work, where `note_ended` kept it in an earlier run."""
+        """The result of the kind's own work, if `note_ended` stored it in an earlier run."""
         return Ending(**self.mark[_ENDED]) if _ENDED in self.mark else None
 
     def note_ended(self, ending: Ending) -> Ending:
-        """Note that the kind's own work is done, so that another run only does the steps after.
+        """Store the result of the kind's own work, so that another run does only the later steps.
 
         Returns:
-            The ending without its problems, which the ledger has now.
+            The ending without its problems, which are in the ledger now.
         """
         bare = replace(ending, problems=None)
         known = asdict(bare)
@@ -88,14 +94,14 @@ class Work:
         return bare
 
     def add(self, problems: Iterable[Problem]) -> None:
-        """Note further problems; where another run goes on stays as it is."""
+        """Store further problems, without changing where another run continues."""
         self.keep(self.mark, problems)
 
     def end_if_asked(self) -> None:
-        """Where the work knows no other way to end.
+        """Raise `Interrupted` if the job was asked to end, for work with no other way to end.
 
         Raises:
-            Interrupted: It is to end.
+            Interrupted: The job was asked to end.
         """
         if self.stop.asked:
             raise Interrupted("the job was asked to end")
@@ -103,11 +109,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A job that somebody asks for by a form.
+    """A job requested by a form.
 
     Attributes:
         title: What the job is called.
-        arguments: As JSON values.
+        arguments: The arguments of the kind, as JSON values.
     """
 
     title: str
@@ -119,21 +125,22 @@ Fields: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of job; an entry point of its name leads to it.
+    """A kind of job; its entry point has the same name.
 
     Attributes:
-        name: As in the ledger; the entry point's name.
-        label: What it is called.
-        run: Does what is left of a job; the same call goes on after a stop anywhere.
-            Raises `Interrupted`, or KeyboardInterrupt, where it was asked to end.
-        lane: Jobs of one lane are done one after the other; empty: beside all others.
-        by_signal: It is interrupted as by Ctrl-C, and ends cleanly then; else it asks.
-        renew: What trying again needs first, as for records that were passed over.
+        name: The name in the ledger, and of the entry point.
+        label: Its label, for people.
+        run: Does the rest of a job; the same call continues after any interruption. Raises
+            `Interrupted` or KeyboardInterrupt if it was asked to end.
+        lane: Jobs of the same lane run one after another; with an empty lane, beside all
+            others.
+        by_signal: Whether a signal like Ctrl-C ends it cleanly; otherwise it checks `Stop`.
+        renew: Called before a job is retried, for example to retry skipped records.
         foreseen: Errors of its package whose message is a sentence for the user.
         read: Makes the job from a form's fields, the Silo's directory and its number of
-            records; raises `JobRefused`. None where no form begins it.
-        by_curators: Curators may steer its jobs; else only managers.
-        result: Which of `Ending.counts` says what the whole job did.
+            records; raises `JobRefused`. None if no form starts it.
+        by_curators: Whether curators may control its jobs; otherwise only managers may.
+        result: The key of `Ending.counts` with the result of the whole job.
         did: English text for that number, with ``{n}``.
     """
 

@@ -1,7 +1,8 @@
-"""The worker: looks at the ledger for jobs, and runs a process for each.
+"""The worker: polls the ledger for jobs, and runs a process for each.
 
-Asked to end (SIGTERM, Ctrl-C, or the end of the pipe that `silo serve` holds) it ends its
-jobs' processes first; killed, its pipes end and they end by themselves.
+When asked to end (by SIGTERM, Ctrl-C, or the end of the pipe that `silo serve` holds), it
+first ends the processes of its jobs. If it is killed, their pipes are closed, and they end
+by themselves.
 """
 
 import logging
@@ -20,20 +21,20 @@ from silowork.stop import Stop
 from silowork.values import ACTIVE, Job
 
 SLOTS = 4
-"""Jobs at once; those of one lane still follow each other."""
+"""The number of jobs at a time; those of the same lane still run one after another."""
 SECONDS_BETWEEN_LOOKS = 0.3
 SECONDS_AFTER_CRASH = 2.0
-"""Before a job is begun again whose process ended without a word."""
+"""How long to wait before a job is restarted whose process crashed."""
 
 logger = logging.getLogger("silowork")
 
 
 class Worker:
-    """A worker of one Silo's jobs; `run` returns when it was asked to end.
+    """A worker of one Silo's jobs; `run` returns when it is asked to end.
 
     Args:
         silo_path: The Silo's directory.
-        slots: Jobs at once.
+        slots: The largest number of jobs at a time.
     """
 
     def __init__(self, silo_path: str, slots: int = SLOTS) -> None:
@@ -43,12 +44,12 @@ class Worker:
         self._ending = Stop()
 
     def run(self) -> None:
-        """Work until SIGTERM or SIGINT. Another worker of this machine is waited for."""
+        """Work until SIGTERM or SIGINT. Waits for another worker on this machine to end."""
         with self._locks.hold_name(WORKER_LOCK):
             self._work()
 
     def _work(self) -> None:
-        """Begin what the ledger has, oldest first, one of each lane, while slots are free."""
+        """Start jobs from the ledger, oldest first, one per lane, while slots are free."""
         running: dict[str, Future[bool]] = {}
         with self._ending.on_signals(), ThreadPoolExecutor(self._slots) as slots:
             while not self._ending.wait(SECONDS_BETWEEN_LOOKS):
@@ -68,7 +69,7 @@ class Worker:
     # ------------------------------------------------------------------ one job
 
     def _work_on(self, job_id: str) -> bool:
-        """Run a job's process to its end; False where another of its lane is running."""
+        """Run a job's process to its end; False if another job of its lane is running."""
         if self._ending.asked:
             return True
         try:
@@ -104,9 +105,9 @@ class Worker:
 
 
 def _lane_of(job: Job) -> str:
-    """What no other job may have at the same time; for kinds without a lane the job's id.
+    """The job's lane, in which only one job runs at a time; without a lane, the job's id.
 
-    A kind that nobody knows has none: its process says so.
+    An unknown kind has no lane; the job's process reports it.
     """
     known = job.kind in kind_names()
     return (kind_of(job.kind).lane if known else "") or job.job_id

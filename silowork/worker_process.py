@@ -1,4 +1,4 @@
-"""The whole process of a worker, whichever way it is told of jobs."""
+"""The process of a worker, with or without a broker."""
 
 import os
 import signal
@@ -11,10 +11,12 @@ from silowork.worker import SLOTS, Worker
 
 
 def run_worker(broker: Broker, held: int | None = None, slots: int = SLOTS) -> None:
-    """The whole process of a worker.
+    """Run a worker until it is asked to end.
 
     Args:
-        held: A pipe's descriptor: where given, the worker ends when the pipe does.
+        broker: How the worker is notified of jobs.
+        held: The descriptor of a pipe; if given, the worker ends when the pipe is closed.
+        slots: The largest number of jobs at a time.
     """
     if held is not None:
         threading.Thread(target=_end_with, args=(held,), daemon=True).start()

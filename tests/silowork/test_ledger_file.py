@@ -200,7 +200,7 @@ def test_a_file_of_a_later_version_is_refused(path: str) -> None:
     LedgerFile(path, LOGGED).open().close()
     with (
         LedgerFile(path, KIND) as file,
-        pytest.raises(Unreadable, match="version 1, this program 0"),
+        pytest.raises(Unreadable, match="version 1, but this program supports 0"),
     ):
         file.open()
 

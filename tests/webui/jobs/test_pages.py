@@ -99,7 +99,7 @@ ACTIVE = ("queued", "running")
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"kind": "change"}, "is not begun here"),
+        ({"kind": "change"}, "cannot be started here"),
         ({"kind": "harvest", "prefixes": " "}, "needs a metadata format"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "file:///etc/passwd"}, "begins with"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://[bad/"}, "is not an http"),

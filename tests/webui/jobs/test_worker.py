@@ -302,7 +302,7 @@ def test_what_nobody_foresaw_is_in_the_log_and_the_job_has_failed(
 ) -> None:
     job = jobs.begin("audit", "Audit", {"share": "many"}, "ada")
     assert run_job(silo_path, job.job_id) is State.FAILED
-    assert jobs.ledger.job(job.job_id).sentence.startswith("something went wrong that nobody")
+    assert jobs.ledger.job(job.job_id).sentence.startswith("an unexpected error occurred")
     assert "ValueError" in caplog.text
 
 
