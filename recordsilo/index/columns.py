@@ -35,6 +35,11 @@ class ValueColumn:
     frequent have a bitmap each, which is intersected with the matching records. Less
     frequent ones are counted record by record; the rarest only if one of them can still be
     among the values shown. Over few records, the values of each record are collected.
+
+    Args:
+        owners: Positions of records, ascending.
+        codes: The numbers of their values, of the same length.
+        size: The number of positions.
     """
 
     def __init__(self, owners: Ints, codes: Ints, size: int) -> None:

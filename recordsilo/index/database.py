@@ -180,7 +180,11 @@ class SqliteIndex:
         before: str | None = None,
         starting: str | None = None,
     ) -> query.Page:
-        """A page of the list; see `query.page`."""
+        """A page of the list, by identifier.
+
+        Args:
+            filters, limit, after, before, starting: See `query.page`.
+        """
         with self.asking() as connection:
             return query.page(
                 connection, filters, limit, after=after, before=before, starting=starting
@@ -213,7 +217,15 @@ class SqliteIndex:
         *,
         beside: Sequence[str] = (),
     ) -> SearchResult:
-        """Find records by words and filters; see `recordsilo.index.search.search`."""
+        """Find records by words and filters.
+
+        Args:
+            words, filters, facets, page: See `recordsilo.index.search.search`.
+            beside: The names of the contributed facets that the search uses.
+
+        Raises:
+            SearchError: See `recordsilo.index.search.search`.
+        """
         from recordsilo.index.search import search
 
         large = any(name in LARGE_FIELDS for name in (*facets, *filters.fields))

@@ -86,7 +86,15 @@ class Index(Protocol):
         before: str | None = None,
         starting: str | None = None,
     ) -> Page:
-        """A page of the list; see `Silo.page`."""
+        """A page of the list, by identifier.
+
+        Args:
+            filters: Which records.
+            limit: The largest number of rows.
+            after: Only identifiers after this one.
+            before: Only identifiers before this one, the nearest ``limit`` of them.
+            starting: Only this identifier and those after it.
+        """
 
     def count(self, filters: Filters) -> int:
         """The number of records that pass the filters."""

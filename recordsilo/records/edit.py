@@ -52,6 +52,15 @@ class RecordEdit:
         before: The manifest read under the lock, or None.
         new_versions: Name → the staging directory that its files are written to; None while
             all its files are held in memory (`held_files`).
+
+    Args:
+        place: The record's place.
+        before: See the attribute.
+        staging: Where files are staged.
+        barrier: Makes the staged files durable.
+
+    Raises:
+        FormatTooNew: A later release wrote the record.
     """
 
     def __init__(

@@ -70,7 +70,14 @@ class HarvestedRecord:
     Where a method takes a version, the default is the one the cursor is on. The record is
     also a read-only mapping of the keys of `manifest`.
 
-    Source: docs/format.md; the interface of RecordSilo 0.4.16 (2010).
+    Args:
+        silo: The record's Silo.
+        place: The record's place in it.
+        found: Its manifest; None for a new record.
+        date: The date of a new record's first version; by default now.
+        startversion: The name of a new record's first version.
+
+    Source:  docs/format.md; the interface of RecordSilo 0.4.16 (2010).
     """
 
     def __init__(

@@ -44,7 +44,13 @@ _DAMAGE = {
 
 
 class RecordPlace:
-    """A record's place on disk; reads its manifest and files."""
+    """A record's place on disk; reads its manifest and files.
+
+    Args:
+        identifier: The record's full identifier.
+        dirpath: The record's directory, absolute.
+        root: The Silo's ``pairtree_root``.
+    """
 
     __slots__ = ("dirpath", "identifier", "root")
 

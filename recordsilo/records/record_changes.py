@@ -115,6 +115,11 @@ class RecordChanges:
         seen: The manifest when the handle was created, last wrote or was reverted.
         cursor: The version the cursor was moved to since then, or None.
         queued: Files put since then with ``sync=False``.
+
+    Args:
+        silo: The record's Silo.
+        place: The record's place in it.
+        found: The manifest that the handle shows.
     """
 
     def __init__(self, silo: RecordKeeper, place: RecordPlace, found: Manifest) -> None:

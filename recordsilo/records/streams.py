@@ -16,7 +16,13 @@ Source = str | bytes | bytearray | memoryview | Any
 
 
 class WriteableStream(io.BufferedRandom):
-    """A staged copy of a file: closing it stores it, an exception in its block discards it."""
+    """A staged copy of a file: closing it stores it, an exception in its block discards it.
+
+    Args:
+        path: The staged copy.
+        store: Called when the stream is closed.
+        discard: Called after an exception in the ``with`` block.
+    """
 
     def __init__(self, path: str, store: Callable[[], None], discard: Callable[[], None]) -> None:
         super().__init__(io.FileIO(path, "a+"))
