@@ -1,4 +1,4 @@
-"""recordsilo: records harvested from repositories, as plain versioned files in a pairtree.
+"""recordsilo stores records harvested from repositories as plain, versioned files.
 
     >>> from recordsilo import Silo
     >>> silo = Silo("myrepo")
@@ -71,7 +71,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The classes that need rdflib: imported on first use, not by ``*``."""
+    """Import the classes that need rdflib on first use; ``import *`` omits them."""
     if name in {"RDFManifest", "RDFRecord", "RDFSilo"}:
         return getattr(import_module("recordsilo.rdf.records"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
-r"""Several values in one cell of a table, and cells that no spreadsheet evaluates (pure).
+r"""Store several values in one table cell, and guard cells against formulas. Pure.
 
 Values are joined by ``||``. In a value, a ``|`` at either end or after another ``|``
-gets a backslash in front; backslashes before any ``|``, or before the separator, are
+is prefixed with a backslash; backslashes before any ``|``, or before the separator, are
 doubled. So every cell is unambiguous, and a value without ``|`` is unchanged:
 
     ``a|`` and ``b``    ``a\|||b``
@@ -9,7 +9,7 @@ doubled. So every cell is unambiguous, and a value without ``|`` is unchanged:
     ``a|b``, ``a\b``    ``a|b||a\b``
 
 Excel and LibreOffice evaluate a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a
-formula, some also if these are full-width; such a cell gets an apostrophe in front.
+formula, some also with full-width characters; such a cell is prefixed with an apostrophe.
 
 Source: docs/curation.md, "Spreadsheets"; OWASP, "CSV Injection".
 """
@@ -25,7 +25,7 @@ _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def joined(values: Iterable[str]) -> str:
-    """One text for several values; empty ones are left out."""
+    """Join several values into one text; empty values are omitted."""
     *others, last = [_escaped(value) for value in values if value] or [""]
     return SEPARATOR.join([*(_LAST_SLASHES.sub(r"\g<0>\g<0>", one) for one in others), last])
 
@@ -35,7 +35,7 @@ def _escaped(value: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """The values that `joined` put into a text; empty ones are left out."""
+    """Split a text that `joined` made; empty values are omitted."""
     values: list[list[str]] = [[]]
     at = 0
     for token in _IN_CELL.finditer(text):
@@ -50,10 +50,10 @@ def split(text: str) -> list[str]:
 
 
 def guarded(text: str) -> str:
-    """A text as a cell that no spreadsheet evaluates; `bare` reverses this."""
+    """A text as a cell that spreadsheets do not evaluate; `bare` reverses this."""
     return "'" + text if text.startswith((*_FORMULA, "'")) else text
 
 
 def bare(cell: str) -> str:
-    """The text that `guarded` made into a cell; any other apostrophe stays."""
+    """The text of a cell that `guarded` made; any other apostrophe is kept."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell

@@ -1,4 +1,4 @@
-"""The command `silo`: a group that each package adds its own commands to, by entry points."""
+"""The command `silo`: a group to which each package adds its commands by entry points."""
 
 import codecs
 import contextlib
@@ -25,23 +25,23 @@ ENTRY_POINTS = "recordsilo.commands"
 
 
 class ExitCode(IntEnum):
-    """What a command's exit says; the same for every command."""
+    """The exit codes, which are the same for every command."""
 
     OK = 0
     LOSSES = 1
-    """Finished, with losses that the output names."""
+    """Finished with losses, which the output names."""
     USAGE = 2
     """Wrong input: an option, an identifier, a directory."""
     ENDPOINT = 3
     """The repository, or the target of an export, cannot be used."""
     STOPPED = 75
-    """Stopped early, by SIGTERM too; the same command goes on."""
+    """Stopped early, for example by SIGTERM; the same command continues."""
     INTERRUPTED = 130
-    """Stopped by Ctrl-C; the same command goes on."""
+    """Stopped by Ctrl-C; the same command continues."""
 
 
 class Failure(click.ClickException):
-    """A command ends with a sentence on stderr and an exit code."""
+    """Ends a command with a sentence on stderr and an exit code."""
 
     def __init__(self, sentence: str, code: int = ExitCode.USAGE) -> None:
         super().__init__(sentence)
@@ -62,13 +62,13 @@ def fail(sentence: str, code: int = ExitCode.USAGE) -> NoReturn:
 
 
 def example(*lines: str) -> str:
-    """The epilog of a command's help: how it is called, one line each."""
+    """The epilog of a command's help, with examples, one per line."""
     return "\b\nFor example:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 @contextlib.contextmanager
 def open_silo(path: str) -> Iterator[Silo]:
-    """The Silo at a path, which has to be there; closed on leaving.
+    """Open the existing Silo at a path, and close it at the end of the block.
 
     Records that cannot be read are missing from lists. A command that made a list names
     the first of them on stderr at the end, unless it has reported them itself.
@@ -82,7 +82,7 @@ def open_silo(path: str) -> Iterator[Silo]:
 
 
 class _ReaderGone(Exception):
-    """The reader of our output has gone, `head` for one."""
+    """The program that read our output has ended, for example `head`."""
 
 
 def _points() -> Mapping[str, EntryPoint]:
@@ -91,7 +91,7 @@ def _points() -> Mapping[str, EntryPoint]:
 
 
 def _command(name: str) -> click.Command:
-    """A command by its entry point; in the place of a broken one, a command that says why."""
+    """The command of an entry point; for a broken one, a command that says why."""
     try:
         found = load(_points()[name])
         if isinstance(found, click.Command):
@@ -102,7 +102,12 @@ def _command(name: str) -> click.Command:
 
 
 def broken_command(name: str, error: ContributionBroken) -> click.Command:
-    """A command in the place of one that cannot be loaded: it says why."""
+    """A replacement for a command that cannot be loaded, which says why.
+
+    Args:
+        name: The command's name.
+        error: Why it cannot be loaded.
+    """
     sentence = str(error)
     return click.Command(
         name,
@@ -140,7 +145,7 @@ class _Commands(click.Group):
             raise _ReaderGone from error
 
 
-_HELP = """Take records out of a repository, keep them as plain files, improve them, push them out.
+_HELP = """Harvest records, store them as plain files, curate them, and export them.
 
 A DIR is a Silo: a directory of records with their versions. An ID is a record's
 identifier, in full, short (oai:eprints.example.org:6102 → 6102), or as its web
@@ -148,14 +153,14 @@ page's address has it.
 
 \b
 Exit codes:
-      0  whole
-      1  finished, with losses that the output names
+      0  complete
+      1  finished with losses, which the output names
       2  wrong input
       3  the repository, or the target of an export, cannot be used
       4  the target of an export differs from what was exported
-      5  files that others changed were left as they are
-     75  stopped early, by SIGTERM too; the same command goes on
-    130  interrupted; the same command goes on
+      5  files changed by others were not replaced
+     75  stopped early, for example by SIGTERM; the same command continues
+    130  interrupted; the same command continues
 """
 
 
@@ -166,9 +171,9 @@ def silo_command() -> None:
 
 
 def main() -> NoReturn:
-    """Run `silo`: every error a user can meet is one sentence on stderr and an exit code.
+    """Run `silo`; every error of a user or the system is one sentence on stderr and an exit code.
 
-    SIGTERM interrupts a command as Ctrl-C does; the code is then that of stopping early.
+    SIGTERM interrupts a command like Ctrl-C, but with the exit code for stopping early.
     """
     _prepare_streams()
     logging.basicConfig(level=logging.WARNING, format="silo: %(message)s")
@@ -179,7 +184,7 @@ def main() -> NoReturn:
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[list[int]]:
-    """Let SIGTERM raise KeyboardInterrupt in the block; give a list that is not empty after it."""
+    """Let SIGTERM raise KeyboardInterrupt in the block; yields a list that SIGTERM fills."""
     terminated: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
@@ -194,9 +199,9 @@ def _terminable() -> Iterator[list[int]]:
 
 
 def _prepare_streams() -> None:
-    """Let every text be printed: what cannot be is escaped, and a closed stream takes nothing.
+    """Make every text printable: escape what cannot be encoded; replace closed streams.
 
-    Names of files may be bytes that are no text (PEP 383); in UTF-8 they go out as they are.
+    File names may contain undecodable bytes (PEP 383); in UTF-8 they are printed unchanged.
     """
     if sys.stdout is None:
         sys.stdout = _nowhere()
@@ -214,14 +219,14 @@ _COMMANDS_OF_TERMINALS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def printable(text: str) -> str:
     """A text with C1 control characters and bidirectional overrides as ``\\u009b``.
 
-    Terminals obey them, wherever they come from; XML allows them in titles. So written,
-    JSON stays the same JSON.
+    Terminals interpret them, and XML allows them in titles. The escapes do not change the
+    meaning of JSON.
     """
     return _COMMANDS_OF_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class _TerminalOutput(io.TextIOWrapper):
-    """A stream to a terminal, which gets what it is sent as `printable`."""
+    """A stream to a terminal, to which text is written as `printable`."""
 
     def write(self, text: str) -> int:
         super().write(printable(text))
@@ -236,7 +241,7 @@ class _TerminalOutput(io.TextIOWrapper):
 
 
 def _nowhere() -> TextIO:
-    """A stream that takes everything and keeps nothing."""
+    """A stream that discards everything."""
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
@@ -255,7 +260,7 @@ def _run() -> int:
         return ExitCode.OK
     except UnicodeEncodeError as error:
         what = error.object[error.start : error.end]
-        click.echo(f"silo: {what!r} is no text, perhaps in another encoding than UTF-8", err=True)
+        click.echo(f"silo: {what!r} is not UTF-8; use UTF-8 text", err=True)
         return ExitCode.USAGE
     except (RecordSiloError, OSError, sqlite3.Error) as error:
         sentence, code = _told(error)
@@ -265,19 +270,19 @@ def _run() -> int:
 
 
 def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCode]:
-    """An error as a sentence, and what kind it is."""
+    """An error as a sentence, and its exit code."""
     if isinstance(error, RecordSiloError):
         is_damage = isinstance(error, ManifestUnreadable | StateUnreadable | FileUnreadable)
         return str(error), ExitCode.LOSSES if is_damage else ExitCode.USAGE
-    if isinstance(error, sqlite3.Error):  # a ledger, a journal: each commits whole or not at all
+    if isinstance(error, sqlite3.Error):  # of a ledger or journal, which use transactions
         return (
             f"a database of the Silo cannot be read or written ({error}); "
-            "what was stored is kept, and the same command may be given again"
+            "what was stored is kept, and the same command can be run again"
         ), ExitCode.LOSSES
     if isinstance(error, PermissionError):
         silo_dir, own, _ = str(error.filename or "it").partition("/.silo/")
         where = f"the Silo {silo_dir}" if own else silo_dir
         unread = os.path.exists(silo_dir) and not os.access(silo_dir, os.R_OK)
-        return f"you may not {'read' if unread else 'write to'} {where}", ExitCode.USAGE
+        return f"no permission to {'read' if unread else 'write to'} {where}", ExitCode.USAGE
     where = f"{error.filename}: " if error.filename else ""
     return f"{where}{error.strerror or error}", ExitCode.LOSSES

@@ -31,7 +31,7 @@ N = TypeVar("N", bound=Named)
 
 
 class ContributionBroken(RecordSiloError):
-    """A package contributes something that cannot be loaded, or that failed."""
+    """A contribution of a package cannot be loaded, or failed."""
 
     def __init__(self, point: "EntryPoint", reason: object) -> None:
         self.group, self.name = point.group, point.name
@@ -42,7 +42,7 @@ class ContributionBroken(RecordSiloError):
 
 def entry_points(*, group: str) -> "Iterable[EntryPoint]":
     """The installed entry points of a group."""
-    from importlib.metadata import entry_points as installed  # a tenth of ``import recordsilo``
+    from importlib.metadata import entry_points as installed  # slow to import
 
     return installed(group=group)
 
@@ -51,7 +51,7 @@ def entry_points(*, group: str) -> "Iterable[EntryPoint]":
 def points(group: str) -> Mapping[str, "EntryPoint"]:
     """The entry points of a group by name, sorted; nothing is loaded.
 
-    If several have one name, ours wins, else that of the first package by name.
+    If several have the same name, ours wins, or else that of the first package by name.
     """
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=_rank):
@@ -99,7 +99,7 @@ def contribution(group: str, name: str, kind: type[N]) -> N:
 
 
 def contributions(group: str, kind: type[N]) -> Iterator[N]:
-    """All values of a group by name; broken ones are logged once and left out."""
+    """All values of a group, sorted by name; broken ones are logged once and omitted."""
     for name in points(group):
         try:
             yield contribution(group, name, kind)
@@ -108,7 +108,7 @@ def contributions(group: str, kind: type[N]) -> Iterator[N]:
 
 
 def warn_once(sentence: str) -> None:
-    """Log a sentence, unless this process did so before."""
+    """Log a sentence once per process."""
     if sentence not in _told:
         _told.add(sentence)
         logger.warning("%s", sentence)

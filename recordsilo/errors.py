@@ -1,4 +1,4 @@
-"""The errors of a Silo: each a class with a one-sentence message and facts as attributes."""
+"""The errors of a Silo. Each has a one-sentence message, and its arguments as attributes."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -11,7 +11,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 class RecordSiloError(Exception):
-    """Anything the store refuses or cannot do; its text is meant for the operator."""
+    """Base of the store's errors; the message is a sentence for the user."""
 
 
 class SiloNotFound(RecordSiloError):
@@ -30,7 +30,14 @@ class NotASilo(RecordSiloError):
 
 
 class SiloSettingConflict(RecordSiloError):
-    """An argument differs from the Silo's stored setting."""
+    """An argument differs from the Silo's stored setting.
+
+    Args:
+        path: The Silo's directory.
+        key: The setting.
+        remembered: The stored value.
+        given: The value of the argument.
+    """
 
     def __init__(self, path: str, key: str, remembered: object, given: object) -> None:
         self.path, self.key, self.remembered, self.given = path, key, remembered, given
@@ -49,7 +56,7 @@ class StateUnreadable(RecordSiloError):
 
 
 class IdentifierError(RecordSiloError, ValueError):
-    """A text cannot be the identifier of a record."""
+    """Invalid identifier of a record."""
 
     def __init__(self, identifier: str, reason: str) -> None:
         self.identifier = identifier
@@ -82,7 +89,13 @@ class RecordGone(RecordNotFound):
 
 
 class VersionNotFound(RecordSiloError, KeyError):
-    """The record has no such version."""
+    """The record has no such version.
+
+    Args:
+        identifier: The record's.
+        version: The name that was requested.
+        versions: The names of the existing versions.
+    """
 
     def __init__(self, identifier: str, version: str, versions: tuple[str, ...]) -> None:
         self.identifier, self.version, self.versions = identifier, version, versions
@@ -94,7 +107,7 @@ class VersionNotFound(RecordSiloError, KeyError):
 
 
 class VersionExists(RecordSiloError):
-    """The name is taken."""
+    """The record already has a version of that name."""
 
     def __init__(self, identifier: str, version: str) -> None:
         self.identifier, self.version = identifier, version
@@ -102,7 +115,7 @@ class VersionExists(RecordSiloError):
 
 
 class VersionNameError(RecordSiloError, ValueError):
-    """A text cannot name a version."""
+    """Invalid name of a version."""
 
     def __init__(self, version: str, reason: str) -> None:
         self.version = version
@@ -120,7 +133,7 @@ class VersionStateError(RecordSiloError, ValueError):
 
 
 class VersionFrozen(RecordSiloError):
-    """A harvested version that another was derived from cannot be changed."""
+    """A harvested version cannot be changed once it has a clone or a successor."""
 
     def __init__(self, identifier: str, version: str) -> None:
         self.identifier, self.version = identifier, version
@@ -141,7 +154,7 @@ class LastVersion(RecordSiloError):
 
 
 class PathNameError(RecordSiloError, ValueError):
-    """A text cannot name a file in a version."""
+    """Invalid path of a file in a version."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -149,7 +162,14 @@ class PathNameError(RecordSiloError, ValueError):
 
 
 class FileNotInVersion(RecordSiloError, FileNotFoundError):
-    """The version lists no such file, or the file is missing on disk."""
+    """The version lists no such file, or the file is missing on disk.
+
+    Args:
+        identifier: The record's.
+        version: The version's name.
+        path: The file's path within the version.
+        reason: The message, if it is not just that the version has no such file.
+    """
 
     def __init__(self, identifier: str, version: str, path: str, reason: str = "") -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -162,7 +182,14 @@ class FileNotInVersion(RecordSiloError, FileNotFoundError):
 
 
 class FileUnreadable(RecordSiloError, OSError):
-    """A file of a version exists but cannot be read: a disk error, or missing permission."""
+    """A file of a version exists but cannot be read: a disk error, or missing permission.
+
+    Args:
+        identifier: The record's.
+        version: The version's name.
+        path: The file's path within the version.
+        error: The error of the operating system; `errno` and `reason` are taken from it.
+    """
 
     def __init__(self, identifier: str, version: str, path: str, error: OSError) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -176,18 +203,30 @@ class FileUnreadable(RecordSiloError, OSError):
 
 
 class FileInTheWay(RecordSiloError):
-    """The version already has a file of that name, or one where a directory is needed."""
+    """The version already has a file of that name, or one where a directory is needed.
+
+    Args:
+        identifier: The record's.
+        version: The version's name.
+        path: The path within the version that is taken.
+    """
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.identifier, self.version, self.path = identifier, version, path
         super().__init__(
             f"{path!r} is in the way in version {version!r} of record {identifier}: "
-            "it is there already, as a file or as a directory"
+            "a file or directory of that name already exists"
         )
 
 
 class DirectoryNotEmpty(RecordSiloError, OSError):
-    """Only an empty directory can be deleted."""
+    """Only an empty directory can be deleted.
+
+    Args:
+        identifier: The record's.
+        version: The version's name.
+        path: The directory's path within the version.
+    """
 
     def __init__(self, identifier: str, version: str, path: str) -> None:
         self.identifier, self.version, self.path = identifier, version, path
@@ -201,7 +240,14 @@ class DirectoryNotEmpty(RecordSiloError, OSError):
 
 
 class DanglingLink(FileNotInVersion):
-    """A file is a symbolic link (of a delta clone of 2010) without a target in this Silo."""
+    """A file is a symbolic link (of a delta clone of 2010) without a target in this Silo.
+
+    Args:
+        identifier: The record's.
+        version: The version's name.
+        path: The file's path within the version.
+        target: The path that the link leads to.
+    """
 
     def __init__(self, identifier: str, version: str, path: str, target: str) -> None:
         self.target = target
@@ -223,7 +269,13 @@ class SourceFailed(RecordSiloError):
 
 
 class RevisionConflict(RecordSiloError):
-    """The record changed since it was read; nothing was written."""
+    """The record changed since it was read; nothing was written.
+
+    Args:
+        identifier: The record's.
+        expected: The revision that the caller required.
+        found: The record's revision now.
+    """
 
     def __init__(self, identifier: str, expected: int, found: int) -> None:
         self.identifier, self.expected, self.found = identifier, expected, found
@@ -234,7 +286,14 @@ class RevisionConflict(RecordSiloError):
 
 
 class MetadataConflict(RecordSiloError):
-    """Two handles changed the same key of ``metadata``; nothing was written."""
+    """Two handles changed the same key of ``metadata``; nothing was written.
+
+    Args:
+        identifier: The record's.
+        key: The key of ``metadata``.
+        ours: Its value in this handle.
+        theirs: Its value as stored by the other.
+    """
 
     def __init__(self, identifier: str, key: str, ours: object, theirs: object) -> None:
         self.identifier, self.key, self.ours, self.theirs = identifier, key, ours, theirs
@@ -253,7 +312,13 @@ class ManifestUnreadable(RecordSiloError):
 
 
 class FormatTooNew(RecordSiloError):
-    """A later release wrote the record; it can be read but not written."""
+    """A later release wrote the record; it can be read but not written.
+
+    Args:
+        identifier: The record's.
+        found: The format of the record.
+        known: The highest format that this release writes.
+    """
 
     def __init__(self, identifier: str, found: int, known: int) -> None:
         self.identifier, self.found, self.known = identifier, found, known

@@ -24,6 +24,9 @@ class Granary:
 
     Attributes:
         state: `PersistentState`: Silo name → its description.
+
+    Raises:
+        SiloNotFound: The directory does not exist and cannot be, or is not, created.
     """
 
     def __init__(self, dir_of_silos: str = "data", *, create: bool = True) -> None:
@@ -80,7 +83,7 @@ class Granary:
         return Silo(self._path_of(name), uri_base, **settings)
 
     def get_rdf_silo(self, name: str, uri_base: str | None = None, **settings: Any) -> "RDFSilo":
-        """As `get_silo`, with `RDFRecord`\\ s; needs rdflib."""
+        """The Silo of that name as an `RDFSilo`, created if it does not exist; needs rdflib."""
         from recordsilo.rdf.records import RDFSilo  # noqa: PLC0415 - rdflib is optional
 
         return RDFSilo(self._path_of(name), uri_base, **settings)

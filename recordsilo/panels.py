@@ -1,7 +1,7 @@
-"""What packages show on the page of a record: values, which the page escapes and renders.
+"""Panels: what packages show on a record's page, as values that the page escapes and renders.
 
-An entry point of the group ``webui.panels`` names a `Panel`. The page links web addresses
-only; texts are shown as they are, never as markup.
+An entry point of the group ``webui.panels`` names a `Panel`. The page links only web
+addresses; text is never interpreted as markup.
 """
 
 from collections.abc import Callable
@@ -38,13 +38,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class PanelView:
-    """What a panel shows of a record, in this order; empty parts are left out.
+    """The content of a panel, in this order; empty parts are omitted.
 
     Attributes:
         note: A sentence.
         rows: Label and value.
-        links: Where else to look.
-        bars: A chart, drawn as SVG, with the numbers as a table for those who cannot see it.
+        links: Related pages.
+        bars: A chart, drawn as SVG, with the numbers as a table for screen readers.
     """
 
     note: str = ""
@@ -63,8 +63,8 @@ class Panel:
         title: Its heading, in English; a translation of the page may translate it.
         order: Panels are sorted by this number, then by name.
         show: Takes the Silo, the record's identifier and the page's language (``en``);
-            returns what is shown, or None for nothing. A panel that raises is left out
-            and logged.
+            returns the content, or None for no panel. If it raises, the panel is omitted
+            and the error logged.
     """
 
     name: str

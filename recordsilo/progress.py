@@ -16,7 +16,7 @@ SECONDS_BETWEEN_LINES = 5.0
 def counting(
     label: str, total: int | None = None, *, stream: TextIO | None = None, quiet: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Show a growing count; call the value with the number done so far.
+    """Show a growing count; yields a function to call with the number done so far.
 
     Args:
         label: What is being done, e.g. ``"indexing"``.

@@ -1,4 +1,4 @@
-"""Records that were deleted here for good: later harvests leave them out.
+"""Records that were deleted here for good, which later harvests skip.
 
 ``curation/removed.jsonl`` has one JSON object per line, appended; the last line about an
 identifier counts. A last line without a line end was not written completely and is
@@ -44,7 +44,7 @@ def note_removed(silo: str, identifier: str, agent: str, message: str) -> None:
 
     Args:
         silo: The Silo's directory.
-        identifier: Of the record, in full.
+        identifier: The record's full identifier.
         agent: Who removed it.
         message: Why.
     """
@@ -56,7 +56,7 @@ def note_restored(silo: str, identifier: str, agent: str) -> None:
 
     Args:
         silo: The Silo's directory.
-        identifier: Of the record, in full.
+        identifier: The record's full identifier.
         agent: Who restored it.
     """
     _note(silo, identifier, agent, "", removed=False)

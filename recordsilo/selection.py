@@ -77,12 +77,12 @@ class Selection:
 
         A change may make a record no longer match the query.
 
-        Cost: some 100 bytes a record in memory.
+        Cost: about 100 bytes of memory per record.
         """
         return tuple(self.iterate(silo))
 
     def total(self, silo: Silo) -> int:
-        """How many records are found; for identifiers alone, how many are listed."""
+        """The number of records found; for identifiers alone, the number listed."""
         if not self.identifiers:
             return silo.search(self.query, self.filters, page=PageRequest(limit=1)).total
         return len(self.find(silo)) if self._asks else len(dict.fromkeys(self.identifiers))

@@ -105,7 +105,7 @@ class Silo:
             identifiers, ``base_oai_url`` is where the records come from,
             ``hashing_type`` makes `HarvestedRecord.put_stream` return such a checksum.
 
-    A setting of None never overrides the stored value.
+    A setting of None does not change the stored value.
 
     Attributes:
         state: `PersistentState` with the settings and ``storage_dir`` as given here.
@@ -398,8 +398,7 @@ class Silo:
 
         Args:
             identifier: In full or short.
-            remember: Whether later harvests leave the record out, until
-                `restore_removed`.
+            remember: Whether later harvests skip the record, until `restore_removed`.
             agent: Who deletes it; kept if ``remember``.
             message: Why; kept if ``remember``.
             if_revision: Delete only if the record is at this revision.
@@ -434,7 +433,7 @@ class Silo:
     __delitem__ = del_item
 
     def removed(self) -> frozenset[str]:
-        """Identifiers of the records that later harvests leave out."""
+        """Identifiers of the records that later harvests skip."""
         return removals.read_removed(self.path)
 
     def restore_removed(self, identifiers: Iterable[str] | None = None) -> None:
@@ -555,7 +554,7 @@ class Silo:
             page = replace(page, after=result.next_page)
 
     def count(self, **filters: Any) -> int:
-        """How many records match the filters (fields of `Filters`)."""
+        """The number of records that match the filters (fields of `Filters`)."""
         wanted = Filters(**filters)
         return self._catalogue.ask(lambda index: index.count(wanted))
 
@@ -574,7 +573,7 @@ class Silo:
             raise RecordNotFound(identifier, self.storage_dir)
         if listed := self._catalogue.row(found):
             return listed
-        place = self._place(found)  # new: its writer has not indexed it yet
+        place = self._place(found)  # new, and not indexed yet
         manifest = place.read_manifest()
         if manifest is None:
             raise RecordGone(found, self.storage_dir)
@@ -598,7 +597,7 @@ class Silo:
         return self._catalogue.described(identifiers)
 
     def reindex(self, progress: Callable[[int], None] | None = None) -> int:
-        """Update the index from the manifests; what cannot be read is kept as a problem.
+        """Update the index from the manifests; paths that cannot be read become `index_problems`.
 
         Needed only after files were changed by other programs. Records whose manifests
         have not changed since they were indexed are not read again.
@@ -607,7 +606,7 @@ class Silo:
             progress: Called with the number of records examined so far.
 
         Returns:
-            How many records the index holds.
+            The number of records in the index.
         """
         return self._catalogue.reindex(progress)
 
@@ -621,7 +620,7 @@ class Silo:
         return self._catalogue.stamp()
 
     def index_problems(self) -> list[tuple[str, str]]:
-        """(path, sentence) of what the last indexing could not read, sorted by path."""
+        """(path, sentence) for each path that the last indexing could not read, sorted by path."""
         return self._catalogue.problems()
 
     def untold_problems(self) -> list[tuple[str, str]]:
@@ -633,8 +632,13 @@ class Batch:
     """The records of one `Silo.batch`.
 
     Attributes:
-        agent: Who edits.
+        agent: Who makes the changes.
         edits: The edits requested so far.
+
+    Args:
+        identifiers: The records that can be edited.
+        begin: Creates the edit of a record.
+        agent: See the attribute.
     """
 
     def __init__(
@@ -664,7 +668,7 @@ class Batch:
         return self._edits[identifier]
 
     def drop(self, identifier: str) -> None:
-        """Discard a record's edit: nothing of it is committed."""
+        """Discard a record's edit, so that it is not committed."""
         if edit := self._edits.pop(identifier, None):
             edit.discard()
 
@@ -673,8 +677,8 @@ def _projected(edit: RecordEdit) -> Entry | None:
     """The index entry of a record as it will be once committed.
 
     Returns:
-        None if a file of it could not be read now (too many open files, for example): the
-        note that the record is about to change stays, and the next reader reads it again.
+        None if one of its files cannot be read now (for example, too many open files). The
+        note that the record is about to change is kept, and the next reader indexes it.
     """
     failures: list[Exception] = []
 

@@ -12,7 +12,7 @@ from recordsilo.errors import StateUnreadable
 class PersistentState(MutableMapping[str, Any]):
     """A mapping with JSON values that is read from, and written to, one file.
 
-    Changes stay in memory until `sync`; `revert` discards them. ``.state`` is the plain
+    Changes are in memory until `sync`; `revert` discards them. ``.state`` is the plain
     dict behind the mapping; ``repr`` shows it.
 
     Args:
@@ -67,10 +67,10 @@ class PersistentState(MutableMapping[str, Any]):
     def revert(self) -> None:
         """Read the file again and discard what was not synced.
 
-        If there is no file, the state stays as it is.
+        If there is no file, the state is unchanged.
 
         Raises:
-            StateUnreadable: The file is not a JSON object; it is left as it is.
+            StateUnreadable: The file is not a JSON object; it is not changed.
         """
         if self._path is None:
             return
@@ -82,11 +82,11 @@ class PersistentState(MutableMapping[str, Any]):
         except (ValueError, RecursionError) as error:
             raise StateUnreadable(self._path, str(error)) from None
         if not isinstance(found, dict):
-            raise StateUnreadable(self._path, f"it holds a {type(found).__name__}")
+            raise StateUnreadable(self._path, f"it contains a {type(found).__name__}")
         self.state = found
 
     def sync(self) -> None:
-        """Write the file, whole or not at all, durably."""
+        """Write the file atomically and durably."""
         if self._path is not None:
             text = json.dumps(self.state, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
             atomic_file.replace_file(self._path, text.encode("utf-8", "backslashreplace"))

@@ -1,4 +1,4 @@
-"""`silo ls` of a directory of Silos."""
+"""`silo ls` for a directory of Silos."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from recordsilo.silo import VERSION_FILE
 
 
 def silos_in(directory: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """(name, path, description) of the Silos in a directory, by name; none in a Silo itself."""
+    """(name, path, description) of the Silos in a directory, by name; empty for a Silo."""
     if os.path.exists(f"{directory}/{VERSION_FILE}") or not os.path.isdir(directory):
         return []
     granary = Granary(directory, create=False)
@@ -26,7 +26,7 @@ def silos_in(directory: str) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def print_silos(silos: Sequence[tuple[str, str, dict[str, Any]]], *, as_json: bool) -> int:
-    """Print the Silos, one a line; one that cannot be counted is named on stderr."""
+    """Print the Silos, one per line; one whose records cannot be counted is named on stderr."""
     code = ExitCode.OK
     for name, path, description in silos:
         try:

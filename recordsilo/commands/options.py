@@ -1,4 +1,4 @@
-"""Arguments and options that several commands of `silo` have."""
+"""Arguments and options that several commands of `silo` share."""
 
 import functools
 import io
@@ -15,14 +15,14 @@ from recordsilo.selection import Selection, filters_from, query_from
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_IDS_BYTES = 64 << 20
-"""Of a list of identifiers, which is held in memory: some million of them."""
+"""The largest list of identifiers, which is held in memory: about a million of them."""
 
 directory = click.argument("silo_dir", metavar="DIR")
 identifier = click.argument("item", metavar="ID")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _FILTERS = (
     click.option("--filter", "texts", multiple=True, metavar="FIELD=VALUE",
-                 help="Only records with this value; repeatable (one field twice: either value). "
+                 help="Only records with this value; repeatable (the same field: any value). "
                       "FIELD!=VALUE: without it; year=2010..2016: a range."),
     click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set or below it."),
     click.option("--state", type=click.Choice(STATES),
@@ -42,7 +42,7 @@ _NAMES = (
 
 
 def filtering(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that filter records; the command takes them as ``filters: SearchFilters``."""
+    """Add the options that filter records; the command gets ``filters: SearchFilters``."""
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
@@ -52,7 +52,7 @@ def filtering(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which records; the command takes them as ``select: Selection``."""
+    """Add the options that select records; the command gets ``select: Selection``."""
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
@@ -61,14 +61,14 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
         if file is not None:
             named = (*named, *_listed(file))
             if not named:
-                fail("the list of --ids is empty; write one identifier a line")
+                fail("the list of --ids is empty; write one identifier per line")
         return command(select=Selection(query, filters, tuple(dict.fromkeys(named))), **given)
 
     return _with(_NAMES, call)
 
 
 def _listed(path: str) -> list[str]:
-    """The identifiers of a file, one a line; ``-``: standard input. A bad file ends the command."""
+    """The identifiers in a file, one per line; ``-`` is standard input. Fails for a bad file."""
     name = "standard input" if path == "-" else path
     try:
         with click.open_file(path, "rb") as file:
@@ -76,18 +76,18 @@ def _listed(path: str) -> list[str]:
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
         fail(f"{name}: {getattr(error, 'strerror', None) or error}")
     if len(content) > MAX_IDS_BYTES:
-        fail(f"{name} is larger than {MAX_IDS_BYTES >> 20} MiB; give its identifiers in parts")
+        fail(f"{name} is larger than {MAX_IDS_BYTES >> 20} MiB; split it into several files")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        fail(f"{name} is not UTF-8; save it as UTF-8 text, one identifier a line")
+        fail(f"{name} is not UTF-8; save it as UTF-8 text, one identifier per line")
     if "\0" in text:
-        fail(f"{name} has null characters; save it as UTF-8 text, one identifier a line")
+        fail(f"{name} has null characters; save it as UTF-8 text, one identifier per line")
     return list(filter(None, map(str.strip, io.StringIO(text, None))))
 
 
 def _query(given: str | None) -> str:
-    """The query of ``--search``; without the option, every record is meant."""
+    """The query of ``--search``; empty, which selects all records, without the option."""
     try:
         return "" if given is None else query_from(given)
     except SearchError as error:
@@ -95,7 +95,7 @@ def _query(given: str | None) -> str:
 
 
 def _filters(given: dict[str, Any]) -> Any:
-    """Take the options of `_FILTERS` out of those given, as filters."""
+    """Remove the options of `_FILTERS` from the given ones, and return them as filters."""
     names = ("set_spec", "state", "since", "until")
     try:
         return filters_from(given.pop("texts"), **{name: given.pop(name) for name in names})
@@ -110,20 +110,26 @@ def _with(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[...
 
 
 class Number(click.FloatRange):
-    """A number within a range; click takes NaN for within any."""
+    """A number in a range; click alone accepts NaN in any range."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number; anything else fails the command."""
+        """Convert a value to a number; any other text fails the command.
+
+        Args:
+            value: As typed.
+            param: The option.
+            ctx: The context of the command.
+        """
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         return number
 
 
 def why(command: F) -> F:
-    """The options that say who changes something, and why."""
+    """Add the options that say who makes a change, and why."""
     command = click.option("--agent", default="", help="Name for the log (default: the user).")(
         command
     )

@@ -1,4 +1,4 @@
-"""The store's own commands of `silo`: looking at records, and changing one at a time."""
+"""The store's own commands of `silo`: show records, and change one at a time."""
 
 import itertools
 import json
@@ -27,7 +27,7 @@ LIST_CHUNK = 500
 """Rows whose descriptions are looked up at once."""
 
 
-# -- looking ----------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------
 
 
 @click.command(
@@ -39,7 +39,7 @@ LIST_CHUNK = 500
 @click.option(
     "--curated/--not-curated",
     default=None,
-    help="Only records whose current version is curated, or is not.",
+    help="Only records whose current version is, or is not, curated.",
 )
 @click.option("--upstream-newer", is_flag=True, default=None,
               help="Only curated records with a newer harvested version.")  # fmt: skip
@@ -54,10 +54,10 @@ def ls(
 ) -> int:  # fmt: skip
     """List the records of a Silo: identifier, datestamp, marks and title.
 
-    The order is that of the identifiers, or of --item and --ids. Marks: D deleted at the
-    source, C curated, U something newer than what was curated has been harvested.
+    Records are sorted by identifier, or in the order of --item and --ids. Marks: D deleted
+    at the source, C curated, U a newer version than the curated one has been harvested.
 
-    Of a directory of Silos, it lists the Silos: name, how many records, what it is.
+    For a directory of Silos, it lists the Silos: name, number of records, description.
     """
     silos = silos_in(silo_dir)
     if silos:
@@ -159,7 +159,7 @@ def _line(row: Row) -> str:
 )
 @click.option("--sort", metavar="ORDER",
               help=f"{', '.join(SORTS)}, or a number that a package contributes (-NAME: greatest "
-                   "first). Default: relevance, or identifier.")  # fmt: skip
+                   "first). Default: relevance; without words, identifier.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=25, show_default=True)
 @click.option(
     "--after",
@@ -180,7 +180,7 @@ def search(
 ) -> None:
     """Find records by words and filters; docs/search.md has the syntax.
 
-    Put -- before words that begin with a minus. Fields: set, year, type, language,
+    Write -- before words that begin with a minus. Fields: set, year, type, language,
     publisher, format, state, finding, subject, creator, deleted, curated, upstream_newer,
     has_file, and those that packages contribute (`silo search DIR --facet x` lists all).
     """
@@ -267,7 +267,7 @@ def _description(record: HarvestedRecord, row: Row) -> Iterator[str]:
     if row.deleted:
         yield f"deleted     at the source, {record.metadata.get('deleted_at_date', '')}"
     if row.upstream_newer:
-        yield "upstream    something newer than what was curated has been harvested"
+        yield "upstream    a newer version than the curated one has been harvested"
     yield f"path        {record.path_to_item()}"
     for name in record.versions:
         yield ""
@@ -346,7 +346,7 @@ def put(*,
     """Add a file to a curated version of a record, or replace it."""
     given = getattr(source, "name", "-")
     if name is None and (not isinstance(given, str) or given in {"-", "<stdin>"}):
-        fail("say with --as what the file is called in the version")
+        fail("name the file in the version with --as")
     with open_silo(silo_dir) as silo:
         record = silo.get_item(item) if new and item not in silo else silo[silo.resolve(item)]
         target = version or record.currentversion
@@ -408,8 +408,7 @@ def rm(*,
 ) -> None:  # fmt: skip
     """Delete a record, a version, or a file.
 
-    A deleted record is remembered: later harvests leave it out, unless they are
-    asked with --restore-removed.
+    Later harvests skip a deleted record, unless they are run with --restore-removed.
     """
     with open_silo(silo_dir) as silo:
         full = silo.resolve(item)
@@ -442,7 +441,7 @@ def reindex(silo_dir: str) -> int:
     """Rebuild the index from the manifests; needed after files were moved by hand."""
     with open_silo(silo_dir) as silo:
         if not silo.index_is_kept:
-            fail(f"you may not write to the Silo {silo_dir}")
+            fail(f"no permission to write to the Silo {silo_dir}")
         with counting("indexing") as show_progress:
             total = silo.reindex(show_progress)
         problems = silo.index_problems()

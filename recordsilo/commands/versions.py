@@ -1,4 +1,4 @@
-"""The commands of `silo` that tell of a record's versions: states, history, differences."""
+"""The commands of `silo` for a record's versions: states, history, differences."""
 
 import json
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ def state(
 ) -> None:
     """Print or set the status of a version (default: the current version).
 
-    A clone begins as `in work`; `ready` and `withheld` are for a curator to say, and
-    lists, searches and exports go by them. A harvested version may have a state too:
-    it says something about the version and changes nothing in it.
+    A clone begins as `in work`. A curator sets `ready` or `withheld`, and lists, searches
+    and exports can filter by them. A harvested version may have a status too, because it
+    does not change the version.
     """
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
@@ -48,7 +48,7 @@ def state(
 
 
 def _said(state: str | None) -> str:
-    return "without a state" if state is None else state
+    return "without a status" if state is None else state
 
 
 # -- history ----------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def version_as_json(version: Version) -> dict[str, Any]:
 
 
 def version_line(version: Version) -> str:
-    """A version in a line: name, date, where it came from, its state."""
+    """A version in one line: name, date, origin, state."""
     origin = version.origin
     of = f" of {origin.of}" if origin.of else ""
     by = f" by {origin.agent}" if origin.agent else ""
@@ -109,7 +109,7 @@ def _history(version: Version) -> Iterator[str]:
 
 
 def shown(line: str) -> str:
-    """A line as a terminal may see it: control characters but tabs are escaped."""
+    """A line for a terminal: control characters other than tabs are escaped."""
     return "".join(
         c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
     )
@@ -119,7 +119,7 @@ def shown(line: str) -> str:
 
 
 class DiffExit(IntEnum):
-    """What the exit of `silo diff` says; those of diff(1), trouble being 2."""
+    """The exit codes of `silo diff`, which are those of diff(1)."""
 
     EQUAL = 0
     DIFFERENT = 1
@@ -137,16 +137,16 @@ class DiffExit(IntEnum):
 def diff(*, silo_dir: str, item: str, before: str, after: str, as_json: bool) -> int:
     """Compare two versions of a record on disk.
 
-    Files are compared by digest. Of those that changed, text and XML show the lines
-    that differ; XML is compared in canonical form, so that the order of attributes and
-    the white space between elements do not count. Beyond 1 MiB or 20,000 lines, sizes
-    and digests are all that is shown.
+    Files are compared by digest. For changed text and XML files, the lines that differ are
+    shown. XML is compared in canonical form, so the order of attributes and the white
+    space between elements do not count. For files of more than 1 MiB or 20,000 lines, only
+    sizes and digests are shown.
 
     \b
     Exit codes:
           0  the versions are equal
           1  they differ
-          2  wrong input, or a file is gone from the disk
+          2  wrong input, or a file is missing on disk
     """
     with open_silo(silo_dir) as silo:
         record = silo[silo.resolve(item)]
@@ -188,7 +188,7 @@ def _lines(one: FileDifference) -> Iterator[str]:
     form = f"  ({one.form})" if one.form else ""
     yield f"{one.change:<8} {one.path}  {sizes} bytes{form}"
     if one.form == "xml" and not one.lines:
-        yield "  the same XML, written otherwise"
+        yield "  the same XML, written differently"
     if one.form not in ("xml", "text"):
         for digest in filter(None, (one.before, one.after)):
             yield f"  sha256 {digest.sha256}"

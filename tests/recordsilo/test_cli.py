@@ -485,9 +485,9 @@ def test_what_may_not_be_read_is_not_said_to_be_written(
 
     monkeypatch.setitem(silo_command.commands, "failing", failing)
     monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.R_OK)
-    assert run("failing") == (2, "", f"silo: you may not read {path}\n")
+    assert run("failing") == (2, "", f"silo: no permission to read {path}\n")
     monkeypatch.setattr(os, "access", lambda _path, mode: mode == os.R_OK)
-    assert run("failing") == (2, "", f"silo: you may not write to {path}\n")
+    assert run("failing") == (2, "", f"silo: no permission to write to {path}\n")
 
 
 def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -505,7 +505,7 @@ def test_failure_ends_with_its_sentence_and_code(run: Run, monkeypatch: pytest.M
 def test_nan_is_no_number(run: Run, command: str) -> None:
     result = run(*command.split(), "nan")
     assert result.code == ExitCode.USAGE
-    assert "'nan' is no number" in result.err
+    assert "'nan' is not a number" in result.err
 
 
 def in_a_process(
@@ -527,7 +527,7 @@ def test_a_name_that_is_no_text_is_printed_as_it_is_or_said_to_be_none(myrepo: s
     assert shown.stdout.startswith(other)
     refused = in_a_process(["ls", other, "--set", b"\xff"])
     assert refused.returncode == ExitCode.USAGE
-    assert b"is no text" in refused.stderr
+    assert b"is not UTF-8" in refused.stderr
     assert b"Traceback" not in refused.stderr
 
 
@@ -562,7 +562,7 @@ def test_state_prints_and_sets_the_state_of_a_version(myrepo: str, run: Run) -> 
     assert "ada: checked]" in run("show", myrepo, "2", "--json").out
     versions = json.loads(run("show", myrepo, "2", "--json").out)["version_list"]
     assert [version["state"] for version in versions] == [None, "ready"]
-    assert run("state", myrepo, "2", "--set", "none").out.endswith("is without a state\n")
+    assert run("state", myrepo, "2", "--set", "none").out.endswith("is without a status\n")
     assert run("state", myrepo, "2").out == "none\n"
 
 
@@ -644,7 +644,7 @@ def test_diff_shows_what_people_can_read(myrepo: str, run: Run) -> None:
     assert "\n  -    <dc:title>Terns</dc:title>\n  +    <dc:title>Terns and gulls</dc:title>" in out
     assert "added    note.txt  4 bytes\n  sha256 " in out
     out = run("diff", myrepo, "2", "workingcopy", "next").out
-    assert "bytes  (xml)\n  the same XML, written otherwise\n" in out
+    assert "bytes  (xml)\n  the same XML, written differently\n" in out
     assert "changed  raw  2 → 3 bytes  (binary)\n  sha256 " in out
     assert "\n  +\\x1b[31mtwo\n" in out
 
