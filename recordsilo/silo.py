@@ -580,19 +580,19 @@ class Silo:
         return entry_of(place, manifest).row
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """What lists show of the descriptions of some records, such as those of a page.
+        """The descriptions of records as lists show them, for example of a page.
 
         Args:
             identifiers: As in `Row.identifier`.
 
         Returns:
             Record → creators, year, types and other values; records that the index does not
-            have are left out.
+            have are omitted.
 
         Raises:
             IndexProblem: The index cannot be used now.
 
-        Cost: that of these records, whatever the size of the Silo.
+        Cost: depends on the number of these records only, not on the size of the Silo.
         """
         return self._catalogue.described(identifiers)
 

@@ -24,7 +24,7 @@ from recordsilo.silo import Silo
 
 CHUNK = 1 << 20
 LIST_CHUNK = 500
-"""Rows whose descriptions are looked up at once."""
+"""The number of rows whose descriptions are looked up together."""
 
 
 # -- reading ----------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def _json_lines(silo: Silo, rows: Iterator[Row]) -> Iterator[str]:
 
 
 def rows_as_json(silo: Silo, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows of a list as every command prints them; their descriptions are looked up at once."""
+    """Rows of a list as every command prints them; looks up their descriptions together."""
     described = silo.described([row.identifier for row in rows])
     return [row_as_json(row, described.get(row.identifier, Described())) for row in rows]
 

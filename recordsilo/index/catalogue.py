@@ -206,7 +206,7 @@ class Catalogue:
         return self.ask(ask) if found is not None and self._catch_up([found]) else found
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """What lists show of some records' descriptions; see `Index.described`."""
+        """Record → its description for lists; see `Index.described`."""
         return self.ask(lambda index: index.described(identifiers))
 
     def stamp(self) -> object | None:

@@ -162,7 +162,7 @@ class SqliteIndex:
             return query.row(connection, identifier)
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """Record → what lists show of its description; unknown records left out."""
+        """Record → its description for lists, without unknown records."""
         with self.asking() as connection:
             return query.described(connection, identifiers)
 

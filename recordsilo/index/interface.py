@@ -69,7 +69,7 @@ class Index(Protocol):
         """A record as lists show it; None if it is not in the index."""
 
     def described(self, identifiers: Sequence[str]) -> dict[str, Described]:
-        """Record → what lists show of its description; unknown records left out.
+        """Record → its description for lists, without unknown records.
 
         The facets are the store's own that have texts as values.
         """

@@ -65,11 +65,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a list shows of the description of a record's current version.
+    """The description of a record's current version, as lists show it.
 
     Attributes:
-        values: Facet → values, each once, in the record's order; facets without values are
-            left out. Values are cut at `MAX_FACET` characters.
+        values: Facet → distinct values in the record's order, without facets that have no
+            values. Values are cut at `MAX_FACET` characters.
         doi: The first DOI among its identifiers, without ``doi:``; may be empty.
     """
 
@@ -87,7 +87,7 @@ class Described:
         return next(iter(self.values.get("year", ())), "")
 
     def as_json(self) -> dict[str, Any]:
-        """The members that every list in JSON has beside those of `Row`."""
+        """The members that every JSON list has in addition to those of `Row`."""
         return {
             "creators": list(self.creators),
             "year": self.year or None,
@@ -206,7 +206,7 @@ def _identifiers(identifier: str, others: Values) -> str:
 def first_doi(identifiers: str) -> str:
     """The first DOI in a text made by `_identifiers`, as it is in the index.
 
-    One with characters of an unspaced script is left out: the index has blanks around them.
+    DOIs with characters of an unspaced script are skipped, because the index separates those.
     """
     for match in _DOI.finditer(identifiers):
         after = identifiers[match.end() : match.end() + 2]

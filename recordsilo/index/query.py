@@ -182,7 +182,7 @@ def stamps(connection: sqlite3.Connection, identifiers: list[str]) -> dict[str, 
 
 
 def described(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, Described]:
-    """What lists show of the descriptions of some records; see `Index.described`."""
+    """Record → its description for lists; see `Index.described`."""
     rows = connection.execute(
         "SELECT record.identifier, facets, facets_large, text.identifiers "
         "FROM record JOIN text ON text.rowid = record.id "

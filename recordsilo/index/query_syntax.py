@@ -98,7 +98,7 @@ def spaced(text: str) -> str:
 
 
 def is_unspaced(character: str) -> bool:
-    """Whether `spaced` puts blanks around a character."""
+    """Whether `spaced` puts spaces around a character."""
     return bool(_UNSPACED.match(character))
 
 
