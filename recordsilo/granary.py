@@ -26,7 +26,7 @@ class Granary:
         state: `PersistentState`: Silo name → its description.
 
     Raises:
-        SiloNotFound: The directory does not exist and cannot be, or is not, created.
+        SiloNotFound: The directory does not exist, and is not or cannot be created.
     """
 
     def __init__(self, dir_of_silos: str = "data", *, create: bool = True) -> None:

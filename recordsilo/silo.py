@@ -99,7 +99,7 @@ class Silo:
         storage_dir: The directory; created if its parent exists.
         uri_base: What identifiers are relative to; ``"info:"`` for a new Silo.
         create: False opens an existing Silo only.
-        agent: Who changes records through this handle, where a change does not say;
+        agent: Who changes records through this handle, if a change does not name anyone;
             by default the operating system's user. Not stored.
         settings: Kept in ``state``; ``identifier_uri_prefix`` completes short
             identifiers, ``base_oai_url`` is where the records come from,

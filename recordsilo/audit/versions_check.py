@@ -25,7 +25,7 @@ class Undone:
 
     Attributes:
         moves: (from, to) pairs whose source still exists.
-        leaving: Paths that still have to be removed.
+        leaving: Paths that must still be removed.
     """
 
     def __init__(self, statement: Statement, directory: str) -> None:

@@ -1,7 +1,7 @@
 """Keep the values of contributed facets in the index in step with those of their packages.
 
 A facet is in step if its stamp equals the stored one and no record was written since, or
-if its package has no values (an empty stamp) and the index has none of it either. If the
+if its package has no values (an empty stamp) and neither has the index. If the
 stamp differs, the values of all records are read from the package; otherwise those of
 records written since. The stamp is stored last, so an interrupted update starts again.
 """

@@ -275,8 +275,8 @@ def source_datestamp(manifest: Manifest, name: str) -> str:
 def upstream_newer(manifest: Manifest) -> bool:
     """Whether the cursor's version is curated and its base has a newer harvested version.
 
-    A curated version with no harvested base (made here from nothing) is behind
-    when a harvested version was added after it.
+    A curated version without a harvested base (made here) is behind if a harvested version
+    was added after it.
     """
     if not manifest.current_version or not manifest.current.is_curated:
         return False
