@@ -61,6 +61,7 @@ class BrokerWorker(Worker):
         """Send jobs that the queue does not have, for example because it was unreachable."""
         sender = Sender(self._broker)
         while True:
+            self._start_due()
             try:
                 for job in self._unsent():
                     sender.send(job)

@@ -95,6 +95,10 @@ class JobLedger:
         where = "WHERE id < ? ORDER BY id DESC LIMIT ?"
         return self._rows(where, (before or "~", limit))
 
+    def jobs_of(self, agent: str, limit: int = 100) -> list[Job]:
+        """Return the jobs that somebody started, the last one made first."""
+        return self._rows("WHERE agent = ? ORDER BY made DESC, id DESC LIMIT ?", (agent, limit))
+
     def active(self) -> list[Job]:
         """Return jobs that wait or run, oldest first."""
         found = self._rows("WHERE state IN (?, ?) ORDER BY id", ACTIVE)

@@ -9,6 +9,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from recordsilo.disk.locks import Locks
@@ -17,12 +18,15 @@ from silowork.kinds import kind_names, kind_of
 from silowork.ledger import JobLedger
 from silowork.queue import WORKER_LOCK
 from silowork.running import MOST_CRASHES, SECONDS_TO_END
+from silowork.schedules import start_due
 from silowork.stop import Stop
 from silowork.values import ACTIVE, Job
 
 SLOTS = 4
 """The number of jobs at a time; those of the same lane still run one after another."""
 SECONDS_BETWEEN_LOOKS = 0.3
+SECONDS_BETWEEN_CLOCKS = 10.0
+"""Between two looks at the schedules."""
 SECONDS_AFTER_CRASH = 2.0
 """How long to wait before a job is restarted whose process crashed."""
 
@@ -42,6 +46,7 @@ class Worker:
         self._ledger = JobLedger(silo_path)
         self._locks = Locks(os.path.join(silo_path, ".silo", "locks"))
         self._ending = Stop()
+        self._clock_seen = float("-inf")
 
     def run(self) -> None:
         """Work until SIGTERM or SIGINT. Waits for another worker on this machine to end."""
@@ -53,10 +58,18 @@ class Worker:
         running: dict[str, Future[bool]] = {}
         with self._ending.on_signals(), ThreadPoolExecutor(self._slots) as slots:
             while not self._ending.wait(SECONDS_BETWEEN_LOOKS):
+                self._start_due()
                 running = {lane: at for lane, at in running.items() if not at.done()}
                 for lane, job_id in self._waiting():
                     if len(running) < self._slots and lane not in running:
                         running[lane] = slots.submit(self._work_on, job_id)
+
+    def _start_due(self) -> None:
+        """Start the jobs of schedules that are due; looks at them every few seconds."""
+        now = time.monotonic()
+        if now - self._clock_seen >= SECONDS_BETWEEN_CLOCKS:
+            self._clock_seen = now
+            start_due(self._silo_path)
 
     def _waiting(self) -> list[tuple[str, str]]:
         """(lane, id) of unfinished jobs, the oldest first."""

@@ -1,0 +1,176 @@
+"""The commands `silo schedule list`, `add`, `pause`, `resume`, `run` and `remove`."""
+
+import getpass
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from recordsilo.cli import example, fail, open_silo
+from recordsilo.commands.options import as_json, directory
+from silowork.errors import JobsError
+from silowork.kinds import begun_by_form
+from silowork.ledger import JobLedger
+from silowork.schedule import WEEKDAYS
+from silowork.schedules import (
+    Schedule,
+    add_schedule,
+    due_of,
+    load_schedule,
+    name_of,
+    pause_schedule,
+    remove_schedule,
+    run_now,
+    runs_of,
+    schedule_names,
+    timetable_of,
+    timetable_table,
+)
+
+_name = click.argument("name", metavar="NAME")
+
+
+@click.group(
+    epilog=example(
+        "silo schedule add myrepo 'every night' update --at 02:00",
+        "silo schedule list myrepo",
+    )
+)
+def schedule() -> None:
+    """Manage jobs that repeat, such as an update every night.
+
+    A worker starts them: that of `silo serve`, or `silo worker`. A run that was missed
+    is made up for once. While the last job of a schedule is not finished, no other starts.
+    """
+
+
+@schedule.command("list", epilog=example("silo schedule list myrepo"))
+@directory
+@as_json
+def list_schedules(*, silo_dir: str, as_json: bool) -> None:
+    """List the schedules: name, kind of job, when, next run (UTC), state of the last job."""
+    with _sentences(), open_silo(silo_dir) as silo:
+        for name in schedule_names(silo.path):
+            found = load_schedule(silo.path, name)
+            runs = runs_of(JobLedger(silo.path), name)
+            due = due_of(found, runs)
+            line = {
+                "name": name,
+                "kind": found.kind,
+                "when": timetable_table(found.timetable),
+                "next": f"{due:%Y-%m-%dT%H:%M:%SZ}" if due else None,
+                "last": runs[0].state.value if runs else None,
+            }
+            if as_json:
+                click.echo(json.dumps(line | {"fields": dict(found.fields)}))
+            else:
+                said = "paused" if found.timetable.is_paused else line["next"] or "running"
+                click.echo(f"{name}\t{found.kind}\t{_when(found)}\t{said}\t{line['last'] or '-'}")
+
+
+def _when(found: Schedule) -> str:
+    table = timetable_table(found.timetable)
+    days = ",".join(table.get("weekdays", ())) or "every day"
+    if "every" in table:
+        return f"every {table['every']}"
+    return f"{days} at {', '.join(table['times'])} {table['zone']}"
+
+
+@schedule.command(
+    epilog=example(
+        "silo schedule add myrepo 'every night' update --at 02:00 --zone Europe/London",
+        "silo schedule add myrepo audit audit --field share=5 --at 04:00 --on sun",
+        "silo schedule add myrepo table export --field form=csv --field name=all --every 12h",
+    )
+)
+@directory
+@click.argument("title", metavar="NAME")
+@click.argument("kind", metavar="KIND")
+@click.option("--at", "times", multiple=True, metavar="HH:MM", help="Time of day; repeatable.")
+@click.option("--on", "days", multiple=True, type=click.Choice(WEEKDAYS),
+              help="Only on this day; repeatable.")  # fmt: skip
+@click.option("--every", default="", metavar="TIME", help="Instead of --at: every 30m, 12h, 2d.")
+@click.option("--zone", default="UTC", show_default=True, help="Time zone of --at.")
+@click.option("--jitter", default="", metavar="TIME", help="Delay each run by up to this time.")
+@click.option("--rest", default="", metavar="TIME",
+              help="Wait this long after a failure; doubled with each further one.")  # fmt: skip
+@click.option("--field", "fields", multiple=True, metavar="NAME=VALUE",
+              help="A field of the kind, as in the form of the page; repeatable.")  # fmt: skip
+def add(
+    *,
+    silo_dir: str,
+    title: str,
+    kind: str,
+    times: tuple[str, ...],
+    days: tuple[str, ...],
+    every: str,
+    zone: str,
+    jitter: str,
+    rest: str,
+    fields: tuple[str, ...],
+) -> None:
+    """Add a schedule for jobs of a KIND: update, harvest, export, audit or reindex."""
+    given = dict(one.split("=", 1) for one in fields if "=" in one)
+    if len(given) != len(fields):
+        fail("write each --field once, as NAME=VALUE")
+    with _sentences(), open_silo(silo_dir) as silo:
+        if kind not in begun_by_form():
+            fail(f"no schedule can start a job of the kind {kind!r}; {', '.join(begun_by_form())}")
+        table = {"times": list(times), "weekdays": list(days), "every": every}
+        table |= {"zone": zone, "jitter": jitter, "rest": rest}
+        wish = timetable_of(table)
+        made = add_schedule(
+            silo.path,
+            Schedule(name_of(title), kind, wish, given, title, getpass.getuser()),
+        )
+        due = due_of(made, [])
+    click.echo(f"{made.name}: next run {due:%Y-%m-%d %H:%M} UTC")
+
+
+@schedule.command(epilog=example("silo schedule pause myrepo every-night"))
+@directory
+@_name
+def pause(*, silo_dir: str, name: str) -> None:
+    """Pause a schedule; a job that it started continues."""
+    with _sentences(), open_silo(silo_dir) as silo:
+        pause_schedule(silo.path, name)
+    click.echo(f"{name} is paused")
+
+
+@schedule.command(epilog=example("silo schedule resume myrepo every-night"))
+@directory
+@_name
+def resume(*, silo_dir: str, name: str) -> None:
+    """Let a paused schedule continue; what was missed meanwhile is one run."""
+    with _sentences(), open_silo(silo_dir) as silo:
+        pause_schedule(silo.path, name, paused=False)
+    click.echo(f"{name} continues")
+
+
+@schedule.command(epilog=example("silo schedule run myrepo every-night"))
+@directory
+@_name
+def run(*, silo_dir: str, name: str) -> None:
+    """Start the job of a schedule now."""
+    with _sentences(), open_silo(silo_dir) as silo:
+        job = run_now(silo.path, name)
+    click.echo(f"{job.job_id}  {job.title}")
+
+
+@schedule.command(epilog=example("silo schedule remove myrepo every-night"))
+@directory
+@_name
+def remove(*, silo_dir: str, name: str) -> None:
+    """Delete a schedule; its jobs stay in the list."""
+    with _sentences(), open_silo(silo_dir) as silo:
+        remove_schedule(silo.path, name)
+    click.echo(f"{name} removed")
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    try:
+        yield
+    except JobsError as error:
+        fail(str(error))

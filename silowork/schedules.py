@@ -1,0 +1,331 @@
+"""The schedules of a Silo: ``curation/schedules/<name>.toml``, and the jobs they start.
+
+A file holds what is wished: a kind of job, the fields of its form, and when. What was done
+is in the ledger, whose jobs have the agent ``schedule:<name>``; so a lost clock loses nothing.
+"""
+
+import logging
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import takewhile
+from typing import Any
+
+import tomli_w
+
+from recordsilo import Silo
+from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
+from recordsilo.disk.locks import Locks
+from recordsilo.errors import RecordSiloError
+from recordsilo.records.manifest import now_text
+from silowork.errors import JobRefused, JobsError
+from silowork.kinds import read_request
+from silowork.ledger import JobLedger
+from silowork.schedule import (
+    WEEKDAYS,
+    Past,
+    Timetable,
+    duration_of,
+    duration_text,
+    is_due,
+    next_due,
+    times_of,
+    weekdays_of,
+)
+from silowork.values import Job, State
+
+SCHEDULES = "curation/schedules"
+SUFFIX = ".toml"
+AGENT = "schedule:"
+REMEMBERED = 20
+"""Most failures that are counted."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_TEXTS = ("title", "kind", "zone", "agent", "made")
+
+logger = logging.getLogger("silowork")
+
+
+class ScheduleNotFound(JobRefused):
+    """There is no schedule of that name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"there is no schedule {name!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A job that repeats.
+
+    Attributes:
+        name: Of its file; lower-case letters, digits and hyphens.
+        kind: Name of a kind of job that a form starts.
+        fields: Of that form.
+        title: For people.
+        agent: Who made it.
+        made: When; UTC, in the form of manifests.
+    """
+
+    name: str
+    kind: str
+    timetable: Timetable
+    fields: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    agent: str = ""
+    made: str = ""
+
+
+def name_of(title: str) -> str:
+    """Return the name that a title gives.
+
+    Raises:
+        JobRefused: It has no letters a-z or digits.
+    """
+    name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:64].rstrip("-")
+    if not name:
+        raise JobRefused("a schedule needs a name with letters a-z or digits")
+    return name
+
+
+def timetable_of(table: Mapping[str, Any]) -> Timetable:
+    """Read a timetable from texts: ``times``, ``weekdays``, ``every``, ``zone``, ``jitter``,
+    ``rest``, and the Boolean ``paused``.
+
+    Raises:
+        JobRefused: Says what is wrong.
+    """
+    for name in ("times", "weekdays"):
+        if not _are_texts(table.get(name, [])):
+            raise JobRefused(f"{name} of a schedule is a list of texts")
+    given = [name for name in ("every", "jitter", "rest") if table.get(name)]
+    durations = {name: duration_of(str(table[name])) for name in given}
+    return Timetable(
+        times=times_of(table.get("times", [])),
+        weekdays=weekdays_of(table.get("weekdays", [])),
+        zone=str(table.get("zone") or "UTC"),
+        is_paused=table.get("paused") is True,
+        **durations,
+    )
+
+
+def timetable_table(wish: Timetable) -> dict[str, Any]:
+    """Write a timetable as `timetable_of` reads it, without what is empty."""
+    table: dict[str, Any] = {
+        "times": [f"{one:%H:%M}" for one in wish.times],
+        "weekdays": [WEEKDAYS[one] for one in wish.weekdays],
+        "every": duration_text(wish.every) if wish.every else "",
+        "zone": wish.zone,
+        "jitter": duration_text(wish.jitter) if wish.jitter else "",
+        "rest": duration_text(wish.rest) if wish.rest else "",
+        "paused": wish.is_paused,
+    }
+    return {name: value for name, value in table.items() if value not in ("", [])}
+
+
+def add_schedule(silo_path: str, schedule: Schedule) -> Schedule:
+    """Store a new schedule.
+
+    Raises:
+        JobRefused: The name is taken or invalid, or the job could not be started so.
+    """
+    if not _NAME.fullmatch(schedule.name):
+        raise JobRefused(
+            f"{schedule.name!r} cannot be the name of a schedule; use a-z, digits and -"
+        )
+    with _locked(silo_path):
+        if os.path.exists(_path(silo_path, schedule.name)):
+            raise JobRefused(f"there is a schedule {schedule.name!r} already")
+        _asked(silo_path, schedule)
+        schedule = replace(schedule, made=now_text())
+        _store(silo_path, schedule)
+    return schedule
+
+
+def change_schedule(silo_path: str, name: str, **changes: Any) -> Schedule:
+    """Store a schedule with other attributes.
+
+    Raises:
+        ScheduleNotFound: There is none.
+        JobRefused: Its file is invalid.
+    """
+    with _locked(silo_path):
+        schedule = replace(load_schedule(silo_path, name), **changes)
+        _store(silo_path, schedule)
+    return schedule
+
+
+def pause_schedule(silo_path: str, name: str, *, paused: bool = True) -> Schedule:
+    """Pause a schedule, or let it continue; what was missed meanwhile is one run.
+
+    Raises:
+        ScheduleNotFound, JobRefused: See `change_schedule`.
+    """
+    wish = load_schedule(silo_path, name).timetable
+    return change_schedule(silo_path, name, timetable=replace(wish, is_paused=paused))
+
+
+def remove_schedule(silo_path: str, name: str) -> None:
+    """Delete a schedule; its jobs stay.
+
+    Raises:
+        ScheduleNotFound: There is none.
+    """
+    with _locked(silo_path):
+        try:
+            os.unlink(_path(silo_path, name))
+        except FileNotFoundError:
+            raise ScheduleNotFound(name) from None
+        flush_directory(_directory(silo_path))
+
+
+def load_schedule(silo_path: str, name: str) -> Schedule:
+    """Read a schedule.
+
+    Raises:
+        ScheduleNotFound: There is none.
+        JobRefused: Its file is invalid.
+    """
+    path = _path(silo_path, name)
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+        texts = {one: str(table.get(one, "")) for one in _TEXTS if one != "zone"}
+        fields = table.get("fields", {})
+        if not isinstance(fields, dict) or not _are_texts(list(fields.values())):
+            raise JobRefused("its fields are not texts")
+        _moment(texts["made"])
+        return Schedule(name, timetable=timetable_of(table), fields=fields, **texts)
+    except FileNotFoundError:
+        raise ScheduleNotFound(name) from None
+    except (OSError, ValueError) as error:  # also JobRefused
+        raise JobRefused(f"the schedule {SCHEDULES}/{name}{SUFFIX} is invalid: {error}") from None
+
+
+def schedule_names(silo_path: str) -> list[str]:
+    """Return the names of a Silo's schedules, sorted."""
+    try:
+        found = os.listdir(_directory(silo_path))
+    except FileNotFoundError:
+        return []
+    names = (name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
+    return sorted(name for name in names if _NAME.fullmatch(name))
+
+
+# --------------------------------------------------------------------------- their jobs
+
+
+def runs_of(ledger: JobLedger, name: str, limit: int = REMEMBERED) -> list[Job]:
+    """Return the jobs that a schedule started, newest first."""
+    return ledger.jobs_of(AGENT + name, limit)
+
+
+def past_of(schedule: Schedule, runs: list[Job]) -> Past:
+    """Return what `silowork.schedule` decides by.
+
+    Args:
+        schedule: The schedule.
+        runs: From `runs_of`.
+    """
+    made = _moment(schedule.made)
+    if not runs:
+        return Past(made)
+    started = max(_moment(runs[0].made), made)
+    failed = takewhile(lambda job: job.state is State.FAILED, runs)
+    return Past(made, started, not runs[0].is_over, sum(1 for _ in failed))
+
+
+def due_of(schedule: Schedule, runs: list[Job]) -> datetime | None:
+    """Return when a schedule is due next; see `next_due`."""
+    return next_due(schedule.timetable, past_of(schedule, runs), schedule.name)
+
+
+def start_due(silo_path: str, now: datetime | None = None) -> list[Job]:
+    """Start a job for each schedule that is due; a worker calls this now and then.
+
+    A schedule whose last job is not over starts none. One that cannot be read, or whose job
+    is refused, is logged and does not hold up the others.
+    """
+    started = []
+    for name in schedule_names(silo_path):
+        try:
+            job = _start_if_due(silo_path, name, now or datetime.now(UTC))
+        except (JobsError, RecordSiloError, OSError) as error:
+            logger.warning("the schedule %s: %s", name, error)
+        else:
+            started += [job] if job else []
+    return started
+
+
+def run_now(silo_path: str, name: str) -> Job:
+    """Start the job of a schedule now, even if it is paused.
+
+    Raises:
+        ScheduleNotFound: There is none.
+        JobRefused: Its last job is not over.
+    """
+    ledger = JobLedger(silo_path)
+    with _locked(silo_path):
+        schedule = load_schedule(silo_path, name)
+        if past_of(schedule, runs_of(ledger, name)).is_running:
+            raise JobRefused(f"the last job of the schedule {name!r} is not finished")
+        return _start(ledger, schedule)
+
+
+def _start_if_due(silo_path: str, name: str, now: datetime) -> Job | None:
+    ledger = JobLedger(silo_path)
+    with _locked(silo_path):
+        schedule = load_schedule(silo_path, name)
+        past = past_of(schedule, runs_of(ledger, name))
+        if not is_due(schedule.timetable, past, name, now):
+            return None
+        return _start(ledger, schedule)
+
+
+def _start(ledger: JobLedger, schedule: Schedule) -> Job:
+    title, arguments = _asked(ledger.silo_path, schedule)
+    return ledger.add(schedule.kind, title, arguments, AGENT + schedule.name)
+
+
+def _asked(silo_path: str, schedule: Schedule) -> tuple[str, Mapping[str, Any]]:
+    with Silo(silo_path, create=False) as silo:
+        asked = read_request(schedule.kind, schedule.fields, silo_path, silo.count())
+    return asked.title, asked.arguments
+
+
+# --------------------------------------------------------------------------- files
+
+
+def _store(silo_path: str, schedule: Schedule) -> None:
+    table: dict[str, Any] = {name: getattr(schedule, name) for name in _TEXTS if name != "zone"}
+    table |= timetable_table(schedule.timetable)
+    if schedule.fields:
+        table["fields"] = dict(schedule.fields)
+    path = _path(silo_path, schedule.name)
+    make_parents(path)
+    replace_file(path, tomli_w.dumps(table).encode())
+
+
+def _locked(silo_path: str) -> Any:
+    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("schedules")
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(one, str) for one in values)
+
+
+def _directory(silo_path: str) -> str:
+    return os.path.join(silo_path, *SCHEDULES.split("/"))
+
+
+def _path(silo_path: str, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ScheduleNotFound(name)
+    return os.path.join(_directory(silo_path), name + SUFFIX)

@@ -1,0 +1,122 @@
+"""When a job that repeats is due."""
+
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from silowork.errors import JobRefused
+from silowork.schedule import (
+    LONGEST_REST,
+    Past,
+    Timetable,
+    duration_of,
+    duration_text,
+    is_due,
+    next_due,
+    times_of,
+    weekdays_of,
+)
+
+MADE = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)  # a Monday
+NIGHT = Timetable(times=(time(2, 0),))
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def test_a_new_schedule_is_due_at_its_next_time() -> None:
+    assert next_due(NIGHT, Past(MADE), "a") == datetime(2026, 11, 24, 2, 0, tzinfo=UTC)
+    twice = Timetable(times=(time(2, 0), time(14, 30)))
+    assert next_due(twice, Past(MADE), "a") == datetime(2026, 11, 23, 14, 30, tzinfo=UTC)
+    assert next_due(Timetable(every=6 * HOUR), Past(MADE), "a") == MADE + 6 * HOUR
+
+
+def test_only_the_named_weekdays_are_meant() -> None:
+    sundays = Timetable(times=(time(4, 0),), weekdays=weekdays_of(["sun"]))
+    assert next_due(sundays, Past(MADE), "a") == datetime(2026, 11, 29, 4, 0, tzinfo=UTC)
+    mondays = Timetable(times=(time(4, 0),), weekdays=weekdays_of(["mon"]))
+    assert next_due(mondays, Past(MADE), "a") == datetime(2026, 11, 30, 4, 0, tzinfo=UTC)
+
+
+def test_times_are_those_of_the_time_zone_in_summer_and_winter() -> None:
+    london = Timetable(times=(time(2, 0),), zone="Europe/London")
+    summer = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+    assert next_due(london, Past(summer), "a") == datetime(2026, 7, 2, 1, 0, tzinfo=UTC)
+    assert next_due(london, Past(MADE), "a") == datetime(2026, 11, 24, 2, 0, tzinfo=UTC)
+
+
+def test_runs_missed_during_a_downtime_are_one_run() -> None:
+    last = Past(MADE, started=MADE + DAY)
+    later = MADE + 10 * DAY
+    assert is_due(NIGHT, last, "a", later)
+    assert not is_due(NIGHT, Past(MADE, started=later), "a", later)
+
+
+def test_nothing_is_due_while_a_run_is_not_over_or_the_schedule_is_paused() -> None:
+    assert next_due(NIGHT, Past(MADE, started=MADE, is_running=True), "a") is None
+    paused = Timetable(times=(time(2, 0),), is_paused=True)
+    assert not is_due(paused, Past(MADE), "a", MADE + 10 * DAY)
+
+
+def test_after_failures_the_rest_is_doubled_up_to_a_limit() -> None:
+    patient = Timetable(every=DAY, rest=6 * HOUR)
+    started = MADE + DAY
+    for failures, rest in ((1, 6 * HOUR), (2, 12 * HOUR), (4, 2 * DAY), (60, LONGEST_REST)):
+        assert next_due(patient, Past(MADE, started, failures=failures), "a") == started + rest
+    assert next_due(patient, Past(MADE, started), "a") == started + DAY
+    assert next_due(Timetable(every=DAY), Past(MADE, started, failures=3), "a") == started + DAY
+
+
+def test_jitter_differs_between_schedules_and_is_the_same_for_the_same_run() -> None:
+    spread = Timetable(times=(time(2, 0),), jitter=HOUR)
+    found = {next_due(spread, Past(MADE), str(n)) for n in range(50)}
+    first = datetime(2026, 11, 24, 2, 0, tzinfo=UTC)
+    assert len(found) > 40
+    assert all(due is not None and first <= due < first + HOUR for due in found)
+    assert next_due(spread, Past(MADE), "a") == next_due(spread, Past(MADE), "a")
+
+
+@given(
+    st.sets(st.builds(time, st.integers(0, 23), st.integers(0, 59)), min_size=1, max_size=3),
+    st.sets(st.integers(0, 6)),
+    st.sampled_from(["UTC", "Europe/London", "Asia/Kathmandu", "America/New_York"]),
+    st.integers(0, 23),
+    st.integers(0, 15 * 365 * 24 * 60),
+)  # fmt: skip
+def test_runs_follow_each_other_and_none_is_started_twice(
+    times: set[time], days: set[int], zone: str, jitter: int, since: int
+) -> None:
+    wish = Timetable(tuple(sorted(times)), tuple(sorted(days)), None, zone, jitter * HOUR)
+    moment = datetime(2020, 1, 1, tzinfo=UTC) + since * timedelta(minutes=1)
+    for _ in range(5):
+        due = next_due(wish, Past(moment), "a")
+        assert due is not None
+        assert moment < due <= moment + 9 * DAY
+        assert not is_due(wish, Past(moment), "a", due - timedelta(microseconds=1))
+        assert is_due(wish, Past(moment), "a", due)
+        moment = due
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (Timetable, "either times of day, or an interval"),
+        (lambda: Timetable((time(2, 0),), every=DAY), "either times of day, or an interval"),
+        (lambda: Timetable(every=timedelta(seconds=5)), "between one minute and 366 days"),
+        (lambda: Timetable(every=DAY, weekdays=(1,)), "weekdays need times of day"),
+        (lambda: Timetable(every=HOUR, jitter=2 * HOUR), "shorter than its interval"),
+        (lambda: Timetable((time(2, 0),), jitter=DAY), "shorter than a day"),
+        (lambda: Timetable((time(2, 0),), zone="../etc/passwd"), "not the name of a time zone"),
+        (lambda: duration_of("soon"), "'soon' is not a duration; write 30m, 12h or 2d"),
+        (lambda: times_of(["25:00"]), "'25:00' is not a time of day"),
+        (lambda: weekdays_of(["Monday"]), "'Monday' is not a day"),
+    ],
+)
+def test_what_is_never_due_is_refused_in_a_sentence(make, sentence: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(JobRefused, match=sentence.replace(".", r"\.")):
+        make()
+
+
+@pytest.mark.parametrize("text", ["30m", "12h", "2d", "90m"])
+def test_a_duration_is_written_as_it_was_read(text: str) -> None:
+    assert duration_text(duration_of(text)) == text

@@ -1,0 +1,140 @@
+"""The schedules of a Silo: files, jobs and the command."""
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from recordsilo import Silo
+from silowork.embedded import EmbeddedWorker
+from silowork.errors import JobRefused
+from silowork.ledger import JobLedger
+from silowork.queue import Broker
+from silowork.schedule import Timetable
+from silowork.schedule_commands import schedule as command
+from silowork.schedules import (
+    Schedule,
+    ScheduleNotFound,
+    add_schedule,
+    due_of,
+    load_schedule,
+    pause_schedule,
+    remove_schedule,
+    run_now,
+    runs_of,
+    schedule_names,
+    start_due,
+    timetable_of,
+)
+from silowork.values import Ending, State
+
+NIGHT = timetable_of({"times": ["02:00"], "zone": "Europe/London", "jitter": "10m"})
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    found = str(tmp_path / "myrepo")
+    with Silo(found):
+        pass
+    return found
+
+
+def audit(name: str = "nightly", wish: Timetable = NIGHT) -> Schedule:
+    return Schedule(name, "audit", wish, {"share": "5"}, "Nightly audit", "ada")
+
+
+def tomorrow() -> datetime:
+    return datetime.now(UTC) + 2 * DAY
+
+
+def test_a_schedule_is_read_as_it_was_stored(path: str) -> None:
+    made = add_schedule(path, audit())
+    assert made.made
+    assert load_schedule(path, "nightly") == made
+    text = Path(path, "curation/schedules/nightly.toml").read_text()
+    assert 'times = [\n    "02:00",\n]' in text
+    assert schedule_names(path) == ["nightly"]
+    with pytest.raises(JobRefused, match="there is a schedule 'nightly' already"):
+        add_schedule(path, audit())
+    remove_schedule(path, "nightly")
+    with pytest.raises(ScheduleNotFound):
+        load_schedule(path, "nightly")
+
+
+def test_a_schedule_whose_job_would_be_refused_is_refused(path: str) -> None:
+    with pytest.raises(JobRefused, match="share of an audit"):
+        add_schedule(path, replace(audit(), fields={"share": "none"}))
+    with pytest.raises(JobRefused, match="cannot be the name"):
+        add_schedule(path, audit("../up"))
+    assert schedule_names(path) == []
+
+
+def test_a_due_schedule_starts_one_job_until_that_is_over(path: str) -> None:
+    add_schedule(path, audit())
+    assert start_due(path) == []
+    (job,) = start_due(path, tomorrow())
+    assert (job.kind, job.agent) == ("audit", "schedule:nightly")
+    assert job.arguments["share"] == 0.05
+    assert start_due(path, tomorrow() + 9 * DAY) == []
+    with pytest.raises(JobRefused, match="is not finished"):
+        run_now(path, "nightly")
+    ledger = JobLedger(path)
+    ledger.claim(job.job_id, 3)
+    ledger.end(job.job_id, Ending(True))
+    assert start_due(path) == []
+    assert len(start_due(path, tomorrow())) == 1
+
+
+def test_a_paused_schedule_starts_nothing_but_can_be_run_now(path: str) -> None:
+    add_schedule(path, audit())
+    pause_schedule(path, "nightly")
+    assert start_due(path, tomorrow()) == []
+    assert run_now(path, "nightly").state is State.QUEUED
+    assert due_of(load_schedule(path, "nightly"), runs_of(JobLedger(path), "nightly")) is None
+
+
+def test_a_broken_file_does_not_hold_up_the_others(path: str) -> None:
+    add_schedule(path, audit())
+    Path(path, "curation/schedules/broken.toml").write_text("times = 5")
+    assert [job.agent for job in start_due(path, tomorrow())] == ["schedule:nightly"]
+    with pytest.raises(JobRefused, match=r"schedules/broken\.toml is invalid"):
+        load_schedule(path, "broken")
+
+
+def test_a_worker_starts_what_is_due(path: str) -> None:
+    add_schedule(path, audit(wish=timetable_of({"every": "30m"})))
+    file = Path(path, "curation/schedules/nightly.toml")
+    made = load_schedule(path, "nightly").made
+    file.write_text(file.read_text().replace(made, "2020-01-01T00:00:00"))
+    ledger = JobLedger(path)
+    with EmbeddedWorker(Broker(path)):
+        end = datetime.now(UTC) + timedelta(seconds=90)
+        while not any(job.is_over for job in ledger.jobs()):
+            assert datetime.now(UTC) < end
+    assert [job.state for job in ledger.jobs()] == [State.DONE]
+
+
+def test_the_command_adds_lists_pauses_and_removes(path: str) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(command, arguments)
+        return done.exit_code, done.output
+
+    assert run("list", path) == (0, "")
+    code, said = run("add", path, "Every night", "audit", "--at", "02:00", "--field", "share=5")
+    assert (code, said[:23]) == (0, "every-night: next run 2")
+    assert "every-night\taudit\tevery day at 02:00 UTC\t2" in run("list", path)[1]
+    assert run("pause", path, "every-night") == (0, "every-night is paused\n")
+    assert "\tpaused\t-" in run("list", path)[1]
+    assert run("resume", path, "every-night")[0] == 0
+    assert "Audit: 5 %" in run("run", path, "every-night")[1]
+    assert "\trunning\tqueued" in run("list", path)[1]
+    code, said = run("add", path, "other", "audit", "--at", "2 am")
+    assert (code, "'2 am' is not a time of day; write 02:00" in said) == (2, True)
+    assert run("add", path, "other", "change", "--every", "1d")[0] == 2
+    assert run("remove", path, "every-night")[0] == 0
+    assert run("remove", path, "every-night")[0] == 2
+    assert os.listdir(Path(path, "curation/schedules")) == []
