@@ -33,6 +33,7 @@ from recordsilo.errors import (
     SiloSettingConflict,
 )
 from recordsilo.index import (
+    Around,
     Described,
     Entry,
     Filters,
@@ -533,6 +534,31 @@ class Silo:
         return self._catalogue.search(
             query, filters or SearchFilters(), facets, page or PageRequest()
         )
+
+    def around(
+        self,
+        identifier: str,
+        query: str = "",
+        filters: SearchFilters | None = None,
+        sort: str | None = None,
+    ) -> Around | None:
+        """Where a record stands in the order of a search, and which records are next to it.
+
+        Args:
+            identifier: As in `Row.identifier`.
+            query, filters: As in `search`.
+            sort: As in `PageRequest`.
+
+        Returns:
+            None if the search does not find the record.
+
+        Raises:
+            SearchError: Unknown filter or order, or an invalid date.
+            IndexProblem: The index cannot be used now.
+
+        Cost: that of a search without facets.
+        """
+        return self._catalogue.around(identifier, query, filters or SearchFilters(), sort)
 
     def found(self, filters: SearchFilters | None = None, query: str = "") -> Iterator[Row]:
         """All records that match the filters and the query, by identifier, page by page.

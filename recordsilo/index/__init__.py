@@ -10,6 +10,7 @@ from recordsilo.index.interface import Index
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row, project
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.search_values import (
+    Around,
     FacetValue,
     PageRequest,
     SearchFilters,
@@ -17,6 +18,7 @@ from recordsilo.index.search_values import (
 )
 
 __all__ = [
+    "Around",
     "Described",
     "Entry",
     "FacetValue",

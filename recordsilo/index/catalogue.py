@@ -30,7 +30,7 @@ from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.record_reading import entry_of, read_chunks, read_entry
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import PageRequest, SearchFilters, SearchResult
+from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
 from recordsilo.records.commit import sweep_absent
 from recordsilo.records.place import RecordPlace
 
@@ -153,6 +153,13 @@ class Catalogue:
         self._untold = True
         found = self.ask(ask)
         return self.ask(ask) if self._catch_up(found.rows) else found
+
+    def around(
+        self, identifier: str, words: str, filters: SearchFilters, sort: str | None
+    ) -> Around | None:
+        """Where a record stands in a search; see `Index.around`."""
+        beside = self._contributed((*filters.values, (sort or "").removeprefix("-")), ())
+        return self.ask(lambda index: index.around(identifier, words, filters, sort, beside=beside))
 
     def _contributed(self, needed: Sequence[str], counted: Sequence[str]) -> list[str]:
         """Bring the contributed facets that a search uses in step; return their names.

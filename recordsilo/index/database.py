@@ -28,7 +28,13 @@ from recordsilo.index.interface import IndexLost
 from recordsilo.index.projection import MAX_FACET, Described, Entry, ManifestStamp, Row, storable
 from recordsilo.index.rows import Prepared, RowWriter, prepare
 from recordsilo.index.schema import INDEXES, SCHEMA, TEXT_TABLE, VERSION
-from recordsilo.index.search_values import LARGE_FIELDS, PageRequest, SearchFilters, SearchResult
+from recordsilo.index.search_values import (
+    LARGE_FIELDS,
+    Around,
+    PageRequest,
+    SearchFilters,
+    SearchResult,
+)
 
 if TYPE_CHECKING:
     from recordsilo.index.columns import Columns
@@ -232,6 +238,23 @@ class SqliteIndex:
         with self.asking() as connection:
             columns = self.columns(connection, large=large, beside=beside)
             return search(connection, columns, words, filters, facets=facets, page=page)
+
+    def around(
+        self,
+        identifier: str,
+        words: str,
+        filters: SearchFilters,
+        sort: str | None,
+        *,
+        beside: Sequence[str] = (),
+    ) -> Around | None:
+        """Where a record stands in a search; see `recordsilo.index.search.around`."""
+        from recordsilo.index.search import around
+
+        large = any(name in LARGE_FIELDS for name in filters.values)
+        with self.asking() as connection:
+            columns = self.columns(connection, large=large, beside=beside)
+            return around(connection, columns, words, filters, sort=sort, identifier=identifier)
 
     def columns(
         self, connection: sqlite3.Connection, *, large: bool, beside: Iterable[str] = ()

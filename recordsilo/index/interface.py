@@ -12,7 +12,7 @@ from recordsilo.index.facets import Facet
 from recordsilo.index.projection import Described, Entry, ManifestStamp, Row
 from recordsilo.index.query import Filters, Page
 from recordsilo.index.rows import Prepared
-from recordsilo.index.search_values import PageRequest, SearchFilters, SearchResult
+from recordsilo.index.search_values import Around, PageRequest, SearchFilters, SearchResult
 
 
 class IndexLost(IndexProblem):
@@ -122,6 +122,24 @@ class Index(Protocol):
 
         Raises:
             SearchError: Unknown facet, filter or order, or an invalid date or page.
+        """
+
+    def around(
+        self,
+        identifier: str,
+        words: str,
+        filters: SearchFilters,
+        sort: str | None,
+        *,
+        beside: Sequence[str] = (),
+    ) -> Around | None:
+        """Where a record stands in the order of a search; None if it is not found.
+
+        Args:
+            beside: The contributed facets that the search uses.
+
+        Raises:
+            SearchError: Unknown filter or order, or an invalid date.
         """
 
     def is_in_step(self, facet: Facet, path: str) -> bool:

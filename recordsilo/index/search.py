@@ -27,6 +27,7 @@ from recordsilo.index.search_values import (
     FLAGS,
     RELEVANCE_AT_MOST,
     SORTS,
+    Around,
     FacetValue,
     PageRequest,
     SearchFilters,
@@ -77,6 +78,43 @@ def search(
         sort=sort,
         facets={name: _facet(columns, found, name, filters, page) for name in facets},
     )
+
+
+def around(
+    connection: sqlite3.Connection,
+    columns: Columns,
+    query: str,
+    filters: SearchFilters,
+    *,
+    sort: str | None,
+    identifier: str,
+) -> Around | None:
+    """The neighbours of a record in the order of a search; see `Index.around`.
+
+    Args:
+        columns: In step with the connection's snapshot.
+        query: As typed.
+        sort: As in `PageRequest`.
+
+    Raises:
+        SearchError: Unknown order or filter, or an invalid date.
+    """
+    check((), filters, PageRequest(sort=sort))
+    hits, found = _matches(connection, columns, query, filters)
+    row = connection.execute("SELECT id FROM record WHERE identifier = ?", (identifier,)).fetchone()
+    if row is None or not any(one.has(row[0]) for one in found):
+        return None
+    sort = _sort_for(sort, hits)
+    order = _ORDERS.get(sort, _ByNumber)(connection, columns, found, hits)
+    order.name = sort
+    before, behind, place = order.around(row[0])
+    names = dict(
+        connection.execute(
+            "SELECT id, identifier FROM record WHERE id IN (?, ?)", (before, behind)
+        ).fetchall()
+    )
+    total = sum(one.total for one in found)
+    return Around(names.get(before), names.get(behind), place, total)
 
 
 def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> None:
@@ -150,6 +188,11 @@ class _Found:
     @property
     def ids(self) -> NDArray[np.int64]:
         return self.segment.ids[self.positions]
+
+    def has(self, number: int) -> bool:
+        """Whether the record with a row id is among them."""
+        place = self.segment.positions_of(np.array([number]))
+        return bool(len(place)) and bool(self.mask[place[0]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +341,23 @@ def _sort_for(wanted: str | None, hits: _Hits) -> str:
     return "relevance" if hits.total <= RELEVANCE_AT_MOST else "newest"
 
 
+_Place = tuple[int | None, int | None, int]
+"""The row ids before and behind a record, and its place from 1 on."""
+
+
+def _around(keys: NDArray[Any], ids: NDArray[np.int64], number: int) -> _Place:
+    """The neighbours of a row id in the order of keys; equal ones by row id."""
+    own = keys[ids == number][0]
+    before = (keys < own) | ((keys == own) & (ids < number))
+    behind = (keys > own) | ((keys == own) & (ids > number))
+    previous = following = None
+    if before.any():
+        previous = int(ids[before & (keys == keys[before].max())].max())
+    if behind.any():
+        following = int(ids[behind & (keys == keys[behind].min())].min())
+    return previous, following, int(np.count_nonzero(before)) + 1
+
+
 class _Order(ABC):
     """An order of the found records: the keys of a page, and the cursor after it."""
 
@@ -324,6 +384,10 @@ class _Order(ABC):
     def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
         """The first (key, row id) pairs after a cursor."""
 
+    @abstractmethod
+    def around(self, number: int) -> _Place:
+        """The neighbours of a record that is found."""
+
     def _cursor(self, key: Any, number: int) -> str:
         return json.dumps([self.name, key, number], ensure_ascii=False)
 
@@ -348,14 +412,20 @@ class _ByTime(_Order):
     sign = 1
 
     def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
-        keys = np.concatenate(
-            [self._keys(one.segment.datestamps[one.positions], one.ids) for one in self.found]
-        )
+        keys = self._all_keys()
         if after is not None:
             keys = keys[keys > self._key(*after)]
         if len(keys) > limit:
             keys = np.partition(keys, limit - 1)[:limit]
         return [self._pair(int(key)) for key in np.sort(keys)]
+
+    def around(self, number: int) -> _Place:
+        return _around(self._all_keys(), np.concatenate([one.ids for one in self.found]), number)
+
+    def _all_keys(self) -> NDArray[np.int64]:
+        return np.concatenate(
+            [self._keys(one.segment.datestamps[one.positions], one.ids) for one in self.found]
+        )
 
     def _keys(self, seconds: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.sign * ((seconds << _PACK) | ids)
@@ -406,6 +476,26 @@ class _ByText(_Order):
         positions = self.columns.position_of_rank(self.column)[mine]
         return [int(number) for number in base.segment.ids[positions]]
 
+    def around(self, number: int) -> _Place:
+        base, *fresh = self.found
+        (own,) = self._keyed([number])
+        ranks = self.columns.ranks(self.connection, self.column)
+        mine = ranks[base.positions]
+        behind = mine >= self._rank_behind(own, ranks)
+        before = ~behind & (base.ids != number)
+        nearest = [mine[before].max()] if before.any() else []
+        nearest += [mine[behind].min()] if behind.any() else []
+        positions = self.columns.position_of_rank(self.column)[nearest]
+        loaded = self._keyed([int(one) for one in base.segment.ids[positions]])
+        changed = self._keyed([int(one) for some in fresh for one in some.ids])
+        earlier = [pair for pair in (*loaded, *changed) if pair < own]
+        later = [pair for pair in (*loaded, *changed) if pair > own]
+        return (
+            max(earlier)[1] if earlier else None,
+            min(later)[1] if later else None,
+            int(np.count_nonzero(before)) + sum(pair < own for pair in changed) + 1,
+        )
+
     def _rank_behind(self, after: tuple[Any, int], ranks: NDArray[np.int32]) -> int:
         """The rank of the first loaded record after a cursor."""
         segment = self.columns.segments[0]
@@ -450,13 +540,20 @@ class _Relevance(_Order):
     name = "relevance"
 
     def first(self, after: tuple[Any, int] | None, limit: int) -> list[tuple[Any, int]]:
+        keyed = self._ranked()
+        return sorted(pair for pair in keyed if after is None or pair > after)[:limit]
+
+    def around(self, number: int) -> _Place:
+        keys, ids = zip(*self._ranked(), strict=True)
+        return _around(np.array(keys), np.array(ids), number)
+
+    def _ranked(self) -> list[tuple[float, int]]:
         wanted = {int(number) for one in self.found for number in one.ids}
         ranked = self.connection.execute(
             "SELECT bm25(text, 8.0, 4.0, 2.0, 1.0, 4.0, 4.0), rowid FROM text WHERE text MATCH ?",
             (self.hits.ranking,),
         )
-        keyed = [(rank, number) for rank, number in ranked if number in wanted]
-        return sorted(pair for pair in keyed if after is None or pair > after)[:limit]
+        return [(rank, number) for rank, number in ranked if number in wanted]
 
     def is_key(self, key: object) -> bool:
         return isinstance(key, float | int)
@@ -484,6 +581,10 @@ class _ByNumber(_Order):
             (None if math.isinf(keys[place]) else float(keys[place]), int(ids[place]))
             for place in chosen
         ]
+
+    def around(self, number: int) -> _Place:
+        keys = np.concatenate([self._keys(one) for one in self.found])
+        return _around(keys, np.concatenate([one.ids for one in self.found]), number)
 
     def _keys(self, found: _Found) -> NDArray[np.float64]:
         field = self.name.removeprefix("-")

@@ -137,3 +137,19 @@ class SearchResult:
     next_page: str | None
     sort: str
     facets: Mapping[str, tuple[FacetValue, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where a record stands among the records found, and which are next to it.
+
+    Attributes:
+        previous, next: Identifiers; None at the beginning and at the end.
+        place: 1 for the first.
+        total: How many records are found.
+    """
+
+    previous: str | None
+    next: str | None
+    place: int
+    total: int

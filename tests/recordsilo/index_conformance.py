@@ -14,7 +14,7 @@ import pytest
 
 from recordsilo import Origin, Silo
 from recordsilo.errors import RecordNotFound, SearchError
-from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index import Around, PageRequest, SearchFilters
 from recordsilo.index.facets import GROUP, Facet
 from recordsilo.index.search_values import FACETS
 
@@ -133,6 +133,25 @@ class IndexConformance(ABC):
         assert row.revision == silo["b"].revision
         with pytest.raises(RecordNotFound):
             silo.row("nope")
+
+    @pytest.mark.parametrize("sort", ["relevance", "newest", "oldest", "identifier", "title"])
+    @pytest.mark.parametrize("query", ["", "solar OR wind", "cells -other"])
+    def test_a_record_knows_its_neighbours_in_every_order(
+        self, silo: Silo, sort: str, query: str
+    ) -> None:
+        silo.search(page=PageRequest(sort=sort))  # what changes now, changes behind its back
+        for name, title in (("a", "Zoology of wind"), ("e", "Solar cells"), ("aa", "An old wind")):
+            put(silo, name, **RECORDS["a"] | {"title": title})
+        wanted = SearchFilters(flags={"deleted": False})
+        rows = silo.search(query, wanted, page=PageRequest(limit=100, sort=sort)).rows
+        names = [None, *(row.identifier for row in rows), None]
+        for place, name in enumerate(names[1:-1], 1):
+            found = silo.around(str(name), query, wanted, sort)
+            assert found == Around(names[place - 1], names[place + 1], place, len(rows))
+        assert silo.around("d", "wind", wanted, sort) is None
+        assert silo.around("nope", query, wanted, sort) is None
+        with pytest.raises(SearchError):
+            silo.around("a", sort="best")
 
     def test_descriptions_of_a_page_have_the_values_in_the_records_order(self, silo: Silo) -> None:
         put(silo, "b", **RECORDS["b"] | {"creator": ["Zu, A.", "Adeyemi, Fiona"]})

@@ -13,6 +13,7 @@ from index_conformance import IndexConformance
 from recordsilo import Filters, Page, Row, Silo
 from recordsilo.errors import SearchError
 from recordsilo.index import (
+    Around,
     Described,
     Entry,
     FacetValue,
@@ -311,6 +312,22 @@ class MemoryIndex:
                 for name in facets
             },
         )
+
+    def around(
+        self,
+        identifier: str,
+        words: str,
+        filters: SearchFilters,
+        sort: str | None,
+        *,
+        beside: Sequence[str] = (),
+    ) -> Around | None:
+        found = self.search(words, filters, (), PageRequest(1000, None, sort), beside=beside)
+        names = [None, *(row.identifier for row in found.rows), None]
+        if identifier not in names:
+            return None
+        place = names.index(identifier)
+        return Around(names[place - 1], names[place + 1], place, found.total)
 
     def _facet(
         self, beside: Sequence[str], words: str, filters: SearchFilters, name: str

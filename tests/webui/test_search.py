@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from html import unescape
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -165,6 +166,36 @@ def test_an_identifier_or_a_doi_leads_to_its_record(client: Any, typed: str) -> 
     twin = client.json("/search.json?q=" + quote(typed, safe=""))
     assert twin["record"] == "/records/oai+example,org+1.json"
     assert client.get(url + "&deleted=false", accept="text/html").status == 200
+
+
+@pytest.mark.parametrize("sort", ["", "newest", "title"])
+def test_from_a_record_one_walks_through_the_results_and_back(client: Any, sort: str) -> None:
+    url = f"/search?q=record*&deleted=false&sort={sort}&limit=10"
+    listed = found(client.json(url.replace("?", ".json?").replace("limit=10", "limit=100")))
+    first = re.search(r'<h2><a href="([^"]+)"', client.get(url).text)
+    assert first
+    address, met = unescape(first[1]).replace("?", ".json?"), []
+    while address:
+        record = client.json(address)
+        met.append(record["identifier"])
+        results = record["results"]
+        assert (results["place"], results["total"]) == (len(met), len(listed))
+        last, address = address, results["next"]
+    assert met == listed
+    page = client.get(last.replace(".json?", "?"), accept="text/html").text
+    assert f"{len(listed)} of {len(listed)}" in page
+    assert 'rel="prev"' in page
+    assert 'rel="next"' not in page
+    back = re.search(r'<a href="(/search[^"]*)">← Results', page)
+    assert back
+    assert found(client.json(unescape(back[1]).replace("?", ".json?"))) == listed[:10]
+
+
+@pytest.mark.parametrize("query", ["q=nothing", "colour=red", "since=x", "%ff"])
+def test_a_search_that_does_not_find_the_record_has_no_neighbours(client: Any, query: str) -> None:
+    page = client.get(f"/records/oai+example,org+1?from={quote(query)}", accept="text/html")
+    assert page.status == 200
+    assert 'rel="next"' not in page.text
 
 
 @pytest.mark.parametrize("typed", [f'"{PLAIN}"', "keeping", "10.1234/abc", "doi:10.5555/two"])

@@ -130,7 +130,9 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         "SavedSearchFound", (Query("start", COUNT), Query("limit", _LIMIT))
     ),
     searches.delete: Operation("Deleted"),
-    record.show: Operation("Record"),
+    record.show: Operation(
+        "Record", (Query("from", text="The query of the search it was reached from."),)
+    ),
     record.show_version: Operation("RecordVersion"),
     record.delete: Operation("Deleted", fields=_MESSAGE),
     record.ask_delete: Operation("Question"),

@@ -181,6 +181,11 @@ SCHEMAS: Mapping[str, Schema] = {
         **_SAVED, records=several(ref("Row")), missing=several(TEXT), next=_NULL_TEXT
     ),
     "Record": members(
+        results=or_null(
+            members(
+                url=TEXT, place=or_null(COUNT), total=COUNT, previous=_NULL_TEXT, next=_NULL_TEXT
+            )
+        ),
         identifier=TEXT,
         url=TEXT,
         revision=COUNT,

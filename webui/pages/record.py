@@ -1,7 +1,6 @@
 """The page of a record, of each of its versions, and the end of a record."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from recordsilo import HarvestedRecord
 from recordsilo.disk.identifier import clean
@@ -11,7 +10,7 @@ from webui.editing.curator import WORKING_COPY, Curator
 from webui.http.messages import Response, redirect, revision_tag
 from webui.questions import Question, message_field, question_view
 from webui.record.panels import panels_of
-from webui.record.related import links_of, siblings_of
+from webui.record.related import Results, links_of, results_of, siblings_of
 from webui.record.version_differences import Comparison, base_of, compare_versions
 from webui.record.view import RecordView, as_json, record_view, version_as_json
 from webui.rendering import View, json_answer
@@ -50,8 +49,16 @@ def show_version(call: Call) -> View:
 
 def _view(call: Call, record: HarvestedRecord) -> View:
     view = record_view(call.site, record)
-    twin = partial(as_json, record, view)
+
+    def twin() -> Mapping[str, object]:
+        results = _results(call, view)
+        return as_json(record, view, results.as_json() if results else None)
+
     return _page(call, record, view, twin, urls.record(view.identifier))
+
+
+def _results(call: Call, view: RecordView) -> Results | None:
+    return results_of(call.site, view.identifier, call.request.query.get("from", ""))
 
 
 def _page(
@@ -66,6 +73,7 @@ def _page(
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "clone_name": _free_name(view),
         "links": links_of(view),
+        "results": None if call.wants_json else _results(call, view),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
         "panels": () if call.wants_json else panels_of(call.site, view.identifier),
         "changes": None if call.wants_json else _changes(record, view),

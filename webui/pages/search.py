@@ -73,7 +73,8 @@ def show(call: Call) -> View | Response:
     request = SearchRequest.of(call.request.pairs, also=("saved", "done"))
     named = call.site.named(request.q) if request.is_words_only else None
     if named is not None and not call.wants_json:
-        return redirect(urls.record(named))
+        words = urls.query([("q", f'"{request.q.strip()}"')])
+        return redirect(urls.record(named, **{"from": words}))
     result = call.site.silo.search(request.q, request.filters, request.facets, request.page)
     view = _view(call.site, request, result, named)
     data = {
@@ -102,7 +103,7 @@ def _view(
 ) -> SearchView:
     return SearchView(
         request=request,
-        rows=row_views(site, result.rows),
+        rows=row_views(site, result.rows, request.way_back),
         total=result.total,
         sort=result.sort,
         facets=tuple(_facets(site, request, result.facets)),

@@ -297,8 +297,14 @@ def _values(values: tuple[Value, ...], language: str | None) -> tuple[TextValue,
     )
 
 
-def as_json(record: HarvestedRecord, view: RecordView) -> dict[str, Any]:
-    """The JSON twin of the page of a record."""
+def as_json(
+    record: HarvestedRecord, view: RecordView, results: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The JSON twin of the page of a record.
+
+    Args:
+        results: What it says of the search that the record was reached from.
+    """
     return {
         "identifier": view.identifier,
         "url": urls.record(view.identifier),
@@ -313,6 +319,7 @@ def as_json(record: HarvestedRecord, view: RecordView) -> dict[str, Any]:
         "sets": [{"spec": s.spec, "name": s.name} for s in view.sets],
         "metadata": view.metadata,
         "versions": [version_json(record, version) for version in view.versions],
+        "results": results,
     }
 
 

@@ -170,6 +170,12 @@ class SearchRequest:
         """The address of this very page."""
         return self._at(self.after, self.back)
 
+    @property
+    def way_back(self) -> str:
+        """This page as a query, for the addresses of its records; short, and never empty."""
+        place = (("after", self.after),) if self.after else ()
+        return urls.query((*self.pairs, *place)) or "sort=identifier"
+
     def following_url(self, after: str) -> str:
         """The address of the next page, that knows its way back.
 

@@ -10,7 +10,22 @@
 <%def name="title()">${view.title}</%def>
 <% shown, current = view.shown, view.current %>
 ${parts.done(done)}
+% if results:
+<nav class="crumbs results" aria-label="${_('Results of the search')}">
+  <a href="${results.url}">← ${_("Results")}</a>
+% if results.place:
+  <span class="place">${_("{n} of {total}", n=f"{results.place:,}", total=f"{results.total:,}")}</span>
+% endif
+% if results.previous_url:
+  <a rel="prev" href="${results.previous_url}">${_("Previous")}</a>
+% endif
+% if results.next_url:
+  <a rel="next" href="${results.next_url}">${_("Next")}</a>
+% endif
+</nav>
+% else:
 <p class="crumbs"><a href="${urls.search()}">← ${_("Records")}</a></p>
+% endif
 
 <header class="heading record">
 % if view.titles:
