@@ -158,7 +158,7 @@ class Catalogue:
         self, identifier: str, words: str, filters: SearchFilters, sort: str | None
     ) -> Around | None:
         """Where a record stands in a search; see `Index.around`."""
-        beside = self._contributed((*filters.values, (sort or "").removeprefix("-")), ())
+        beside = self._contributed((*filters.fields, (sort or "").removeprefix("-")), ())
         return self.ask(lambda index: index.around(identifier, words, filters, sort, beside=beside))
 
     def _contributed(self, needed: Sequence[str], counted: Sequence[str]) -> list[str]:

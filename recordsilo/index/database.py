@@ -251,7 +251,7 @@ class SqliteIndex:
         """Where a record stands in a search; see `recordsilo.index.search.around`."""
         from recordsilo.index.search import around
 
-        large = any(name in LARGE_FIELDS for name in filters.values)
+        large = any(name in LARGE_FIELDS for name in filters.fields)
         with self.asking() as connection:
             columns = self.columns(connection, large=large, beside=beside)
             return around(connection, columns, words, filters, sort=sort, identifier=identifier)

@@ -142,7 +142,7 @@ class IndexConformance(ABC):
         silo.search(page=PageRequest(sort=sort))  # what changes now, changes behind its back
         for name, title in (("a", "Zoology of wind"), ("e", "Solar cells"), ("aa", "An old wind")):
             put(silo, name, **RECORDS["a"] | {"title": title})
-        wanted = SearchFilters(flags={"deleted": False})
+        wanted = SearchFilters({"deleted": False}, {"creator!": ["Chen, Li"]})
         rows = silo.search(query, wanted, page=PageRequest(limit=100, sort=sort)).rows
         names = [None, *(row.identifier for row in rows), None]
         for place, name in enumerate(names[1:-1], 1):
