@@ -136,17 +136,11 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
         None where there is nothing to decide: it is not curated, the source has
         nothing newer than what the curator's copy comes from, or that was settled.
     """
-    harvested = [version for version in manifest.versions if not version.is_curated]
-    if not manifest.versions or not manifest.current.is_curated or not harvested:
+    sides = _sides(manifest)
+    if sides is None:
         return None
-    ours, theirs = manifest.current, harvested[-1]
-    base_name = base_of(manifest, ours.name)
-    if base_name is None or base_name == theirs.name:
-        return None
-    if manifest.metadata.get(SETTLED) == theirs.name:
-        return None
-    base = manifest.version(base_name)
-    proposal = f"{WORKING_COPY}-from-{theirs.name}"
+    base, ours, theirs = sides
+    proposal = _proposal_from(theirs)
 
     def found(kind: Kind, merged: Merge | None = None, reason: str = "") -> Review:
         return Review(
@@ -165,6 +159,24 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
     if manifest.has(proposal):
         return found(Kind.PROPOSED, merged)
     return found(Kind.CONFLICT if merged.conflicts else Kind.CLEAN, merged)
+
+
+def _sides(manifest: Manifest) -> tuple[Version, Version, Version] | None:
+    """Base, ours and theirs; None where there is nothing to decide."""
+    harvested = [version for version in manifest.versions if not version.is_curated]
+    if not manifest.versions or not manifest.current.is_curated or not harvested:
+        return None
+    ours, theirs = manifest.current, harvested[-1]
+    base_name = base_of(manifest, ours.name)
+    if base_name is None or base_name == theirs.name:
+        return None
+    if manifest.metadata.get(SETTLED) == theirs.name:
+        return None
+    return manifest.version(base_name), ours, theirs
+
+
+def _proposal_from(theirs: Version) -> str:
+    return f"{WORKING_COPY}-from-{theirs.name}"
 
 
 def _fields(version: Version, read: ReadFile) -> Fields:
@@ -201,6 +213,42 @@ def reviews(
             found = review_of(record.state, _reader(record), by_record.of(identifier))
             if found is not None and found.kind in kinds:
                 yield found
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """How many records of a Silo await a decision.
+
+    Attributes:
+        changes: Records with a source change and no proposal yet.
+        proposals: Records with a proposal.
+        is_all: Whether every record was looked at.
+    """
+
+    changes: int
+    proposals: int
+    is_all: bool
+
+
+def undecided(silo: Silo, most: int) -> Undecided:
+    """Count the records that something is to be decided about, by their manifests alone.
+
+    Args:
+        most: Look at so many records at most.
+
+    Raises:
+        IndexProblem
+    """
+    proposals = changes = 0
+    for number, identifier in enumerate(_newer_upstream(silo, "")):
+        if number == most:
+            return Undecided(changes, proposals, is_all=False)
+        with contextlib.suppress(RecordNotFound):
+            state = silo[identifier].state
+            if sides := _sides(state):
+                is_proposed = state.has(_proposal_from(sides[2]))
+                proposals, changes = proposals + is_proposed, changes + (not is_proposed)
+    return Undecided(changes, proposals, is_all=True)
 
 
 def _newer_upstream(silo: Silo, after: str) -> Iterator[str]:

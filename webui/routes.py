@@ -23,6 +23,7 @@ from webui.pages import (
     edit_xml,
     facet_values,
     files,
+    home,
     jobs,
     legacy,
     openapi,
@@ -105,7 +106,7 @@ _VERSION = _RECORD + "/versions/{version}"
 
 # fmt: off
 ROUTES: tuple[Route, ...] = (
-    Route("GET",    "/",                             records.home),
+    Route("GET",    "/",                             home.show),
     Route("GET",    "/records",                      records.show),
     Route("POST",   "/records",                      records.create,       Body.FIELDS),
     Route("GET",    "/sets",                         sets.show),

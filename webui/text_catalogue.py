@@ -33,7 +33,7 @@ from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
-from webui.pages import bulk_report, clusters, record, search, upstream
+from webui.pages import bulk_report, clusters, home, record, search, upstream
 from webui.people.roles import Role
 from webui.record.view import FIELDS
 from webui.search.request import FACET_LABELS, SORT_LABELS
@@ -95,6 +95,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "words/field_labels.py", FIELD_LABELS.values()
     yield "pages/bulk_report.py", bulk_report.DOING_LABELS.values()
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
+    yield "pages/home.py", home.ACTIONS.values()
     yield "job_view.py", _words_of_jobs()
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():

@@ -2,14 +2,26 @@
 
 import time
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from recordsilo import Silo
+from silocuration.review.duplicates import Group
 
 T = TypeVar("T")
+LONGEST = 600.0
+"""Seconds after which a stamp is no longer believed to be unchanged."""
 FACTOR = 20
 """An answer is kept so many times as long as finding it took: what is quick is always new."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept(Generic[T]):
+    answer: T
+    good_until: float
+    best_before: float
+    stamp: object | None
 
 
 class TimedCache(Generic[T]):
@@ -17,20 +29,39 @@ class TimedCache(Generic[T]):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: WeakKeyDictionary[Silo, dict[Hashable, tuple[float, T]]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Silo, dict[Hashable, _Kept[T]]] = WeakKeyDictionary()
 
-    def get(self, silo: Silo, key: Hashable, find: Callable[[], T]) -> T:
-        """The answer for a key, found now if none is kept."""
+    def get(
+        self, silo: Silo, key: Hashable, find: Callable[[], T], stamp: object | None = None
+    ) -> T:
+        """The answer for a key, found now if none is kept.
+
+        Args:
+            stamp: What the answer depends on, such as `Silo.index_stamp`: while it stays
+                the same, the answer is kept for `LONGEST`.
+        """
         kept = self._kept.setdefault(silo, {})
         began = self._clock()
-        good_until, answer = kept.get(key, (float("-inf"), None))
-        if answer is not None and began < good_until:
-            return answer
+        one = kept.get(key)
+        if one is not None and (
+            began < one.good_until
+            or (stamp is not None and stamp == one.stamp and began < one.best_before)
+        ):
+            return one.answer
         answer = find()
         ended = self._clock()
-        kept[key] = (ended + FACTOR * (ended - began), answer)
+        kept[key] = _Kept(answer, ended + FACTOR * (ended - began), ended + LONGEST, stamp)
         return answer
+
+    def peek(self, silo: Silo, key: Hashable) -> T | None:
+        """The last answer for a key, however old; None if there is none."""
+        one = self._kept.get(silo, {}).get(key)
+        return None if one is None else one.answer
 
     def forget(self, silo: Silo) -> None:
         """Find everything anew: something was changed."""
         self._kept.pop(silo, None)
+
+
+DUPLICATES: TimedCache[list[Group]] = TimedCache()
+"""The groups of probable duplicates of each Silo, which take long to find."""

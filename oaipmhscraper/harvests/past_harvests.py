@@ -11,7 +11,7 @@ from oaipmhscraper.harvests.job import RECEIPTS
 from oaipmhscraper.lists.journal import Journal, journal_path
 from oaipmhscraper.lists.journal_rows import Job
 from oaipmhscraper.lists.list_state import journalled
-from oaipmhscraper.receipt import ListReceipt, total
+from oaipmhscraper.receipt import Counts, ListReceipt, Outcome, total
 from politeweb.warc.files import warc_names
 
 _RECEIPT = "-receipt.json"
@@ -47,6 +47,29 @@ class PastHarvest:
         return counts
 
     @property
+    def shortfalls(self) -> dict[str, int]:
+        """What an ended harvest lacks, by its receipt.
+
+        Returns:
+            ``stopped`` and ``uncertain``: numbers of lists; ``missing`` (promised, not
+            listed), ``quarantined`` and ``unreachable``: numbers of records.
+        """
+        found = dict.fromkeys(("stopped", "missing", "uncertain", "quarantined", "unreachable"), 0)
+        for one in self.receipt.get("lists") or []:
+            counts = Counts.from_json(one.get("counts") or {})
+            expected = counts.promised if one.get("settled") is None else one["settled"]
+            short = max(0, (expected or 0) - counts.distinct)
+            if one.get("stopped"):
+                found["stopped"] += 1
+            elif short:
+                found["missing"] += short
+            elif one.get("doubt"):
+                found["uncertain"] += 1
+            found["quarantined"] += counts[Outcome.QUARANTINED]
+            found["unreachable"] += counts[Outcome.UNREACHABLE]
+        return found
+
+    @property
     def what(self) -> str:
         """Its formats and its set, as far as they are known."""
         if self.so_far:
@@ -66,8 +89,11 @@ class PastHarvest:
         }
 
 
-def harvests_of(silo_path: str) -> Iterator[PastHarvest]:
+def harvests_of(silo_path: str, *, newest: int | None = None) -> Iterator[PastHarvest]:
     """The harvests of a Silo, the oldest first.
+
+    Args:
+        newest: Only so many of the newest; no receipt of the others is read.
 
     Raises:
         JournalUnreadable: The journal of open harvests is damaged.
@@ -76,7 +102,8 @@ def harvests_of(silo_path: str) -> Iterator[PastHarvest]:
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     receipts = {name.removesuffix(_RECEIPT): name for name in names if name.endswith(_RECEIPT)}
     still_open = _open_jobs(silo_path)
-    for number in sorted(receipts.keys() | still_open.keys()):
+    numbers = sorted(receipts.keys() | still_open.keys())
+    for number in numbers if newest is None else numbers[max(0, len(numbers) - newest) :]:
         receipt = _receipt(os.path.join(directory, receipts[number])) if number in receipts else {}
         files = tuple(map(str, warc_names(directory, number))) if names else ()
         state = "open" if number in still_open else "whole" if receipt.get("whole") else "losses"

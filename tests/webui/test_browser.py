@@ -55,7 +55,7 @@ def test_a_curator_copies_a_record_adds_a_file_and_version_1_stays(
     open_page: Callable[..., Page], silo: Silo, tmp_path: Any, with_scripts: bool
 ) -> None:
     before = silo[PLAIN].manifest
-    page = open_page("/", java_script_enabled=with_scripts)
+    page = open_page("/records", java_script_enabled=with_scripts)
     expect(page.get_by_role("heading", name="Records", exact=True)).to_be_visible()
     expect(page.get_by_role("listitem").filter(has=page.get_by_role("heading"))).to_have_count(25)
 

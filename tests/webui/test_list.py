@@ -258,11 +258,6 @@ def test_sets_without_a_readable_name_are_shown_by_their_spec(
     assert client.get("/search").status == 200
 
 
-def test_the_start_page_is_the_list(client: Any) -> None:
-    answer = client.get("/")
-    assert (answer.status, answer.headers["Location"]) == (302, "/records")
-
-
 def test_asking_by_accept_gives_the_twin(client: Any) -> None:
     assert client.get("/records", accept=JSON).json == client.json("/records.json")
     assert client.get("/search").headers["Content-Type"] == "text/html; charset=utf-8"

@@ -47,7 +47,7 @@ def test_the_list_leads_to_every_silo(shelf: Any) -> None:
     assert page.count(">first<") == 1
     for one in listed:
         assert f'href="{one["url"]}"' in page
-        assert shelf.get(one["url"]).headers["Location"] == f"{one['url']}records"
+        assert shelf.get(one["url"]).status == 200
 
 
 def test_no_link_leaves_the_silo(shelf: Any) -> None:

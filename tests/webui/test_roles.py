@@ -29,7 +29,7 @@ EVERYBODY: Mapping[str, Role] = {
 # Of a page, for nobody, a viewer, a curator and a manager: `-` where they are kept out, else
 # the status. Changes come without fields, with If-Match of a revision that no record has.
 EXPECTED = """
-GET    /                                                        - 302 302 302
+GET    /                                                        - 200 200 200
 GET    /records                                                 - 303 303 303
 POST   /records                                                 -   - 400 400
 GET    /sets                                                    - 200 200 200

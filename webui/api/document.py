@@ -14,11 +14,11 @@ from webui.api.operations import OPERATIONS, Operation, Query
 from webui.api.schemas import ANY_OBJECT, SCHEMAS, ref
 from webui.http.bodies import FORMS
 from webui.http.multipart import MULTIPART
-from webui.pages import openapi, records, static
+from webui.pages import openapi, static
 from webui.routes import Body, Route
-from webui.urls import TWIN
+from webui.urls import twin
 
-_OWN = frozenset({records.home, static.favicon, static.robots, openapi.show, static.show})
+_OWN = frozenset({static.favicon, static.robots, openapi.show, static.show})
 """Handlers that programs have no use for."""
 _BRACES = re.compile(r"\{(\w+)(\.\.\.)?\}")
 _PATH_TEXTS: Mapping[str, str] = {
@@ -57,7 +57,8 @@ def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
             continue
         operation = OPERATIONS.get(route.handler) or _untold(route)
         is_twin = has_twin and "/" not in operation.answer
-        address = _BRACES.sub(r"{\1}", route.pattern) + (TWIN if is_twin else "")
+        address = _BRACES.sub(r"{\1}", route.pattern)
+        address = twin(address) if is_twin else address
         paths.setdefault(address, {})[route.method.lower()] = _operation(route, operation)
     return paths
 

@@ -15,6 +15,7 @@ from webui.pages import (
     differences,
     facet_values,
     files,
+    home,
     jobs,
     legacy,
     record,
@@ -87,6 +88,7 @@ _CREATED = Operation(
 )
 
 OPERATIONS: Mapping[Callable[..., Any], Operation] = {
+    home.show: Operation("Home"),
     records.show: Operation(
         "Records",
         (

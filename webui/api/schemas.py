@@ -50,6 +50,16 @@ def one_of(*texts: str) -> Schema:
 
 
 _NULL_TEXT = or_null(TEXT)
+HARVEST_LINE = members(
+    id=TEXT,
+    started=TEXT,
+    what=TEXT,
+    state=TEXT,
+    outcome=TEXT,
+    said=TEXT,
+    missing=several(TEXT),
+    counts=table(or_null(COUNT)),
+)
 _SET = members(spec=TEXT, name=TEXT)
 _ROW = members(
     identifier=TEXT,
@@ -156,6 +166,34 @@ SCHEMAS: Mapping[str, Schema] = {
         after=_NULL_TEXT,
         next=_NULL_TEXT,
         previous=_NULL_TEXT,
+    ),
+    "Home": members(
+        name=TEXT,
+        base_url=TEXT,
+        records=COUNT,
+        deleted=COUNT,
+        curated=COUNT,
+        with_findings=COUNT,
+        formats=table(COUNT),
+        findings=several(members(code=TEXT, means=TEXT, count=COUNT, url=TEXT)),
+        harvests=several(HARVEST_LINE),
+        waiting=several(
+            members(
+                kind=TEXT, number=or_null(COUNT), outcome=TEXT, said=TEXT, url=TEXT, next_step=TEXT
+            )
+        ),
+        activity=several(
+            members(
+                date=TEXT,
+                agent=TEXT,
+                action=TEXT,
+                said=TEXT,
+                identifier=TEXT,
+                url=TEXT,
+                records=COUNT,
+                is_cut=TRUTH,
+            )
+        ),
     ),
     "Sets": members(sets=several(members(spec=TEXT, name=TEXT, records=COUNT, url=TEXT))),
     "Found": members(

@@ -8,20 +8,19 @@ from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
 from silocuration.review.counts import finding_counts
-from silocuration.review.duplicates import Group, duplicates, mark_distinct, mark_duplicate
+from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
 from webui.rendering import View, json_answer
 from webui.site import Call, name_of_set
-from webui.timed_cache import TimedCache
+from webui.timed_cache import DUPLICATES
 from webui.words.texts import text as _
 
 PAGE = 50
 """Groups of likely duplicates on a page."""
 MARKED_CODE = "Q901"
 MOST_MARKED = 200
-_GROUPS: TimedCache[list[Group]] = TimedCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def show_duplicates(call: Call) -> View:
     """Groups of records that are likely one, and those that are marked."""
     silo = call.site.silo
     start = _start(call.request.query.get("start", "0"))
-    found = _GROUPS.get(silo, "groups", lambda: duplicates(silo))
+    found = DUPLICATES.get(silo, "groups", lambda: duplicates(silo))
     groups = [
         [_line(call, one) for one in group.identifiers] for group in found[start : start + PAGE]
     ]
@@ -126,7 +125,7 @@ def mark(call: Call) -> Response:
             mark_duplicate(silo, one, None, agent=agent)
     else:
         raise BadRequest("Unknown mark; choose duplicates, distinct or unmark (field do).")
-    _GROUPS.forget(silo)
+    DUPLICATES.forget(silo)
     if call.wants_json:
         return json_answer({"done": action, "identifiers": list(named)})
     return redirect(urls.duplicates())

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Any
 
 from recordsilo.errors import RecordNotFound
@@ -106,11 +105,6 @@ class ListView:
     next_url: str
     previous_url: str
     after: str
-
-
-def home(_call: Call) -> Response:
-    """The list is where one begins."""
-    return redirect(urls.records(), HTTPStatus.FOUND)
 
 
 def show(call: Call) -> Response:

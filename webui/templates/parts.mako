@@ -73,3 +73,29 @@ ${text}\
 % endfor
 </code></pre>
 </%def>
+
+## An outcome: an icon, a word and a colour (ok, warn or bad), together.
+<%def name="outcome(kind, said, url='')">
+<span class="outcome ${kind}"><span class="icon" aria-hidden="true">${{"ok": "✓", "warn": "!", "bad": "✕"}[kind]}</span> \
+% if url:
+<a href="${url}">${said}</a>\
+% else:
+<span>${said}</span>\
+% endif
+</span>
+</%def>
+
+## A line of `webui.harvest_lines`.
+<%def name="harvest(one)">
+${outcome(one.outcome, one.said)}
+<span class="under"><span>${date(one.started) if one.started else one.id}</span> <span class="id">${one.what}</span>
+% for name, number in ((_("new"), one.counts.get("new")), (_("updated"), one.counts.get("updated")), (_("deleted"), one.counts.get("deleted"))):
+% if number:
+<span>${f"{number:,}"} ${name}</span>
+% endif
+% endfor
+</span>
+% if one.missing:
+<span class="missing" dir="auto">${" · ".join(one.missing)}</span>
+% endif
+</%def>

@@ -1,0 +1,184 @@
+"""The home page: what the Silo is, what came last, what awaits a decision, what to do next."""
+
+import json
+import os
+import re
+from typing import Any
+
+import pytest
+
+from recordsilo import Silo
+from recordsilo.index.database import SqliteIndex
+from recordsilo.records.manifest import Origin
+from silocuration.activity import changes_of, log_activity
+from silocuration.upstream import propose_all
+from silowork.ledger import JobLedger
+from silowork.values import Ending
+from tests.webui.conftest import dublin_core, harvest
+from webui.app import create_app
+from webui.http.security import Policy
+from webui.pages import home
+from webui.people.accounts import add_account
+from webui.people.roles import Role
+from webui.site import Settings
+
+PLAIN = "oai:example.org:1"
+COUNTS = {"promised": 9, "listed": 5, "new": 4, "duplicates": 1, "quarantined": 1, "stored": 4}
+
+
+def receipt(silo: Silo, number: str, **members: Any) -> None:
+    """Leave the receipt of a harvest that ended."""
+    one = {"metadata_prefix": "oai_dc", "counts": COUNTS, "settled": None, "doubt": None}
+    found = {"metadata_prefix": ["oai_dc"], "started": "2026-01-02T03:04:05Z", "counts": COUNTS}
+    found |= {"whole": False, "lists": [one | members]}
+    os.makedirs(os.path.join(silo.path, "harvests"), exist_ok=True)
+    name = f"20260102T03040{number}.000000Z-receipt.json"
+    with open(os.path.join(silo.path, "harvests", name), "w", encoding="utf-8") as file:
+        json.dump(found | members, file)
+
+
+def ended_job(silo: Silo, number: int, title: str, *, whole: bool = False) -> str:
+    """A job that ended."""
+    ledger = JobLedger(silo.path)
+    job = ledger.add("audit", title, {}, "mona", f"20260101T00000{number}Z-0")
+    ledger.claim(job.job_id, 3)
+    ledger.end(job.job_id, Ending(whole))
+    return job.job_id
+
+
+def kinds(client: Any) -> dict[str, int | None]:
+    """What awaits a decision."""
+    return {one["kind"]: one["number"] for one in client.json("/index.json")["waiting"]}
+
+
+def primary(client: Any) -> list[tuple[str, str]]:
+    """The filled buttons of the page: one."""
+    return re.findall(r'<a class="button filled" href="([^"]*)">([^<]*)<', client.get("/").text)
+
+
+def test_the_home_page_says_what_the_silo_is(client: Any) -> None:
+    found = client.json("/index.json")
+    assert (found["name"], found["records"]) == ("Example Archive", 60)
+    assert found["deleted"] == client.json("/search.json?deleted=true")["total"] > 0
+    assert found["formats"]["oai_dc"] == client.json("/search.json?format=oai_dc")["total"]
+    page = client.get("/").text
+    assert '<h1 dir="auto">Example Archive</h1>' in page
+    assert client.get("/", accept="application/json").json == found
+
+
+def test_each_harvest_says_what_is_missing_in_words(client: Any, silo: Silo) -> None:
+    receipt(silo, "1", whole=True)
+    receipt(silo, "2", stopped="timeout")
+    receipt(silo, "3")
+    receipt(silo, "4", settled=4, doubt="no token")
+    newest = client.json("/index.json")["harvests"]
+    assert [one["outcome"] for one in newest] == ["warn", "warn", "warn"]
+    assert [one["missing"] for one in newest] == [
+        ["1 list may be incomplete", "1 record set aside"],
+        ["4 records missing", "1 record set aside"],
+        ["1 list stopped early", "1 record set aside"],
+    ]
+    page = client.get("/").text
+    assert page.count(">Not whole<") == 3
+    assert '<span class="outcome warn"><span class="icon" aria-hidden="true">!</span>' in page
+    assert "4 records missing · 1 record set aside" in page
+
+
+def test_a_failed_job_is_the_next_thing_until_it_succeeds(client: Any, silo: Silo) -> None:
+    assert primary(client) == [("/search", "Search the records")]
+    job = ended_job(silo, 1, "Audit")
+    assert kinds(client)["failed_jobs"] == 1
+    assert primary(client) == [(f"/jobs/{job}", "Look at the failed job")]
+    ended_job(silo, 2, "Audit of half")
+    assert primary(client) == [("/jobs", "Look at the failed jobs")]
+    ended_job(silo, 3, "Audit", whole=True)
+    ended_job(silo, 4, "Audit of half", whole=True)
+    assert "failed_jobs" not in kinds(client)
+
+
+def test_source_changes_and_proposals_are_counted_apart(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    assert "source_changes" not in kinds(client)
+    with silo.batch([working_copy]) as batch:
+        edit = batch.edit(working_copy)
+        date = "2026-01-02T00:00:00"
+        origin = Origin("harvest", prefixes={"oai_dc": date}, agent="oaipmhscraper")
+        edit.add_version("2", date=date, origin=origin, log="Harvested")
+        edit.put("2", "oai_dc", dublin_core(("title", "On new records")), metadata=True)
+        edit.move_cursor("workingcopy")
+    assert kinds(client)["source_changes"] == 1
+    assert primary(client) == [("/upstream", "Review the source changes")]
+    assert propose_all(silo, agent="cara").proposed == 1
+    found = kinds(client)
+    assert (found.get("source_changes"), found["proposals"]) == (None, 1)
+
+
+def test_a_batch_edit_is_one_entry_of_the_recent_activity(client: Any, silo: Silo) -> None:
+    def line(identifier: str, action: str = "edit", job: str = "") -> Any:
+        about = {"agent": "cara", "action": action, "identifier": identifier, "version": "w"}
+        return changes_of([("title", "a", "b")], **about, job=job, message="Tidy titles")
+
+    edits = [line(f"oai:example.org:{n}") for n in range(12)]
+    edits += [line(f"oai:example.org:{n}", "bulk", "20260101T000000Z-1") for n in range(30)]
+    log_activity(silo.path, [one for each in edits for one in each])
+    found = client.json("/index.json")["activity"]
+    assert len(found) == home.RECENT
+    assert (found[0]["action"], found[0]["records"]) == ("Batch edit", 30)
+    assert (found[1]["action"], found[1]["identifier"]) == ("Edited", "oai:example.org:11")
+    assert "Tidy titles</a>" in client.get("/").text
+
+
+def test_a_huge_batch_edit_is_not_read_to_its_end(client: Any, silo: Silo) -> None:
+    about = {"agent": "cara", "action": "bulk", "version": "w", "job": "20260101T000000Z-1"}
+    lines = [changes_of([], identifier=f"x:{n}", **about) for n in range(home.LOG_LINES + 5)]
+    log_activity(silo.path, [one for each in lines for one in each])
+    (one,) = client.json("/index.json")["activity"]
+    assert (one["records"], one["is_cut"]) == (home.LOG_LINES, True)
+
+
+def test_counts_are_kept_until_the_index_changes(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    real = home._counted
+    monkeypatch.setattr(home, "_counted", lambda silo: counted.append(1) or real(silo))
+    monkeypatch.setattr("webui.timed_cache.FACTOR", 0)
+    monkeypatch.setattr(SqliteIndex, "SETTLED", 0)
+    client.get("/")  # the first reader of an index may write to it
+    client.get("/")
+    counted.clear()
+    client.get("/")
+    assert counted == []
+    harvest(silo, {"oai:example.org:new": dublin_core(("title", "One more"))})
+    assert client.json("/index.json")["records"] == 61
+    assert len(counted) == 1
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.MANAGER])
+def test_an_empty_silo_offers_a_harvest_or_the_command(
+    stage: Any, stage_client: Any, tmp_path: Any, role: Role
+) -> None:
+    with Silo(str(tmp_path / "new")) as silo:
+        add_account(silo.path, "x", role, None)
+        policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+        stage.app = create_app(silo, Settings(policy=policy))
+        page = stage_client.get("/", headers={"X-User": "x"}).text
+        found = stage_client.get("/", headers={"X-User": "x"}, accept="application/json").json
+    assert found["records"] == 0
+    assert ('<form class="begin" action="/jobs" method="post">' in page) == (role is Role.MANAGER)
+    assert ("silo harvest https://" in page) == (role is Role.VIEWER)
+    assert 'name="kind" value="harvest"' in page or role is Role.VIEWER
+
+
+def test_the_activity_of_others_is_shown_to_curators_only(
+    stage: Any, stage_client: Any, silo: Silo
+) -> None:
+    policy = Policy(proxies=frozenset({"127.0.0.1"}), user_header="x-user")
+    stage.app = create_app(silo, Settings(policy=policy))
+    about = {"agent": "mona", "action": "edit", "identifier": PLAIN, "version": "w"}
+    log_activity(silo.path, changes_of([], **about))
+    for name, role in (("vera", Role.VIEWER), ("cara", Role.CURATOR)):
+        add_account(silo.path, name, role, None)
+        page = stage_client.get("/", headers={"X-User": name}).text
+        assert ("Recent activity" in page) == (role is Role.CURATOR)

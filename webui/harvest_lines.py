@@ -1,0 +1,87 @@
+"""The newest harvests of a Silo in words, for the home page and the directory of Silos."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
+from webui.words.texts import counted
+from webui.words.texts import text as _
+
+logger = logging.getLogger("webui")
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestLine:
+    """One harvest.
+
+    Attributes:
+        id: When it began, UTC; the name of its receipt.
+        started: ISO 8601; empty where a killed process left no receipt.
+        what: Its formats and its set.
+        state: As `PastHarvest.state`.
+        outcome: ``ok``, ``warn`` or ``bad``: its colour and icon.
+        said: The outcome in a word.
+        missing: What is missing, a phrase each.
+        counts: Numbers of records: ``listed``, ``new``, ``updated``, ``deleted`` …
+    """
+
+    id: str
+    started: str
+    what: str
+    state: str
+    outcome: str
+    said: str
+    missing: tuple[str, ...]
+    counts: Mapping[str, int | None]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+
+def harvest_lines(silo_path: str, newest: int) -> tuple[HarvestLine, ...]:
+    """The newest harvests, the newest first.
+
+    Raises:
+        JournalUnreadable: The journal of open harvests is damaged.
+
+    Cost: reads so many receipts, whatever the size of the Silo.
+    """
+    return tuple(map(_line, reversed([*harvests_of(silo_path, newest=newest)])))
+
+
+def _line(one: PastHarvest) -> HarvestLine:
+    outcome, said = {
+        "whole": ("ok", _("Whole")),
+        "losses": ("warn", _("Not whole")),
+        "open": ("bad", _("Not finished")),
+    }[one.state]
+    return HarvestLine(
+        id=one.id,
+        started=str(one.receipt.get("started") or ""),
+        what=one.what,
+        state=one.state,
+        outcome=outcome,
+        said=said,
+        missing=tuple(_missing(one)),
+        counts=dict(one.counts),
+    )
+
+
+def _missing(one: PastHarvest) -> list[str]:
+    if one.state == "open":
+        return [one.said] if one.said else []
+    phrases = {
+        "stopped": lambda n: counted("{n} list stopped early", "{n} lists stopped early", n),
+        "missing": lambda n: counted("{n} record missing", "{n} records missing", n),
+        "uncertain": lambda n: counted(
+            "{n} list may be incomplete", "{n} lists may be incomplete", n
+        ),
+        "quarantined": lambda n: counted("{n} record set aside", "{n} records set aside", n),
+        "unreachable": lambda n: counted(
+            "{n} record could not be retrieved", "{n} records could not be retrieved", n
+        ),
+    }
+    return [phrases[kind](number) for kind, number in one.shortfalls.items() if number]

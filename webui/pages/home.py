@@ -1,0 +1,300 @@
+"""The home page: what this Silo is, what came last, and what awaits a decision.
+
+Nothing here is counted record by record: counts are the index's own and are kept until it
+changes, harvests are read from the newest receipts, jobs from their ledger.
+"""
+
+import itertools
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from oaipmhscraper.errors import ScraperError
+from recordsilo import Silo
+from recordsilo.index import PageRequest, SearchFilters
+from recordsilo.index.facets import labels_of
+from silocuration.activity import Activity, Wanted, activity
+from silocuration.upstream import Undecided, undecided
+from silowork.errors import JobsError
+from silowork.values import Job, State
+from webui import urls
+from webui.harvest_lines import HarvestLine, harvest_lines
+from webui.people.roles import Role
+from webui.rendering import View
+from webui.site import Call, Site
+from webui.timed_cache import DUPLICATES, TimedCache
+from webui.words.texts import counted
+from webui.words.texts import text as _
+
+logger = logging.getLogger("webui")
+HARVESTS, JOBS, RECENT, FINDINGS = 3, 50, 8, 5
+"""How many harvests, jobs, entries of the log and findings are read or shown."""
+LOG_LINES = 1000
+"""Lines of the activity log that are read for the recent entries."""
+LOOKED_AT = 50
+"""Records whose manifests are read to count source changes."""
+ACTIONS: Mapping[str, str] = {
+    "accept": "Proposal accepted",
+    "bulk": "Batch edit",
+    "copy": "Working copy created",
+    "delete rule": "Rule deleted",
+    "delete search": "Saved search deleted",
+    "discard change": "Previewed batch edit discarded",
+    "edit": "Edited",
+    "follow": "Source version followed",
+    "keep": "Edited version kept",
+    "keep rule": "Rule saved",
+    "keep search": "Search saved",
+    "mark": "Marked for duplicates",
+    "new record": "New record",
+    "propose": "Merge proposed",
+    "put": "File added",
+    "resolve": "Merge prepared",
+    "undo": "Batch edit undone",
+}
+"""English texts of the catalogue; other actions are shown as the log has them."""
+_SIGN_IN = frozenset({"sign in", "sign out", "sign-in failed", "change password"})
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Numbers of the Silo's records, and their formats with the records of each."""
+
+    records: int = 0
+    deleted: int = 0
+    curated: int = 0
+    with_findings: int = 0
+    formats: tuple[tuple[str, int], ...] = ()
+    findings: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something that awaits a decision.
+
+    Attributes:
+        kind: A name for programs.
+        number: How many; None where that is not counted yet.
+        outcome: ``warn`` or ``bad``: its colour and icon.
+        said: The number in words.
+        next_step: The button's text, where this is the next thing to do.
+    """
+
+    kind: str
+    number: int | None
+    outcome: str
+    said: str
+    url: str
+    next_step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An entry of the recent activity: consecutive lines of one job, or of one edit.
+
+    Attributes:
+        records: How many records the lines name.
+        is_cut: Whether there are more lines than were read.
+    """
+
+    date: str
+    agent: str
+    action: str
+    said: str
+    identifier: str
+    url: str
+    records: int
+    is_cut: bool = False
+
+
+_COUNTS: TimedCache[Counts] = TimedCache()
+_UNDECIDED: TimedCache[Undecided] = TimedCache()
+
+
+def show(call: Call) -> View:
+    """The home page; of an empty Silo, how to begin."""
+    site = call.site
+    counts = _counts(site.silo)
+    harvests, fault = _harvests(site)
+    jobs, waiting = _jobs(call)
+    if counts.records:
+        waiting += [*_source_changes(site.silo), *_quality(site.silo, counts)]
+    recent = list(_recent(call, jobs)) if call.user.may(Role.CURATOR) else []
+    base_url = str(site.silo.state.get("base_oai_url") or "")
+    labels = labels_of("finding")
+    findings = [
+        {"code": code, "means": _(labels.get(code, code)), "count": number,
+         "url": urls.search([("finding", code)])}
+        for code, number in counts.findings
+    ]  # fmt: skip
+    told: dict[str, Any] = {"base_url": base_url, "findings": findings}
+    data = told | {
+        "counts": counts,
+        "share": _share(counts),
+        "harvests": harvests,
+        "fault": fault,
+        "waiting": waiting,
+        "next_step": next((one for one in waiting if one.next_step), None),
+        "recent": recent,
+        "may_harvest": call.user.may(Role.MANAGER),
+        "may_look_back": call.user.may(Role.CURATOR),
+    }
+    twin = told | {
+        "name": site.name,
+        "records": counts.records,
+        "deleted": counts.deleted,
+        "curated": counts.curated,
+        "with_findings": counts.with_findings,
+        "formats": dict(counts.formats),
+        "harvests": [one.to_json() for one in harvests],
+        "waiting": [asdict(one) for one in waiting],
+        "activity": [asdict(one) for one in recent],
+    }
+    return View("home.mako", data, twin, urls.home())
+
+
+def _counts(silo: Silo) -> Counts:
+    return _COUNTS.get(silo, "counts", lambda: _counted(silo), silo.index_stamp())
+
+
+def _counted(silo: Silo) -> Counts:
+    records = len(silo)
+    if not records:
+        return Counts()
+    codes = labels_of("finding")
+    few = PageRequest(limit=1, sort="newest", facet_limit=len(codes))
+    formats = silo.search("", None, ["format", "finding"], few).facets
+    found = silo.search("", SearchFilters(values={"finding": [*codes]}), [], few).total
+    return Counts(
+        records=records,
+        deleted=silo.count(deleted=True),
+        curated=silo.count(curated=True),
+        with_findings=found,
+        formats=tuple((one.value, one.count) for one in formats["format"]),
+        findings=tuple((one.value, one.count) for one in formats["finding"][:FINDINGS]),
+    )
+
+
+def _share(counts: Counts) -> str:
+    """Percent of the records without a finding; 100 only if it is all of them."""
+    whole = counts.records - counts.with_findings
+    tenths = whole * 1000 // max(1, counts.records)
+    return f"{tenths / 10:g}"
+
+
+def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
+    """The last harvests, and why they cannot be listed."""
+    try:
+        return harvest_lines(site.silo.path, HARVESTS), ""
+    except ScraperError:
+        logger.exception("harvests")
+        return (), _("The harvests cannot be listed; see the log of the server.")
+
+
+def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
+    """The newest jobs by id, and those that failed and were not repeated with success."""
+    try:
+        jobs = call.site.jobs.ledger.jobs(JOBS)
+    except JobsError:
+        logger.exception("jobs")
+        said = _("The list of jobs cannot be read; see the log of the server.")
+        return {}, [Waiting("jobs", None, "bad", said, urls.jobs())]
+    settled: set[tuple[str, str]] = set()
+    failed = []
+    for job in jobs:
+        named = (job.kind, job.title)
+        if job.state is State.FAILED and named not in settled:
+            failed.append(job)
+        if job.state in {State.FAILED, State.DONE}:
+            settled.add(named)
+    if not failed:
+        return {job.job_id: job for job in jobs}, []
+    said = counted("{n} failed job", "{n} failed jobs", len(failed))
+    url = urls.job(failed[0].job_id) if len(failed) == 1 else urls.jobs()
+    waiting = Waiting("failed_jobs", len(failed), "bad", said, url, _("Look at the failed job"))
+    if len(failed) > 1:
+        waiting = replace(waiting, next_step=_("Look at the failed jobs"))
+    return {job.job_id: job for job in jobs}, [waiting]
+
+
+def _source_changes(silo: Silo) -> Iterator[Waiting]:
+    found = _UNDECIDED.get(silo, "", lambda: undecided(silo, LOOKED_AT), silo.index_stamp())
+    if found.changes or not found.is_all:
+        said = _more(
+            counted("{n} source change", "{n} source changes", found.changes), found.is_all
+        )
+        url = urls.upstream_list()
+        yield Waiting(
+            "source_changes", found.changes, "warn", said, url, _("Review the source changes")
+        )
+    if found.proposals:
+        said = _more(
+            counted("{n} proposal to accept", "{n} proposals to accept", found.proposals),
+            found.is_all,
+        )
+        url = urls.with_query(urls.upstream_list(), {"kind": "proposed"})
+        yield Waiting("proposals", found.proposals, "warn", said, url, _("Review the proposals"))
+
+
+def _more(said: str, is_all: bool) -> str:
+    return said if is_all else _("{said} or more", said=said)
+
+
+def _quality(silo: Silo, counts: Counts) -> Iterator[Waiting]:
+    if counts.with_findings:
+        said = counted(
+            "{n} record with findings", "{n} records with findings", counts.with_findings
+        )
+        yield Waiting("findings", counts.with_findings, "warn", said, urls.quality())
+    groups = DUPLICATES.peek(silo, "groups")
+    if groups is None:
+        said = _("Probable duplicates (not counted yet)")
+        yield Waiting("duplicates", None, "warn", said, urls.duplicates())
+    elif groups:
+        said = counted(
+            "{n} group of probable duplicates", "{n} groups of probable duplicates", len(groups)
+        )
+        yield Waiting("duplicates", len(groups), "warn", said, urls.duplicates())
+
+
+# --------------------------------------------------------------------------- activity
+
+
+def _recent(call: Call, jobs: Mapping[str, Job]) -> Iterator[Done]:
+    """The last entries of the log, the newest first; one for all lines of a job."""
+    lines = itertools.islice(activity(call.site.silo.path, Wanted()), LOG_LINES)
+    shown = [one for _place, one in lines if one.action not in _SIGN_IN]
+    groups = [[*group] for _key, group in itertools.groupby(shown, _together)]
+    for number, group in enumerate(groups[:RECENT]):
+        is_cut = len(shown) == LOG_LINES and number + 1 == len(groups)
+        yield _done(group, jobs, is_cut=is_cut)
+
+
+def _together(one: Activity) -> tuple[str, ...]:
+    if one.job:
+        return ("job", one.job, one.action)
+    return (one.action, one.agent, one.identifier, one.date[:16])
+
+
+def _done(lines: list[Activity], jobs: Mapping[str, Job], *, is_cut: bool) -> Done:
+    newest = lines[0]
+    records = len({one.identifier for one in lines if one.identifier})
+    fields = dict.fromkeys(reversed([one.what for one in lines if one.what]))
+    said, url = ", ".join(fields), ""
+    if newest.job:
+        is_bulk = newest.action in {"bulk", "undo"}
+        url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
+        said = jobs[newest.job].title if newest.job in jobs else newest.message or said
+    elif newest.identifier:
+        url = urls.record(newest.identifier)
+    return Done(
+        date=newest.date,
+        agent=newest.agent,
+        action=_(ACTIONS.get(newest.action, newest.action)),
+        said=said,
+        identifier="" if newest.job else newest.identifier,
+        url=url,
+        records=records,
+        is_cut=is_cut,
+    )

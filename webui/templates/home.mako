@@ -1,0 +1,114 @@
+<%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
+<%def name="title()">${_("Home")}</%def>
+<div class="heading record">
+  <h1 dir="auto">${site_name}</h1>
+% if base_url:
+  <p class="under"><span>${_("Harvested from")} <span class="id">${base_url}</span></span></p>
+% endif
+</div>
+% if not counts.records:
+<section class="empty first">
+  <h2>${_("No records yet")}</h2>
+% if may_harvest:
+  <p>${_("Harvest a repository to begin. Its records appear here while they arrive.")}</p>
+  <form class="begin" action="${urls.jobs()}" method="post">
+    <input type="hidden" name="kind" value="harvest">
+    <p><label for="url">${_("Base URL of the repository")}</label>
+    <input id="url" name="url" type="url" value="${base_url}" required aria-describedby="url-hint" spellcheck="false">
+    <small id="url-hint">${_("For example https://eprints.example.org/cgi/oai2")}</small></p>
+    <p><label for="prefixes">${_("Formats")}</label>
+    <input id="prefixes" name="prefixes" value="oai_dc" required aria-describedby="prefixes-hint" spellcheck="false">
+    <small id="prefixes-hint">${_("Metadata prefixes, separated by spaces.")}</small></p>
+    <p class="act"><button type="submit">${_("Harvest")}</button> <a href="${urls.new_job()}">${_("More options")}</a></p>
+  </form>
+% else:
+  <p>${_("Records appear here as soon as a repository is harvested. To start, harvest an OAI-PMH address:")}</p>
+  <pre tabindex="0" aria-label="${_('Command')}"><code>silo harvest https://eprints.example.org/cgi/oai2 DIR -p oai_dc</code></pre>
+  <p>${_("DIR is the directory of this Silo. Reload this page afterwards.")}</p>
+% endif
+</section>
+% else:
+<dl class="figures">
+  <div><dt>${_("Records")}</dt><dd><a href="${urls.search()}">${f"{counts.records:,}"}</a></dd></div>
+  <div><dt>${_("Deleted at the source")}</dt><dd><a href="${urls.search([('deleted', 'true')])}">${f"{counts.deleted:,}"}</a></dd></div>
+  <div><dt>${_("Curated")}</dt><dd><a href="${urls.search([('curated', 'true')])}">${f"{counts.curated:,}"}</a></dd></div>
+% for name, number in counts.formats:
+  <div><dt class="id">${name}</dt><dd><a href="${urls.search([('format', name)])}">${f"{number:,}"}</a></dd></div>
+% endfor
+</dl>
+<p class="act next">
+% if next_step:
+  <a class="button filled" href="${next_step.url}">${next_step.next_step}</a>
+  <a href="${urls.search()}">${_("Search the records")}</a>
+% else:
+  <a class="button filled" href="${urls.search()}">${_("Search the records")}</a>
+% endif
+</p>
+% endif
+<div class="home">
+% if waiting:
+<section class="card" aria-labelledby="waiting">
+  <h2 id="waiting">${_("To decide")}</h2>
+  <ul class="entries">
+% for one in waiting:
+    <li>${parts.outcome(one.outcome, one.said, one.url)}</li>
+% endfor
+  </ul>
+</section>
+% endif
+% if harvests or fault:
+<section class="card" aria-labelledby="harvests">
+  <h2 id="harvests">${_("Last harvests")}</h2>
+% if fault:
+  <p>${parts.outcome("bad", fault)}</p>
+% endif
+  <ul class="entries">
+% for one in harvests:
+    <li>${parts.harvest(one)}</li>
+% endfor
+  </ul>
+</section>
+% endif
+% if counts.records:
+<section class="card" aria-labelledby="quality">
+  <h2 id="quality">${_("Quality")}</h2>
+  <p>${_("{share} % of the records have no finding.", share=share)}</p>
+  <meter class="share" min="0" max="${counts.records}" value="${counts.records - counts.with_findings}" aria-labelledby="quality">${share} %</meter>
+% if findings:
+  <ul class="entries counted">
+% for one in findings:
+    <li><a href="${one["url"]}">${one["means"].capitalize()}</a> <span class="number">${f'{one["count"]:,}'}</span></li>
+% endfor
+  </ul>
+% endif
+  <p class="more"><a href="${urls.quality()}">${_("All findings")}</a></p>
+</section>
+% endif
+% if may_look_back and recent:
+<section class="card" aria-labelledby="recent">
+  <h2 id="recent">${_("Recent activity")}</h2>
+  <ul class="entries">
+% for one in recent:
+    <li>
+      <span class="did">${one.action}\
+% if one.url:
+ <a href="${one.url}" dir="auto"${' class=id' if one.identifier else ""}>${one.identifier or one.said}</a>\
+% elif one.said:
+ <bdi>${one.said}</bdi>\
+% endif
+</span>
+      <span class="under"><bdi>${one.agent}</bdi> ${parts.date(one.date)}\
+% if one.records > 1:
+ <span>${counted("{n} record", "{n} records", one.records)}${_(" or more") if one.is_cut else ""}</span>\
+% elif one.identifier and one.said:
+ <bdi>${one.said}</bdi>\
+% endif
+</span>
+    </li>
+% endfor
+  </ul>
+  <p class="more"><a href="${urls.activity()}">${_("All activity")}</a></p>
+</section>
+% endif
+</div>
