@@ -122,7 +122,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST",   "/searches/{name}/delete",       searches.delete,      Body.FIELDS),
 
     Route("GET",    "/clusters",                     clusters.show),
-    Route("POST",   "/clusters",                     clusters.merge,       Body.LIST),
+    Route("POST",   "/clusters",                     buttons(
+        merge=clusters.merge,
+        ignore=clusters.ignore,
+        restore=clusters.restore,
+    ), Body.LIST),
     Route("GET",    "/upstream",                     upstream.show),
     Route("POST",   "/upstream",                     upstream.propose,     Body.FIELDS),
     Route("GET",    "/upstream/{record}",            upstream.show_one),

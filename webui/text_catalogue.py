@@ -101,6 +101,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)
     yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
+    yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()
     yield "pages/search.py", search.DONE.values()
     yield "recordsilo/records/differences.py", get_args(Change)

@@ -2,7 +2,8 @@
 
 import getpass
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -16,11 +17,12 @@ from recordsilo.progress import counting
 from silocuration.commands.errors import sentences
 from silocuration.editing.fields import Fields
 from silocuration.editing.merge import Conflict
-from silocuration.editing.rule_files import RuleSet, write_rules
+from silocuration.editing.rule_files import RuleSet, as_toml, write_rules
 from silocuration.editing.rules import MapValues
-from silocuration.review.clusters import Method, clusters
-from silocuration.review.counts import CLUSTERED, finding_counts, value_counts
+from silocuration.review.clusters import Method
+from silocuration.review.counts import CLUSTERED, finding_counts
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
+from silocuration.review.variants import Variants, probable_variants, rule_out
 from silocuration.upstream import (
     Kind,
     Review,
@@ -118,11 +120,12 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
 
 
 @click.command("clusters", epilog=example(
-    "silo clusters myrepo subject", "silo clusters myrepo creator --method nearest --distance 2",
+    "silo clusters myrepo", "silo clusters myrepo creator --method nearest --distance 2",
     "silo clusters myrepo type --rule types.toml",
+    "silo clusters myrepo creator --distinct 'Swan, S.' --distinct 'Swan, J.'",
 ))  # fmt: skip
 @directory
-@click.argument("field", type=click.Choice(sorted(CLUSTERED)))
+@click.argument("field", type=click.Choice(sorted(CLUSTERED)), required=False)
 @click.option(
     "--method",
     type=click.Choice([one.value for one in Method]),
@@ -143,31 +146,60 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
 @click.option(
     "--rule",
     "rule_file",
-    type=click.Path(dir_okay=False, writable=True),
-    help="Write a rule that merges each cluster into its first value.",
+    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    help="Write a rule that merges each cluster into its first value to a new file; - prints it.",
 )
+@click.option(
+    "--distinct",
+    multiple=True,
+    metavar="VALUE",
+    help="Record that these values of FIELD are not variants; use it at least twice.",
+)
+@agent_option
 @as_json
 def show_clusters(
-    *, silo_dir: str, field: str, method: str, distance: int, limit: int | None,
-    rule_file: str | None, as_json: bool,
+    *, silo_dir: str, field: str | None, method: str, distance: int, limit: int | None,
+    rule_file: str | None, distinct: tuple[str, ...], agent: str, as_json: bool,
 ) -> None:  # fmt: skip
-    """List probable variants among the values of FIELD."""
+    """List probable variants among the values of FIELD, or of all fields.
+
+    The clusters by which most records would change come first.
+    """
+    if distinct and (field is None or len(distinct) < 2):
+        fail("--distinct needs a FIELD and at least two values")
+    if rule_file not in {None, "-"} and os.path.lexists(str(rule_file)):
+        fail(f"{rule_file} exists and is not replaced; name a new file, or - to print the rule")
     with sentences(), open_silo(silo_dir) as silo:
-        found = clusters(value_counts(silo, field), Method(method), distance=distance)[:limit]
-        if rule_file is not None:
-            table = {value: one.values[0][0] for one in found for value, _ in one.values[1:]}
-            rule_set = RuleSet(
-                f"{field}: likely the same", rules=(MapValues(CLUSTERED[field], table),)
-            )
-            write_rules(rule_file, rule_set)
+        if field is not None and distinct:
+            rule_out(silo.path, field, distinct, agent=agent or getpass.getuser())
+            return
+        names = [field] if field else CLUSTERED
+        found = probable_variants(silo, names, Method(method), distance=distance)[:limit]
+    if rule_file == "-":
+        click.echo(as_toml(_merging(found)), nl=False)
+        return
+    if rule_file is not None:
+        write_rules(rule_file, _merging(found))
     if as_json:
-        _print_json([[{"value": v, "count": n} for v, n in one.values] for one in found])
+        _print_json([[{"value": v, "count": n} for v, n in one.cluster.values] for one in found])
         return
     for one in found:
-        for value, count in one.values:
+        if field is None:
+            click.echo(f"{one.field}:")
+        for value, count in one.cluster.values:
             click.echo(f"{count:>9,}  {value}")
         click.echo("")
-    click.echo(f"{len(found):,} clusters")
+    click.echo(f"{len(found):,} {'cluster' if len(found) == 1 else 'clusters'}")
+
+
+def _merging(found: Iterable[Variants]) -> RuleSet:
+    """A rule that merges each cluster into its first value."""
+    tables: dict[str, dict[str, str]] = {}
+    for one in found:
+        table = tables.setdefault(one.field, {})
+        table |= {value: one.cluster.values[0][0] for value, _ in one.cluster.values[1:]}
+    title = f"{', '.join(tables)}: merge variants"
+    return RuleSet(title, rules=tuple(MapValues(CLUSTERED[f], t) for f, t in tables.items()))
 
 
 # -- upstream ---------------------------------------------------------------------------

@@ -306,7 +306,12 @@ def save_rules(silo_path: str, name: str, rule_set: RuleSet) -> str:
 
 def write_rules(path: str, rule_set: RuleSet) -> None:
     """Write a rule file at any path, completely or not at all."""
-    replace_file(os.path.abspath(path), tomli_w.dumps(to_table(rule_set)).encode())
+    replace_file(os.path.abspath(path), as_toml(rule_set).encode())
+
+
+def as_toml(rule_set: RuleSet) -> str:
+    """The text of a rule file."""
+    return tomli_w.dumps(to_table(rule_set))
 
 
 def delete_rules(silo_path: str, name: str) -> None:

@@ -175,9 +175,23 @@ def test_clusters_become_a_rule_that_can_be_applied(
     silo.get_item("x").put_stream("oai_dc", b"<dc><subject>moon tides</subject></dc>", None, True)
     rule = tmp_path / "subjects.toml"
     shown = run("clusters", myrepo, "subject", "--rule", str(rule)).out
-    assert shown == "        3  Tides, moon\n        1  moon tides\n\n1 clusters\n"
+    assert shown == "        3  Tides, moon\n        1  moon tides\n\n1 cluster\n"
+    again = run("clusters", myrepo, "subject", "--rule", str(rule))
+    assert again.code == 2
+    assert "exists and is not replaced" in again.err
+    assert run("clusters", myrepo, "--rule", "-").out == rule.read_text()
     assert run("rules", "apply", myrepo, str(rule)).code == 0
     assert silo.search('subject:"Tides, moon"').total == 4
+
+
+def test_values_said_to_be_distinct_are_no_longer_listed(run: Run, myrepo: str, silo: Silo) -> None:
+    silo.get_item("x").put_stream("oai_dc", b"<dc><subject>moon tides</subject></dc>", None, True)
+    assert run("clusters", myrepo).out.startswith("subject:\n        3  Tides, moon\n")
+    distinct = ("--distinct", "Tides, moon", "--distinct", "moon tides")
+    assert run("clusters", myrepo, *distinct).code == 2
+    assert run("clusters", myrepo, "subject", *distinct[:2]).code == 2
+    assert run("clusters", myrepo, "subject", *distinct).code == 0
+    assert run("clusters", myrepo).out == "0 clusters\n"
 
 
 def test_upstream_lists_proposes_and_decides(

@@ -1,5 +1,6 @@
 """Clusters, upstream changes and quality in the page: what is shown, and what is decided."""
 
+import html
 import re
 import time
 from typing import Any
@@ -338,6 +339,43 @@ def test_values_beyond_those_that_a_cluster_shows_are_merged_too(
 def test_clusters_that_are_not_chosen_are_left_alone(client: Any) -> None:
     form = {"field": "type", "to-0": "x", "value-0-0": "journal Article"}
     assert client.post("/clusters", form).error["code"] == "bad_request"
+
+
+@pytest.mark.usefixtures("spelled")
+def test_clusters_of_all_fields_are_listed_and_lead_to_their_records(client: Any) -> None:
+    found = client.json("/clusters")
+    assert "type" in found["fields"]
+    page = client.get("/clusters").text
+    address = html.unescape(re.findall(r'href="(/search\?type=journal[^"]*)"', page)[0])
+    assert client.json(address.replace("/search?", "/search.json?"))["total"] == 1
+
+
+@pytest.mark.usefixtures("spelled")
+def test_rules_for_clusters_of_two_fields_have_a_change_for_each(client: Any) -> None:
+    form = {
+        "use-0": "yes", "to-0": "A", "field-0": "type", "value-0-0": "a",
+        "use-1": "yes", "to-1": "B", "field-1": "creator", "value-1-0": "b",
+    }  # fmt: skip
+    changes = client.post("/clusters", form).json["changes"]
+    assert [(one["field"], one["table"]) for one in changes] == [
+        ("type", "a\tA"),
+        ("creator", "b\tB"),
+    ]
+
+
+@pytest.mark.usefixtures("spelled")
+def test_an_ignored_cluster_stays_away_until_it_is_restored(client: Any, silo: Silo) -> None:
+    (key,) = client.json("/clusters?field=type")["keys"]
+    answer = client.post("/clusters", {"field": "type", "do": f"ignore-{key}"}, accept=HTML)
+    assert answer.status == 303
+    found = client.json("/clusters?field=type")
+    assert (found["total"], len(found["distinct"])) == (0, 1)
+    assert client.post("/clusters", {"do": f"ignore-{key}"}).status == 404
+    harvest(silo, "oai:example.org:s9", dublin_core(("title", "S"), ("type", "JOURNAL ARTICLE")))
+    assert client.json("/clusters?field=type")["total"] == 1
+    assert client.post("/clusters", {"do": f"restore-{key}"}, accept=HTML).status == 303
+    assert client.json("/clusters?field=type")["distinct"] == []
+    assert client.post("/clusters", {"do": f"restore-{key}"}).status == 404
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
-from silocuration.review.clusters import Cluster, Method, clusters
-from silocuration.review.counts import CLUSTERED, value_counts
+from silocuration.review.clusters import Method
+from silocuration.review.counts import CLUSTERED
+from silocuration.review.variants import (
+    Variants,
+    distinct_values,
+    probable_variants,
+    rule_out,
+    take_back,
+)
 from webui import urls
 from webui.bulk.rule_form import RuleForm
 from webui.bulk.rule_view import rule_view
-from webui.http.errors import BadRequest
-from webui.http.messages import Response
+from webui.http.errors import BadRequest, NotFound
+from webui.http.messages import Response, redirect
 from webui.rendering import View
 from webui.site import Call
 from webui.timed_cache import TimedCache
@@ -26,20 +33,26 @@ METHODS = (
     (Method.NEAREST, "small differences in spelling"),
 )
 """English texts of the catalogue."""
-_FOUND: TimedCache[list[Cluster]] = TimedCache()
+DONE = {
+    "ignored": "Ignored. This cluster is not shown again unless a new variant joins it.",
+    "restored": "The cluster is shown again.",
+}
+"""What was done, by the field ``done`` of the address; English texts of the catalogue."""
+_FOUND: TimedCache[list[Variants]] = TimedCache()
 
 
 def show(call: Call) -> View:
-    """The clusters of a field, those with the most records first."""
+    """The clusters of a field, or of all; those by which most records change first."""
     asked = call.request.query
-    field, method = _field(asked.get("field", "subject")), _method(asked.get("method", ""))
+    field, method = asked.get("field", ""), _method(asked.get("method", ""))
     distance = _number(asked.get("distance", "1"), 1, 3, "distance")
     start = _number(asked.get("start", "0"), 0, 10_000_000, "start")
-    found = _clusters(call, field, method, distance)
+    found = _clusters(call, _fields(field), method, distance)
     shown = found[start : start + PAGE]
     about = {"field": field, "method": method.value, "distance": distance}
     place = {**about, "start": start + PAGE}
     next_url = urls.with_query(urls.clusters(), place) if start + PAGE < len(found) else ""
+    ruled_out = distinct_values(call.site.silo.path)
     data: dict[str, Any] = about | {
         "clusters": list(enumerate(shown)),
         "total": len(found),
@@ -49,10 +62,15 @@ def show(call: Call) -> View:
         "fields": sorted(CLUSTERED),
         "methods": [(one.value, _(label)) for one, label in METHODS],
         "field_label": field_label,
+        "ruled_out": ruled_out,
+        "done": _(DONE.get(asked.get("done", ""), "")),
     }
     twin = about | {
         "total": len(found),
-        "clusters": [[{"value": v, "count": n} for v, n in one.values] for one in shown],
+        "clusters": [[{"value": v, "count": n} for v, n in one.cluster.values] for one in shown],
+        "fields": [one.field for one in shown],
+        "keys": [one.key for one in shown],
+        "distinct": [{"field": one.field, "values": one.values} for one in ruled_out],
         "next": urls.twin(next_url) if next_url else None,
     }
     return View("clusters.mako", data, twin, urls.with_query(urls.clusters(), about))
@@ -60,20 +78,58 @@ def show(call: Call) -> View:
 
 def merge(call: Call) -> View | Response:
     """A rule that maps the values chosen, to be previewed; nothing is changed here."""
-    field = _field(call.field("field"))
-    table = dict(_pairs(call))
-    if not table:
+    tables: dict[str, dict[str, str]] = {}
+    for field, old, new in _pairs(call):
+        tables.setdefault(field, {})[old] = new
+    if not tables:
         raise BadRequest("Choose at least one cluster and the value to merge it into.")
-    change = {
-        "do": "map",
-        "field": CLUSTERED[field],
-        "table": "\n".join(f"{old}\t{new}" for old, new in table.items()),
-    }
-    title = _("{field}: merge variants", field=field_label(field))
-    return rule_view(call, RuleForm(title=title, changes=(change,)))
+    changes = [
+        {
+            "do": "map",
+            "field": CLUSTERED[field],
+            "table": "\n".join(f"{old}\t{new}" for old, new in table.items()),
+        }
+        for field, table in tables.items()
+    ]
+    names = ", ".join(field_label(field) for field in tables)
+    title = _("{field}: merge variants", field=names)
+    return rule_view(call, RuleForm(title=title, changes=tuple(changes)))
 
 
-def _pairs(call: Call) -> Iterator[tuple[str, str]]:
+def ignore(call: Call) -> Response:
+    """Record that the values of a cluster (its key in field ``do``) are not variants."""
+    key = call.field("do").partition("-")[2]
+    method = _method(call.field("method"))
+    distance = _number(call.field("distance") or "1", 1, 3, "distance")
+    silo = call.site.silo
+    for one in _clusters(call, _fields(call.field("field")), method, distance):
+        if one.key == key:
+            values = [value for value, _count in one.cluster.values]
+            rule_out(silo.path, one.field, values, agent=call.user.name)
+            _FOUND.forget(silo)
+            return _back(call, "ignored")
+    raise NotFound("This cluster no longer exists; its values have changed.")
+
+
+def restore(call: Call) -> Response:
+    """Show an ignored cluster (its key in field ``do``) again."""
+    key = call.field("do").partition("-")[2]
+    silo = call.site.silo
+    for one in distinct_values(silo.path):
+        if one.key == key:
+            take_back(silo.path, one, agent=call.user.name)
+            _FOUND.forget(silo)
+            return _back(call, "restored")
+    raise NotFound("This cluster is not ignored.")
+
+
+def _back(call: Call, done: str) -> Response:
+    about = {name: call.field(name) for name in ("field", "method", "distance")}
+    return redirect(urls.with_query(urls.clusters(), about | {"done": done}))
+
+
+def _pairs(call: Call) -> Iterator[tuple[str, str, str]]:
+    """The field, the old and the new value of each value chosen."""
     fields = call.form.fields
     for name, value in fields.items():
         kind, _dash, rest = name.partition("-")
@@ -81,17 +137,21 @@ def _pairs(call: Call) -> Iterator[tuple[str, str]]:
         if kind == "value" and fields.get(f"use-{number}"):
             wanted = " ".join(fields.get(f"to-{number}", "").split())
             if wanted and wanted != value:
-                yield value, wanted
+                yield _field(fields.get(f"field-{number}") or call.field("field")), value, wanted
 
 
-def _clusters(call: Call, field: str, method: Method, distance: int) -> list[Cluster]:
+def _clusters(call: Call, names: tuple[str, ...], method: Method, distance: int) -> list[Variants]:
     silo = call.site.silo
+    return _FOUND.get(
+        silo,
+        (names, method, distance),
+        lambda: probable_variants(silo, names, method, distance=distance),
+    )
 
-    def find() -> list[Cluster]:
-        found = clusters(value_counts(silo, field), method, distance=distance)
-        return sorted(found, key=lambda one: -one.records)
 
-    return _FOUND.get(silo, (field, method, distance), find)
+def _fields(name: str) -> tuple[str, ...]:
+    """The field of a name, or all for an empty name."""
+    return (_field(name),) if name else tuple(CLUSTERED)
 
 
 def _field(name: str) -> str:

@@ -1,5 +1,7 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Clusters")}</%def>
+${parts.done(done)}
 <div class="heading">
   <h1>${_("Clusters")}</h1>
   <p class="count" role="status">${counted("{n} cluster", "{n} clusters", total)}</p>
@@ -9,6 +11,7 @@
   <p>
     <label for="field">${_("Field")}</label>
     <select id="field" name="field">
+      <option value="">${_("All fields")}</option>
 % for name in fields:
       <option value="${name}"${" selected" if name == field else ""}>${field_label(name)}</option>
 % endfor
@@ -35,33 +38,37 @@
 % if clusters:
 % if may_change:
 <form class="edit" action="${urls.clusters()}" method="post">
-  <input type="hidden" name="field" value="${field}">
+  ${asked()}
 % else:
 <div class="edit">
 % endif
+<div class="clusters">
 % for number, one in clusters:
+<% values = one.cluster.values %>
   <fieldset class="card">
-    <legend>${start + number + 1}. <span dir="auto">${one.values[0][0]}</span></legend>
+    <legend>${start + number + 1}. <span dir="auto">${values[0][0]}</span> <small>${field_label(one.field)}</small></legend>
 % if may_change:
+    <input type="hidden" name="field-${number}" value="${one.field}">
     <p class="tick">
       <input id="use-${number}" name="use-${number}" type="checkbox" value="yes">
-      <label for="use-${number}">${_("Merge")}<span class="unseen"> ${one.values[0][0]}</span></label>
+      <label for="use-${number}">${_("Merge")}<span class="unseen"> ${values[0][0]}</span></label>
     </p>
 % endif
     <ul class="plain">
-% for place, (value, count) in enumerate(one.values[:shown]):
+% for place, (value, count) in enumerate(values[:shown]):
 % if may_change:
       <li class="tick">
         <input id="value-${number}-${place}" name="value-${number}-${place}" type="checkbox" value="${value}" checked>
-        <label for="value-${number}-${place}" dir="auto">${value} <small>${counted("{n} record", "{n} records", count)}</small></label>
+        <label for="value-${number}-${place}" dir="auto">${value}</label>
+        <small>${records(one.field, value, count)}</small>
       </li>
 % else:
-      <li dir="auto">${value} <small>${counted("{n} record", "{n} records", count)}</small></li>
+      <li><span dir="auto">${value}</span> <small>${records(one.field, value, count)}</small></li>
 % endif
 % endfor
-% if len(one.values) > shown:
-      <li>${_("and {n} more", n=len(one.values) - shown)}
-% for place, (value, count) in enumerate(one.values[shown:] if may_change else (), shown):
+% if len(values) > shown:
+      <li>${_("and {n} more", n=len(values) - shown)}
+% for place, (value, count) in enumerate(values[shown:] if may_change else (), shown):
         <input type="hidden" name="value-${number}-${place}" value="${value}">
 % endfor
       </li>
@@ -70,13 +77,15 @@
 % if may_change:
     <p>
       <label for="to-${number}">${_("Merge into")}</label>
-      <input id="to-${number}" name="to-${number}" type="text" value="${one.values[0][0]}" dir="auto" autocomplete="off">
+      <input id="to-${number}" name="to-${number}" type="text" value="${values[0][0]}" dir="auto" autocomplete="off">
     </p>
+    <p class="act"><button type="submit" class="quiet" name="do" value="ignore-${one.key}">${_("Ignore")}<span class="unseen"> ${values[0][0]}</span></button></p>
 % endif
   </fieldset>
 % endfor
+</div>
 % if may_change:
-  <p class="act"><button type="submit">${_("Create rule")}</button></p>
+  <p class="act"><button type="submit" name="do" value="merge">${_("Create rule")}</button></p>
 </form>
 % else:
 </div>
@@ -85,5 +94,35 @@
 <nav class="pages" aria-label="${_('Pages of the list')}"><a class="step next" rel="next" href="${next_url}">${_("Next")} →</a></nav>
 % endif
 % else:
-<section class="empty"><h2>${_("No clusters")}</h2><p>${_("This method finds no variants in this field.")}</p></section>
+<section class="empty"><h2>${_("No clusters")}</h2><p>${_("This method finds no variants.")}</p></section>
 % endif
+% if ruled_out:
+<details class="card">
+  <summary>${counted("{n} ignored cluster", "{n} ignored clusters", len(ruled_out))}</summary>
+% if may_change:
+  <form action="${urls.clusters()}" method="post">
+  ${asked()}
+% endif
+  <ul class="plain">
+% for one in ruled_out:
+    <li><span dir="auto">${" · ".join(one.values)}</span> <small>${field_label(one.field)}, ${one.agent}</small>
+% if may_change:
+      <button type="submit" class="quiet" name="do" value="restore-${one.key}">${_("Show again")}<span class="unseen"> ${one.values[0]}</span></button>
+% endif
+    </li>
+% endfor
+  </ul>
+% if may_change:
+  </form>
+% endif
+</details>
+% endif
+
+<%def name="asked()">
+  <input type="hidden" name="field" value="${field}">
+  <input type="hidden" name="method" value="${method}">
+  <input type="hidden" name="distance" value="${distance}">
+</%def>
+<%def name="records(name, value, count)">\
+<a href="${urls.search([(name, value)])}">${counted("{n} record", "{n} records", count)}<span class="unseen"> ${value}</span></a>\
+</%def>
