@@ -501,6 +501,7 @@ def test_a_head_that_drips_is_ended_by_the_total_time(serve, time):
     assert len(seen) == 1
 
 
+@pytest.mark.long
 def test_silence_is_a_timeout_and_asked_again(serve, time):
     stop = threading.Event()
 

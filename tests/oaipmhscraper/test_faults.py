@@ -163,14 +163,17 @@ ALL = frozenset(range(1, SIZE + 1))
 
 @pytest.mark.parametrize(
     ("faults", "had"),
-    [
-        (("deep_paging_fails", "windows_refused"), range(1, 21)),
-        (("third_page_leads_to_itself", "windows_ignored"), range(1, 31)),
-        (("a_record_that_poisons_its_page", "identifiers_fail"), ALL - {POISONED}),
-        (("lists_end_after_a_page", "days_only"), ALL - {31, 32, 33, 34}),  # all of one day
-        (("lists_end_after_a_page", "days_only", "size_of_everything"), ALL - {31, 32, 33, 34}),
-        (("lists_end_after_a_page", "windows_ignored", "size_of_everything"), range(1, 11)),
-    ],
+    family(
+        [
+            (("deep_paging_fails", "windows_refused"), range(1, 21)),
+            (("third_page_leads_to_itself", "windows_ignored"), range(1, 31)),
+            (("a_record_that_poisons_its_page", "identifiers_fail"), ALL - {POISONED}),
+            (("lists_end_after_a_page", "days_only"), ALL - {31, 32, 33, 34}),  # all of one day
+            (("lists_end_after_a_page", "days_only", "size_of_everything"), ALL - {31, 32, 33, 34}),
+            (("lists_end_after_a_page", "windows_ignored", "size_of_everything"), range(1, 11)),
+        ],
+        3,
+    ),
 )
 def test_where_there_is_no_way_to_the_rest_the_receipt_says_how_much_is_missing(
     faults, had, tmp_path

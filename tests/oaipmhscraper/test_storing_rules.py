@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from examples import family
 
 from oaipmhscraper.storing.storing_rules import Listing
 from recordsilo import Silo
@@ -309,7 +310,7 @@ def test_deletion_on_the_day_of_the_last_change_is_a_deletion(repository, silo, 
 
 
 @pytest.mark.parametrize("order", [("oai_dc", "p"), ("p", "oai_dc")])
-@pytest.mark.parametrize("withdrawn", ["2010-01-01", "2010-02-01", "2010-03-01"])
+@pytest.mark.parametrize("withdrawn", family(["2010-01-01", "2010-02-01", "2010-03-01"], 1))
 @pytest.mark.parametrize("held", [True, False])
 def test_a_format_that_is_withdrawn_settles_while_the_record_lives(
     repository, silo, harvest, dc, order, withdrawn, held

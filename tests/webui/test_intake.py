@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from examples import family
 
 from recordsilo import Silo
 from webui import server
@@ -77,7 +78,7 @@ LARGE_BODY = (PUT.format("a.bin") + "Content-Length: 1000000\r\n\r\n").encode()
 
 @pytest.mark.parametrize(
     ("begin", "byte"),
-    [(HEAD, b"x"), (SMALL_BODY, b"x"), (b"", b""), (LARGE_BODY, b"x")],
+    family([(HEAD, b"x"), (SMALL_BODY, b"x"), (b"", b""), (LARGE_BODY, b"x")], 1),
     ids=["heads", "bodies", "silent", "uploads"],
 )
 def test_two_hundred_slow_clients_hold_up_nobody(
@@ -261,7 +262,7 @@ def test_pipelined_requests_are_answered_in_order(client: Any) -> None:
         f"GET /robots.txt HTTP/1.1\r\n{HOST}\r\n",
         f"POST /nothing HTTP/1.1\r\n{HOST}Content-Length: {len(form)}\r\n\r\n{form.decode()}",
         f"GET /nothing/at/all/there HTTP/1.1\r\n{HOST}\r\n",
-        f"HEAD /records HTTP/1.1\r\n{HOST}\r\n",
+        f"HEAD /search HTTP/1.1\r\n{HOST}\r\n",
         f"GET /robots.txt HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n",
     )
     everything = "".join(requests).encode()

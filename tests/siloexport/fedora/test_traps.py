@@ -10,6 +10,7 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from examples import family
 from fedora_simulator import Answer, Request
 from fedora_support import Fedora, Harvest
 
@@ -58,7 +59,7 @@ def test_a_server_that_is_starting_cannot_be_used_yet(simulated: Fedora, export:
     assert export.run().whole
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", family([429, 500, 502, 503, 504], 2))
 @pytest.mark.parametrize(("method", "ending"), [("PUT", "oai_dc"), ("POST", "fcr:tx")])
 def test_a_busy_server_is_asked_again(
     simulated: Fedora, export: Export, status: int, method: str, ending: str

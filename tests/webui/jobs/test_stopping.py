@@ -79,12 +79,12 @@ def begun(kind: str, jobs: Jobs, silo_path: str, url: str) -> Job:
 
 
 @pytest.mark.parametrize(
-    ("kind", "how"),
+    ("how", "kind"),
     family(
         product(
-            ["harvest", "change", "export", "audit"], [State.QUEUED, State.STOPPED, State.PAUSED]
+            [State.QUEUED, State.STOPPED, State.PAUSED], ["harvest", "change", "export", "audit"]
         ),
-        3,
+        2,
     ),
 )
 def test_a_job_ends_by_sigterm_or_as_the_page_asks_and_goes_on(

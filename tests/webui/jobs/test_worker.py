@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from examples import family
 
 from oaipmhprovider.sample import sample_repository
 from oaipmhprovider.server import ProviderServer
@@ -423,7 +424,7 @@ def test_a_worker_that_cannot_be_started_is_tried_again(
     assert done_records(silo_path, change) == 600
 
 
-@pytest.mark.parametrize("url", ["nonsense://host/0", "redis", "os:path://host"])
+@pytest.mark.parametrize("url", family(["nonsense://host/0", "redis", "os:path://host"], 1))
 def test_an_address_that_names_no_queue_is_wrong_input(silo_path: str, url: str) -> None:
     result = subprocess.run(
         [*PYTHON, "worker", silo_path, "--broker", url],
