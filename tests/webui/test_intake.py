@@ -71,7 +71,7 @@ def dripping(held: list[socket.socket], byte: bytes) -> Iterator[None]:
 
 # -- slow clients ---------------------------------------------------------------------------
 
-HEAD = b"GET /records HTTP/1.1\r\nHost: localhost\r\nX: "
+HEAD = b"GET /search HTTP/1.1\r\nHost: localhost\r\nX: "
 SMALL_BODY = b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n"
 LARGE_BODY = (PUT.format("a.bin") + "Content-Length: 1000000\r\n\r\n").encode()
 
