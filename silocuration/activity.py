@@ -1,9 +1,9 @@
-"""Who changed what, when, from which value to which: ``curation/activity/<month>.jsonl``.
+"""The activity log, ``curation/activity/<month>.jsonl``: who changed which value, and when.
 
-Lines are only ever added: one for each value that changed, a JSON object each, in the
-order of the changes. A line that a crash left unfinished is closed by the next writer
-and passed over by readers. Written after the change itself, which the record's own
-version log names too: a crash in between loses the line, never the change.
+Lines are only appended: one JSON object for each changed value, in the order of the changes.
+Readers skip a line that a crash left unfinished; the next writer ends it. A line is written
+after its change, which the record's own version log names too: a crash in between loses the
+line, never the change.
 """
 
 import fcntl
@@ -23,29 +23,29 @@ from silocuration.errors import NoFields
 ACTIVITY = "curation/activity"
 SUFFIX = ".jsonl"
 LONGEST_VALUE = 4000
-"""Characters of a value that are kept; the whole is in the record's versions."""
+"""Maximum length of a logged value, in characters; the record's versions have the whole value."""
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _BLOCK = 256 * 1024
 
 ValueChange = tuple[str, str | None, str | None]
-"""Field or file, the value before, the value after; None where there was or is none."""
+"""Field or file, value before, value after; None if it did not or does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """One thing that somebody did.
+    """One action of one user.
 
     Attributes:
         date: When; UTC, ISO 8601.
-        agent: Who.
-        action: What, in a word: ``edit``, ``put``, ``copy``, ``bulk``, ``undo`` …
-        identifier: Of the record, if one was changed.
-        version: Of the record.
-        what: The field, or the path of the file.
-        old: The value before; None where there was none.
-        new: The value after; None where there is none.
-        message: Why.
-        job: The id of the job, if it was one.
+        agent: Who did it.
+            action: One word: ``edit``, ``put``, ``copy``, ``bulk``, ``undo`` …
+        identifier: The record's identifier, if a record was changed.
+        version: The record's version.
+        what: The field, or the file's path.
+        old: The value before; None if there was none.
+        new: The value after; None if there is none.
+        message: The reason.
+        job: The job's id, if a job did it.
     """
 
     date: str
@@ -66,12 +66,12 @@ _NOTHING = (None, "")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which lines are meant; empty members mean all.
+    """A filter for lines of the log; empty members match all.
 
     Attributes:
-        text: Stands somewhere in the line, whatever the case.
-        since: Not before this date.
-        until: Not after this date; a day or a month means all of it.
+        text: A part of the line, in any case.
+        since: The earliest date.
+        until: The latest date; a day or a month is included completely.
     """
 
     text: str = ""
@@ -82,7 +82,7 @@ class Wanted:
     until: str = ""
 
     def fits(self, one: Activity) -> bool:
-        """Whether a line is meant."""
+        """Whether a line matches."""
         return (
             (not self.agent or one.agent == self.agent)
             and (not self.action or one.action == self.action)
@@ -94,7 +94,7 @@ class Wanted:
 
 
 def log_activity(silo_path: str, lines: Iterable[Activity]) -> None:
-    """Add lines, strictly durable; nothing where there are none.
+    """Append lines, durably; does nothing without lines.
 
     Raises:
         OSError: The disk refused.
@@ -110,7 +110,7 @@ def changes_of(
     values: Iterable[ValueChange], *, agent: str, action: str, identifier: str, version: str,
     message: str = "", job: str = "",
 ) -> list[Activity]:  # fmt: skip
-    """Lines for the values of one record that changed now; one at least, without a value."""
+    """Return one line per changed value of a record; if there is none, one line without values."""
     now = now_text()
     found = [
         Activity(now, agent, action, identifier, version, what, _cut(old), _cut(new), message, job)
@@ -122,13 +122,13 @@ def changes_of(
 def log_one(
     silo_path: str, action: str, identifier: str, version: str, *values: ValueChange, agent: str
 ) -> None:
-    """Add what somebody did to one record just now."""
+    """Append one action on one record, with the current time."""
     about = {"agent": agent, "action": action, "identifier": identifier, "version": version}
     log_activity(silo_path, changes_of(values, **about))
 
 
 def of_change(change: RecordChange) -> list[ValueChange]:
-    """The values that a planned change of a record touches."""
+    """Return the values that a planned change of a record adds, removes or changes."""
     values = of_fields(change.before, change.after)
     if not values:
         for one in change.files:
@@ -139,7 +139,7 @@ def of_change(change: RecordChange) -> list[ValueChange]:
 
 
 def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
-    """The values that differ, field by field: what went beside what came, in order."""
+    """Return the differing values by field: removed values paired with added ones, in order."""
     gone, come = differing(before, after)
     names = dict.fromkeys(name for name, *_ in [*gone, *come])
     found: list[ValueChange] = []
@@ -158,7 +158,7 @@ def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
 
 
 def of_file(path: str, before: bytes | None, after: bytes | None) -> list[ValueChange]:
-    """The values that differ in a file; of one without fields, that it came, went or changed."""
+    """Return the differing values of a file; one entry for the file itself if it has no fields."""
     if before == after:
         return []
     if before is not None and after is not None:
@@ -171,12 +171,14 @@ def of_file(path: str, before: bytes | None, after: bytes | None) -> list[ValueC
 
 
 def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple[str, Activity]]:
-    """The lines that are meant, the newest first, each with its place; streams.
+    """Yield the lines that match, newest first, each with its place.
 
     Args:
-        before: The place of a line; only what was written before it.
+        silo_path: The Silo's directory.
+            wanted: The filter.
+            before: The place of a line; only lines before it are read. By default all.
 
-    Cost: reads backwards until the caller has enough; nothing is kept in memory.
+    Cost: reads backwards as far as the caller iterates; keeps nothing in memory.
     """
     last_month, _, offset = before.partition(":")
     until = wanted.until[:7]
@@ -193,7 +195,7 @@ def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple
 
 
 def is_place(text: str) -> bool:
-    """Whether a text may be the place of a line."""
+    """Whether a text has the form of a line's place."""
     return bool(re.fullmatch(r"\d{4}-\d{2}:\d{1,18}", text, re.ASCII))
 
 
@@ -202,7 +204,7 @@ def _append(path: str, lines: Iterable[Activity]) -> None:
     make_parents(path)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     with os.fdopen(fd, "ab") as file:
-        fcntl.flock(fd, fcntl.LOCK_EX)  # let go when the file is closed
+        fcntl.flock(fd, fcntl.LOCK_EX)  # released when the file is closed
         size = os.fstat(fd).st_size
         torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
         file.write((b"\n" if torn else b"") + b"".join(map(_line, lines)))
@@ -218,7 +220,7 @@ def _line(one: Activity) -> bytes:
 
 
 def _parsed(line: bytes) -> Activity | None:
-    """None where a crash, or somebody, left something else."""
+    """Parse a line; None if it is malformed, as after a crash."""
     try:
         known = json.loads(line)
         return Activity(**{name: str(value) for name, value in known.items()})
@@ -227,7 +229,7 @@ def _parsed(line: bytes) -> Activity | None:
 
 
 def _backwards(path: str, end: int | None) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file from its end, each with its offset."""
+    """Yield the lines of a file from its end, each with its offset."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         position = size if end is None else min(end, size)

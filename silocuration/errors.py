@@ -43,8 +43,8 @@ class PatternTooSlow(CurationError):
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         super().__init__(
-            f"the pattern {pattern!r} takes too long; nested repetitions such as (a+)+ do that,"
-            " and long patterns on long values"
+            f"the pattern {pattern!r} takes too long; the usual cause is nested"
+            " repetitions such as (a+)+, or a long pattern on long values"
         )
 
 
@@ -96,7 +96,7 @@ class SheetChanged(CurationError):
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} is not as this Silo exported it last, and was left as it is; replace it "
+            f"{path} has changed since this Silo exported it, and was left as it is; replace it "
             "with --on-conflict overwrite, or choose another name"
         )
 

@@ -16,7 +16,7 @@ from silowork.values import Ending, Job, Problem
 from silowork.work import Kind, Work
 
 SAMPLES = 20
-"""Of a preview."""
+"""Number of samples in a preview."""
 
 
 def change(work: Work) -> Ending:

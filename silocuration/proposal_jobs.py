@@ -1,4 +1,4 @@
-"""Proposals for curated records that the source has changed: as a job, and after a harvest."""
+"""Make proposals for curated records that the source has changed, as a job and after a harvest."""
 
 from dataclasses import replace
 
@@ -10,11 +10,11 @@ from silowork.errors import Interrupted
 from silowork.values import Ending, Problem
 from silowork.work import Kind, Work
 
-_NOTHING = "Nothing to propose, and nothing to be decided."
+_NOTHING = "Nothing to propose, and nothing to decide."
 
 
 def propose(work: Work) -> Ending:
-    """Make a proposal of every curated record that merges cleanly."""
+    """Make a proposal for every curated record that merges cleanly."""
     with Silo(work.silo_path, create=False) as silo:
         total = silo.count(curated=True, upstream_newer=True)
         made = propose_all(
@@ -24,21 +24,21 @@ def propose(work: Work) -> Ending:
             stop=work.stop,
         )
     if work.stop():
-        raise Interrupted("the making of proposals was asked to end")
+        raise Interrupted("the job was asked to stop")
     told = _told(Ending(whole=not made.failed, text=""), made)
     problems = [Problem(identifier, why) for identifier, why in made.failed]
     return replace(told, text=told.text.strip() or _NOTHING, problems=problems)
 
 
 def with_proposals(work: Work, harvested: Ending) -> Ending:
-    """After a harvest, make a proposal of all that merges cleanly; the report says what came of it.
+    """After a harvest, make all proposals that merge cleanly; add their numbers to the report.
 
     Args:
         work: The job.
         harvested: How the harvest ended.
 
     Returns:
-        The same, not whole where a proposal could not be made.
+        The same report with these numbers; not whole if a proposal could not be made.
     """
     try:
         with Silo(work.silo_path, create=False) as silo:
@@ -48,7 +48,7 @@ def with_proposals(work: Work, harvested: Ending) -> Ending:
                 progress=lambda done: work.advanced(done, step="proposals"),
             )
     except (CurationError, RecordSiloError, OSError) as error:
-        reason = f"what merges cleanly was not proposed: {error}"
+        reason = f"clean merges were not proposed: {error}"
         work.add([Problem("", reason)])
         return replace(harvested, whole=False)
     told = _told(harvested, made)
@@ -59,7 +59,7 @@ def with_proposals(work: Work, harvested: Ending) -> Ending:
 
 
 def _told(harvested: Ending, made: ProposalReport) -> Ending:
-    """A harvest's end with the numbers of proposals; as it is where there are none."""
+    """Add the numbers of proposals to a harvest's report; unchanged if there are none."""
     waiting = {kind.value: number for kind, number in made.waiting.items()}
     report = {"proposed": made.proposed, "waiting": waiting, "failed": len(made.failed)}
     ending = replace(harvested, report={**harvested.report, "proposals": report})

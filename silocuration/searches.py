@@ -1,7 +1,7 @@
 """Saved searches: ``curation/searches/<name>.toml`` in the Silo (docs/curation.md).
 
-A search keeps what was asked, not what was found: looked at later, it finds what there
-is then. One made from a list of identifiers means those records.
+The file stores the query, not its results: the search is run again when it is used. A search
+made from a list of identifiers always finds those records.
 """
 
 import os
@@ -21,7 +21,7 @@ from silocuration.errors import CurationError, RuleRefused
 SEARCHES = "curation/searches"
 SUFFIX = ".toml"
 MAX_BYTES = 16 << 20
-"""Of a file: a list of two hundred thousand identifiers fits."""
+"""Most bytes of a file; a list of 200,000 identifiers fits."""
 _FILE_NAME = re.compile(r"[^\W_][\w-]{0,79}")
 
 
@@ -46,10 +46,10 @@ class SavedSearch:
     """A saved search.
 
     Attributes:
-        name: Of its file, and in its address.
+        name: The name of its file, also used in URLs.
         title: For people.
         agent: Who saved it.
-        date: When: UTC, ISO 8601.
+        date: When it was saved; UTC, ISO 8601.
     """
 
     name: str
@@ -60,10 +60,10 @@ class SavedSearch:
 
 
 def name_of(title: str) -> str:
-    """The name that a title gives: its letters and digits, in lower case, joined by ``-``.
+    """Make a name from a title: its letters and digits, in lower case, joined by ``-``.
 
     Raises:
-        RuleRefused: The title has none.
+        RuleRefused: The title has no letters or digits.
     """
     name = re.sub(r"[\W_]+", "-", title.casefold()).strip("-")[:80].rstrip("-")
     if not name:
@@ -98,7 +98,8 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
     """Read a saved search.
 
     Raises:
-        SearchNotFound, SearchUnreadable: See there.
+        SearchNotFound: There is no search of that name.
+            SearchUnreadable: Its file is invalid.
     """
     if not _FILE_NAME.fullmatch(name):
         raise SearchNotFound(name)
@@ -129,7 +130,7 @@ def delete_search(silo_path: str, name: str) -> None:
     """Delete a saved search.
 
     Raises:
-        SearchNotFound: There is none of the name.
+        SearchNotFound: There is no search of that name.
     """
     if not _FILE_NAME.fullmatch(name):
         raise SearchNotFound(name)
@@ -145,7 +146,7 @@ def _table(search: SavedSearch) -> dict[str, Any]:
 
 
 def _linked(staged: str, path: str) -> bool:
-    """Give a whole file a further name, if nothing has that name."""
+    """Link a complete file to a path; return False if the path exists."""
     try:
         os.link(staged, path)
     except FileExistsError:

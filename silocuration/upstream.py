@@ -1,14 +1,14 @@
-"""What became of curated records at their source, and what to do about it.
+"""Source changes of curated records: review, merge and decide.
 
-A curated record of which a harvest brought something newer is *reviewed*: base is the
-harvested version the curator's copy comes from, ours that copy, theirs the newest
-harvested version. Kept rules are applied to base and theirs first, so that what a rule
-did is no difference. What merges cleanly becomes a *proposal*, a version named
-``workingcopy-from-3`` after the version it is based on; what does not waits for a
-person. Nothing curated is overwritten or dropped by either.
+A curated record is *reviewed* if a harvest stored a newer version: base is the harvested version
+that the working copy was made from, ours the working copy, theirs the newest harvested version.
+Stored rules are applied to base and theirs first, so that their effects do not count as
+differences. A clean merge becomes a *proposal*, a version named ``workingcopy-from-3`` after the
+version it is based on; for a conflict, a person decides. Neither overwrites or removes a curated
+version.
 
-The queue is derived from the manifests, whenever it is asked for; only decisions are
-kept, in the record's ``metadata``.
+The list of records to review is derived from the manifests on each request; only decisions are
+stored, in the record's ``metadata``.
 """
 
 import contextlib
@@ -33,35 +33,35 @@ from silocuration.editing.rules import apply
 from silocuration.errors import NoFields, TooMuch, UpstreamRefused
 
 SETTLED = "upstream_settled"
-"""Key of a record's metadata: the newest harvested version a curator has decided about."""
+"""Key of a record's metadata: the newest harvested version that was decided about."""
 PAGE = 100
 _LISTED = 500
-"""Rows asked for at once."""
+"""Rows read from the index at once."""
 
 Progress = Callable[[int], None]
 Stop = Callable[[], bool]
 
 
 class Kind(StrEnum):
-    """What a review comes to."""
+    """The result of a review."""
 
-    CLEAN = "clean"  # merges without a question; not proposed yet
+    CLEAN = "clean"  # merges cleanly; not proposed yet
     PROPOSED = "proposed"  # a proposal waits to be accepted
-    CONFLICT = "conflict"  # a person has to choose
-    DELETED = "deleted"  # deleted at the source: keep it, or follow
-    UNREADABLE = "unreadable"  # cannot be merged by fields; a person has to look
+    CONFLICT = "conflict"  # a person must choose
+    DELETED = "deleted"  # deleted at the source; keep it, or follow
+    UNREADABLE = "unreadable"  # cannot be merged by fields; a person must look
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A curated record and what the source has of it now.
+    """A curated record and its newest version at the source.
 
     Attributes:
-        ours: The curated version.
-        base: The harvested version it comes from.
+        ours: The working copy.
+            base: The harvested version that it was made from.
         theirs: The newest harvested version.
-        proposal: The name of the version that is proposed, or is to be.
-        merged: What comes of merging; None where there is nothing to merge.
+        proposal: The name of the proposed version, or of the one to propose.
+            merged: The merged fields; None if there is nothing to merge.
         reason: Why it cannot be merged, for `Kind.UNREADABLE`.
     """
 
@@ -76,11 +76,11 @@ class Review:
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """The fields a person has to decide about."""
+        """Return the fields that a person must decide about."""
         return self.merged.conflicts if self.merged is not None else ()
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values; fields as [text, language] lists."""
+        """Return the review as JSON values; field values as [text, language] lists."""
 
         def values(side: Fields) -> list[list[str]]:
             return [[value.folded, value.lang] for value in side]
@@ -111,7 +111,7 @@ class ProposalReport:
     """What `propose_all` did.
 
     Attributes:
-        proposed: How many proposals were made now.
+        proposed: The number of proposals made now.
         waiting: Kind → how many records wait for a person.
         failed: (identifier, reason) of records that could not be written.
     """
@@ -125,16 +125,16 @@ class ProposalReport:
 
 
 def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = ()) -> Review | None:
-    """Review a record (pure but for reading).
+    """Review a record (pure except for reading).
 
     Args:
         manifest: The record's.
         read: Reads its files.
-        rules: The kept rules that concern it.
+        rules: The stored rules that apply to it.
 
     Returns:
-        None where there is nothing to decide: it is not curated, the source has
-        nothing newer than what the curator's copy comes from, or that was settled.
+        None if there is nothing to decide: the record has no working copy, the source has
+            nothing newer than its base, or a curator has decided about it.
     """
     sides = _sides(manifest)
     if sides is None:
@@ -184,7 +184,7 @@ def _fields(version: Version, read: ReadFile) -> Fields:
 
 
 def review(silo: Silo, identifier: str) -> Review | None:
-    """Review a record of a Silo, with the kept rules that concern it now.
+    """Review a record of a Silo, with the stored rules that apply to it now.
 
     Raises:
         RecordNotFound, ManifestUnreadable, RuleRefused
@@ -196,15 +196,17 @@ def review(silo: Silo, identifier: str) -> Review | None:
 def reviews(
     silo: Silo, *, kinds: frozenset[Kind] = frozenset(Kind), after: str = ""
 ) -> Iterator[Review]:
-    """The records of a Silo that something is to be decided about, by identifier.
+    """Yield the reviews of a Silo's records that need a decision, ordered by identifier.
 
     Args:
-        after: Only those whose identifiers come after this one.
+        silo: The Silo.
+        kinds: Only reviews of these kinds.
+        after: Only records whose identifiers come after this one.
 
     Raises:
         IndexProblem, RuleRefused
 
-    Cost: reads three files of each curated record with something newer upstream.
+    Cost: reads three files of each curated record with a newer version at the source.
     """
     by_record = _RulesByRecord(silo)
     for identifier in _newer_upstream(silo, after):
@@ -252,7 +254,7 @@ def undecided(silo: Silo, most: int) -> Undecided:
 
 
 def _newer_upstream(silo: Silo, after: str) -> Iterator[str]:
-    """The curated records with something newer upstream; of what is added meanwhile, some."""
+    """Yield the curated records with a newer harvested version; of those added meanwhile, some."""
     while True:
         page = silo.page(limit=_LISTED, after=after or None, curated=True, upstream_newer=True)
         yield from (row.identifier for row in page.rows)
@@ -262,10 +264,10 @@ def _newer_upstream(silo: Silo, after: str) -> Iterator[str]:
 
 
 class _RulesByRecord:
-    """The kept rules of a Silo, each with the records that it concerns.
+    """The stored rules of a Silo, each with the records that it applies to.
 
-    Those it selects now, and those a job changed by it: a rule that replaces what it
-    selects by would not find them again.
+    These are the records that it selects now, and those that a job changed by it: a rule that
+    replaces the value that it selects by would no longer find them.
     """
 
     def __init__(self, silo: Silo) -> None:
@@ -277,7 +279,7 @@ class _RulesByRecord:
             self._rules.append((rule_set, concerned))
 
     def of(self, identifier: str) -> tuple[RuleSet, ...]:
-        """The rules that concern a record."""
+        """Return the rules that apply to a record."""
         return tuple(
             rule_set for rule_set, found in self._rules if found is None or identifier in found
         )
@@ -301,13 +303,15 @@ def _reader(record: HarvestedRecord) -> ReadFile:
 def propose_all(
     silo: Silo, *, agent: str, progress: Progress | None = None, stop: Stop | None = None
 ) -> ProposalReport:
-    """Make a proposal of every record that merges without a question.
+    """Make a proposal for every record that merges cleanly.
 
-    Harmless when repeated: what is proposed already is left as it is.
+    Can be repeated: existing proposals are left as they are.
 
     Args:
-        progress: Told of every page how many records were looked at.
-        stop: Asked before every page; True ends it there, and another call goes on.
+        silo: The Silo.
+        agent: Who proposes.
+        progress: Called after every page with the number of records reviewed.
+        stop: Called before every page; True ends the run, and another call continues.
 
     Raises:
         IndexProblem, RuleRefused, RecordSiloError, OSError
@@ -340,7 +344,7 @@ def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list
                 edit = batch.edit(one.identifier)
                 now = review_of(edit.manifest, edit.read, rules.of(one.identifier))
                 if now is None or now.kind is not Kind.CLEAN or now.merged is None:
-                    continue  # changed since it was listed; the next run looks again
+                    continue  # changed since it was listed; the next run reviews it
                 _write_proposal(edit, now, now.merged.fields, agent, "merged with what is newer")
                 lines += _proposed(now, agent)
             except (CannotChange, NoFields, RecordSiloError) as error:
@@ -350,7 +354,7 @@ def _propose_page(silo: Silo, page: list[Review], agent: str) -> tuple[int, list
 
 
 def _proposed(found: Review, agent: str) -> list[Activity]:
-    """The one line that the activity log has of a proposal; its values are in the version."""
+    """Return the one line of a proposal in the activity log; the version has its values."""
     version = [("version", None, found.proposal)]
     about = {"identifier": found.identifier, "version": found.proposal}
     return changes_of(version, agent=agent, action="propose", **about)
@@ -359,10 +363,10 @@ def _proposed(found: Review, agent: str) -> list[Activity]:
 def _write_proposal(
     edit: RecordEdit, found: Review, fields: Fields, agent: str, message: str
 ) -> None:
-    """A version with their files, our fields in them, and what only our version has beside."""
+    """Write a version: their files with our fields in them, and the files that only ours has."""
     theirs, ours = edit.manifest.version(found.theirs), edit.manifest.version(found.ours)
     path, content, _ = metadata_fields(theirs, edit.read)
-    written = write_fields(content, fields)  # before the version is there: it may be refused
+    written = write_fields(content, fields)  # before the version exists, because it may be refused
     edit.derive_version(
         found.theirs,
         found.proposal,
@@ -389,20 +393,24 @@ def resolve(
     agent: str,
     if_revision: int | None = None,
 ) -> None:
-    """Decide the fields in conflict: make the proposal with the values chosen.
+    """Resolve the fields in conflict: make the proposal with the chosen values.
 
     Args:
-        choices: Field → (text, language) of each value it is to have; every field in
-            conflict needs one.
+        silo: The Silo.
+        identifier: The record.
+        choices: Field → (text, language) of each new value; required for every field in
+            conflict.
+        agent: Who decides.
+        if_revision: The expected revision; by default any.
 
     Raises:
-        UpstreamRefused: There is no conflict to decide, or a field has no choice.
+        UpstreamRefused: There is no conflict, or a field has no choice.
         RevisionConflict: See `HarvestedRecord`.
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None or found.kind is not Kind.CONFLICT or found.merged is None:
-            raise UpstreamRefused(identifier, "has no conflict to be decided")
+            raise UpstreamRefused(identifier, "has no conflict to resolve")
         missing = [one.name for one in found.conflicts if one.name not in choices]
         if missing:
             raise UpstreamRefused(identifier, f"needs a choice for {', '.join(missing)} as well")
@@ -420,7 +428,7 @@ def _chosen(fields: Fields, name: str, values: tuple[tuple[str, str], ...]) -> F
 
 
 def accept(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
-    """Make a proposal the working copy; the one before is kept as ``workingcopy-on-1``.
+    """Make a proposal the working copy; the former one is kept as ``workingcopy-on-1``.
 
     Returns:
         The name under which the former working copy is kept.
@@ -432,7 +440,7 @@ def accept(silo: Silo, identifier: str, *, agent: str, if_revision: int | None =
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
         if found is None or found.kind is not Kind.PROPOSED:
-            raise UpstreamRefused(identifier, "has no proposal to be accepted")
+            raise UpstreamRefused(identifier, "has no proposal to accept")
         edit.move_cursor(found.proposal)
         edit.set_metadata(SETTLED, found.theirs)
         edit.log(found.proposal, f"Accepted by {agent}")
@@ -456,7 +464,7 @@ def _free_name(taken: list[str], wanted: str) -> str:
 
 
 def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
-    """Stay with the curated version as it is, whatever the source has now.
+    """Keep the working copy, and ignore the newest version of the source.
 
     Raises:
         UpstreamRefused: There is nothing to decide.
@@ -472,7 +480,7 @@ def keep(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = N
 
 
 def follow(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> None:
-    """Go with the source: its newest version becomes the current one; no version goes.
+    """Make the newest version of the source the current one; no version is removed.
 
     Raises:
         UpstreamRefused: There is nothing to decide.

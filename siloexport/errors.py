@@ -32,7 +32,7 @@ class SourceChanged(DepositFailed):
         self.version, self.path = version, path
         super().__init__(
             identifier,
-            f"{path} of version {version} is not as the manifest lists it; run `silo check`",
+            f"{path} of version {version} differs from its entry in the manifest; run `silo check`",
         )
 
 
@@ -53,12 +53,12 @@ class Conflict(DepositFailed):
 
 
 class FileChanged(ExportError):
-    """The file to write exists and is not what was exported there last."""
+    """The file to write exists and differs from what was exported there last."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} is not as this Silo exported it last, and was left as it is; replace it "
+            f"{path} has changed since this Silo exported it, and was left as it is; replace it "
             "with --on-conflict overwrite, or choose another name"
         )
 

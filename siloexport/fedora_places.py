@@ -65,7 +65,7 @@ def fedora_place(silo_path: str, name: str) -> FedoraPlace:
     places = fedora_places(silo_path)
     if name not in places:
         known = ", ".join(places) or "none"
-        raise JobRefused(f"{PLACES} names no place {name!r}; it has {known}")
+        raise JobRefused(f"{PLACES} does not have the place {name!r}; it has {known}")
     return places[name]
 
 
@@ -77,7 +77,7 @@ def _place(silo_path: str, name: str, table: Any) -> FedoraPlace:
                          "url, credentials and crosswalk")  # fmt: skip
     url = table.get("url", "")
     if not url.lower().startswith(("http://", "https://")):
-        raise JobRefused(f"the url of {name} in {PLACES} has to begin with http:// or https://")
+        raise JobRefused(f"the url of {name} in {PLACES} must begin with http:// or https://")
     files = {key: _file(silo_path, name, table, key) for key in ("credentials", "crosswalk")}
     if (login := files["credentials"]) and _is_within(login, silo_path):
         raise JobRefused(f"the credentials of {name} are inside the Silo, which may be copied; "
@@ -93,7 +93,7 @@ def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str 
     if os.path.isabs(path):
         return path
     if key == "credentials":
-        raise JobRefused(f"the credentials of {name} in {PLACES} have to be an absolute path")
+        raise JobRefused(f"the credentials of {name} in {PLACES} must be an absolute path")
     return os.path.join(silo_path, "curation", path)
 
 

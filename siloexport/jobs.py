@@ -37,7 +37,7 @@ def place_of(silo_path: str, name: str, form: str = "") -> str:
     """
     if not _NAME.fullmatch(name):
         raise JobRefused(
-            "the name of an export may have letters, digits, dots, hyphens and underscores"
+            "the name of an export may only have letters, digits, dots, hyphens and underscores"
         )
     ending = kind_named(form).ending if form else ""
     name = f"{name}.{ending}" if ending else name
@@ -183,7 +183,7 @@ def _policy(fields: Fields) -> dict[str, Any]:
 
 def _one_of(known: tuple[str, ...], text: str, what: str) -> str:
     if text not in known:
-        raise JobRefused(f"{what} are one of {', '.join(known)}")
+        raise JobRefused(f"{what} must be one of {', '.join(known)}")
     return text
 
 

@@ -32,7 +32,7 @@ _EXPORT_TABLE = "Export a table"
 _TABLE_HINT = (
     "One row for each record. Download the file from the page of the job when it is finished."
 )
-_FILE_HINT = "The job’s page has the file when it is done."
+_FILE_HINT = "Download the file from the job’s page when it is finished."
 
 
 def _files(opening: Opening) -> AbstractContextManager[Target]:
@@ -79,7 +79,7 @@ BAG = TargetKind(
             "info",
             "Fields for every bag-info.txt",
             metavar="FILE",
-            help="Fields for every bag-info.txt, as Source-Organization: …; a line each.",
+            help="Fields for every bag-info.txt, one per line, such as Source-Organization: ….",
             asked=Asked.COMMAND,
         ),
         FormField(

@@ -166,7 +166,7 @@ def kind_named(name: str) -> TargetKind:
         ContributionBroken: It cannot be loaded.
     """
     if name not in points(GROUP):
-        raise ExportError(f"an export is one of {', '.join(kind_names())}")
+        raise ExportError(f"the kind of an export must be one of {', '.join(kind_names())}")
     return contribution(GROUP, name, TargetKind)
 
 
@@ -204,10 +204,12 @@ def _checked(field: FormField, given: Any) -> Any:
         raise ExportError(f"the field {field.name} ({field.label}) is required")
     known = [value for value, _label in field.choices]
     if text and known and text not in known:
-        raise ExportError(f"the field {field.name} ({field.label}) is one of {', '.join(known)}")
+        raise ExportError(
+            f"the field {field.name} ({field.label}) must be one of {', '.join(known)}"
+        )
     if text and field.input is Input.NUMBER:
         try:
             float(text)
         except ValueError:
-            raise ExportError(f"the field {field.name} ({field.label}) is a number") from None
+            raise ExportError(f"the field {field.name} ({field.label}) must be a number") from None
     return text

@@ -1,4 +1,4 @@
-"""A file put into the working copy of each of many records (pure)."""
+"""Attach a file to the working copy of each of many records (pure)."""
 
 import base64
 from collections.abc import Mapping
@@ -19,17 +19,17 @@ from silocuration.editing.changes import (
 from silocuration.errors import RuleRefused
 
 MAX_BYTES = 16 << 20
-"""Of a file attached to each of many records: a licence, a note."""
+"""Maximum size of an attached file, such as a licence or a note."""
 PREMIS = "premis.xml"
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """What is attached.
+    """The file to attach.
 
     Attributes:
-        path: Where in the version, with ``/`` between directories.
-        content: The same bytes for every record; None: a PREMIS record made from the
+        path: Path in the version, with ``/`` between directories.
+        content: The same bytes for every record; None for a PREMIS record made from the
             record's own version history.
     """
 
@@ -37,10 +37,10 @@ class Attachment:
     content: bytes | None
 
     def __post_init__(self) -> None:
-        """Refuse a path that no file can have, and a file that is too large.
+        """Refuse an invalid path, and a file that is too large.
 
         Raises:
-            RuleRefused: Says which.
+            RuleRefused: The path is invalid, or the file too large.
         """
         try:
             check_path(self.path)
@@ -50,13 +50,13 @@ class Attachment:
             raise RuleRefused(f"{self.path} is larger than the {MAX_BYTES >> 20} MiB allowed here")
 
     def to_json(self) -> dict[str, Any]:
-        """The attachment as JSON values."""
+        """Return the attachment as JSON values."""
         content = None if self.content is None else base64.b64encode(self.content).decode()
         return {"path": self.path, "content": content}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Attachment":
-        """The attachment that `to_json` gave."""
+        """Return the attachment of the values that `to_json` returned."""
         content = values["content"]
         return cls(values["path"], None if content is None else base64.b64decode(content))
 
@@ -70,8 +70,8 @@ def plan_attachment(
         None if the version already has this file.
 
     Raises:
-        CannotChange: It has no version that can be changed, or the path is taken by metadata
-            or a directory.
+        CannotChange: It has no version that can be changed, or metadata or a directory has the
+            path.
     """
     source, target = editable_version(manifest)
     content = attachment.content

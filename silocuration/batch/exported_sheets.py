@@ -45,7 +45,7 @@ def exported_sheet(silo_path: str, path: str, *, overwrite: bool = False) -> Ite
     note = os.path.join(silo_path, SHEETS, _name(target))
 
     def check() -> list[str]:
-        """The digest of the existing file, if it was written here; else an empty list."""
+        """Return the digest of the existing file if it was exported here; else an empty list."""
         try:
             found = _digest(target)
         except FileNotFoundError:
@@ -75,14 +75,14 @@ def _digest(path: str) -> str:
 
 
 def _written(note: str) -> list[str]:
-    """SHA-256 of what may be at the path: two only after a kill; empty if unknown."""
+    """Return the SHA-256 that the file may have; two only after a kill, none if unknown."""
     try:
         with open(note, "rb") as file:
             return [str(one) for one in json.load(file)["sha256"]]
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError, RecursionError):
-        return []  # then no file counts as written here, and none is replaced unasked
+        return []  # no file counts as exported here, so none is replaced without overwrite
 
 
 def _remember(note: str, target: str, digests: list[str]) -> None:

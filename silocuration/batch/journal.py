@@ -1,8 +1,8 @@
-"""The journal of one job: what it means to do to each record, and what it has done.
+"""The journal of one job: what is planned for each record, and what was done.
 
-One SQLite file a job, ``curation/jobs/<id>.sqlite`` in the Silo. It is the truth about
-the job: what it says *begun* is looked at again by whoever goes on, and what it says
-*done* can be undone from what it keeps.
+Each job has an SQLite file, ``curation/jobs/<id>.sqlite`` in the Silo, which is authoritative.
+A record that is *begun* is checked by the next run; a record that is *done* can be undone with
+the data stored here.
 """
 
 import json

@@ -1,7 +1,7 @@
 """A record's version history as PREMIS 3, made from its manifest (pure).
 
-Each version is a representation, each of its files a file with its SHA-256; that it
-was harvested, copied or made here is an event, whoever did so an agent.
+Each version is a representation, and each of its files a file with its SHA-256. Harvesting,
+copying or creating the version is an event, and the person or program that did it is an agent.
 
 Source: PREMIS Data Dictionary 3.0; https://id.loc.gov/vocabulary/preservation/eventType
 """
@@ -17,21 +17,21 @@ from recordsilo.records.manifest import Manifest, Version
 
 NAMESPACE = "http://www.loc.gov/premis/v3"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
-_PREFIXES: Any = {None: NAMESPACE, "xsi": _XSI}  # the stubs know no None for the default
+_PREFIXES: Any = {None: NAMESPACE, "xsi": _XSI}  # the stubs do not allow None here
 _EVENTS = {"harvest": "capture", "clone": "replication", "local": "creation"}
 PATH = "premis.xml"
 
 
 def premis_of(manifest: Manifest, version: str | None = None) -> bytes:
-    """The history of a record.
+    """Return a record's version history as a PREMIS document.
 
     Args:
         manifest: The record's.
-        version: Up to this one, in the order of versions; by default all.
+        version: The last version to include, in the order of versions; by default all.
 
     Returns:
-        A document that says the same of the same history: nothing in it is of the
-        moment it is made at. Files of the path `PATH` are left out, being it.
+        Bytes that depend on the history alone, not on the current time. Files with the
+            path `PATH`, the document itself, are left out.
     """
     versions = list(manifest.versions)
     if version is not None:
@@ -49,7 +49,7 @@ def premis_of(manifest: Manifest, version: str | None = None) -> bytes:
 
 
 def _element(name: str, *content: etree._Element | str, of_type: str = "") -> etree._Element:
-    """An element of PREMIS around a text, or around elements."""
+    """Return a PREMIS element that contains a text, or elements."""
     element = etree.Element(f"{{{NAMESPACE}}}{name}", nsmap=_PREFIXES)
     for one in content:
         if isinstance(one, str):

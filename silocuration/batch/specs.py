@@ -19,7 +19,7 @@ from silocuration.editing.changes import ReadFile, RecordChange, plan_record
 from silocuration.editing.rule_files import RuleSet, absent_fields, from_table, to_table
 
 MAX_SHOWN = 3
-"""Changes of a job, or values of a change, that its summary names."""
+"""Most changes of a job, or values of a change, that its summary names."""
 Planner = Callable[[Manifest, ReadFile, str], RecordChange | None]
 """(manifest, read, the job's data for the record) → change."""
 
@@ -49,13 +49,13 @@ def rules_job(rule_set: RuleSet, name: str = "") -> JobSpec:
 
 
 def summary(about: Mapping[str, Any]) -> str:
-    """What a job changes, in a line such as ``type: Article → article``.
+    """Return a line on what a job changes, such as ``type: Article → article``.
 
     Args:
         about: The description in the job's journal.
 
     Returns:
-        Empty for a spreadsheet, where each record has a change of its own.
+        An empty text for a spreadsheet, where each record has its own change.
     """
     if "attachment" in about:
         return f"attach {about['attachment']['path']}"
@@ -67,7 +67,7 @@ def summary(about: Mapping[str, Any]) -> str:
 
 
 def _change(change: Mapping[str, Any]) -> str:
-    """A change without its field, such as ``Article → article``."""
+    """Return a change without its field, such as ``Article → article``."""
     told = {name: _short(one) for name, one in change.items() if isinstance(one, str)}
     told["values"] = " || ".join(_few(change.get("values", ())))
     pairs = change.get("table", {}).items()
@@ -161,4 +161,4 @@ PLANNERS: Mapping[str, Callable[[Mapping[str, Any], set[str] | None], Planner]] 
     "spreadsheet": _by_sheet,
     "attach": _by_attaching,
 }
-"""Kind of job → what makes its planner."""
+"""Kind of job → factory of its planner."""

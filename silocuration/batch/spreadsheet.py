@@ -1,9 +1,9 @@
-"""Records as a spreadsheet, and the edited spreadsheet as a job (docs/curation.md).
+"""Export records to a spreadsheet, and import the edited spreadsheet (docs/curation.md).
 
-One row a record, one column for each field and language (``title``, ``title[en]``),
-several values of a cell as `recordsilo.cells` joins them. The column ``mark`` says which
-state of the record the row shows: a record that changed since is a conflict where the
-row says something else, and stays as it is.
+Each record has a row, each field and language a column (``title``, ``title[en]``);
+`recordsilo.cells` joins several values of a cell. The column ``mark`` identifies the state of
+the record that the row shows. A record that has changed since is skipped if its row differs
+from it.
 """
 
 import csv
@@ -39,7 +39,7 @@ from silocuration.errors import NoFields, SpreadsheetRefused
 
 IDENTIFIER, MARK = "identifier", "mark"
 _DC_IDENTIFIER = "dc:identifier"
-"""The head of the field, as ``identifier`` is the head of the record's own."""
+"""Heading of the Dublin Core field ``identifier``; ``identifier`` is the record's own."""
 MAX_BYTES = 256 << 20
 MAX_CELL = 1 << 20
 _COLUMN = re.compile(r"(?P<name>[^\[\]]+)(?:\[(?P<lang>.*)\])?", re.DOTALL)
@@ -47,7 +47,7 @@ _COLUMN = re.compile(r"(?P<name>[^\[\]]+)(?:\[(?P<lang>.*)\])?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Column:
-    """A field in a language; ``""``: in none."""
+    """A field in a language; ``""`` is no language."""
 
     name: str
     lang: str = ""
@@ -58,15 +58,15 @@ class Column:
 
     @classmethod
     def parse(cls, text: str) -> "Column":
-        """Read a column's head.
+        """Read a column's heading.
 
         Raises:
-            SpreadsheetRefused: It names no field.
+            SpreadsheetRefused: It does not name a field.
         """
         match = _COLUMN.fullmatch(text.strip())
         if match is None:
             raise SpreadsheetRefused(
-                f"the column {text!r} names no field; write title or title[en]"
+                f"the column {text!r} does not name a field; write title or title[en]"
             )
         name = match["name"].strip()
         return cls(IDENTIFIER if name == _DC_IDENTIFIER else name, match["lang"] or "")
@@ -74,7 +74,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """What a spreadsheet says of a record."""
+    """A record's row in a spreadsheet."""
 
     identifier: str
     mark: str
@@ -85,7 +85,7 @@ class SheetRow:
 
 
 def columns_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> list[Column]:
-    """The columns that show all fields of some records, in the order they are met.
+    """Return the columns that show all fields of some records, in order of first use.
 
     Cost: reads the manifest and the metadata file of each.
     """
@@ -97,7 +97,7 @@ def columns_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> list[C
 
 
 def fields_of(silo: Silo, identifiers: Iterable[str], file: str = "") -> tuple[str, ...]:
-    """The fields that some records have or their formats allow, in the order they are met.
+    """Return the fields that some records have or their formats allow, in order of first use.
 
     Cost: reads the manifest and the metadata file of each.
     """
@@ -119,21 +119,22 @@ def write_csv(
     file: str = "",
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write records as CSV (RFC 4180), a record at a time.
+    """Write records as CSV (RFC 4180), one at a time.
 
     Args:
-        identifiers: Which, in this order.
-        out: Opened with ``newline=""``; as ``utf-8-sig``, which Excel needs to know UTF-8.
-        columns: Only these; by default all there are.
+        silo: The Silo.
+        identifiers: The records, in this order.
+        out: Opened with ``newline=""`` and ``utf-8-sig``, by which Excel recognizes UTF-8.
+        columns: Only these; by default all columns.
         file: The metadata file; see `changes.metadata_fields`.
-        progress: Told after every record.
+        progress: Called after every record.
 
     Returns:
-        How many records have fields and are in it.
+        The number of records written, which are those with fields.
 
     Raises:
-        SpreadsheetRefused: A column is of a field that no record and no format of one has;
-            nothing is written.
+        SpreadsheetRefused: A column's field is in no record and no record's format; nothing is
+            written.
     """
     if columns is not None:
         _check_columns(silo, identifiers, columns, file)
@@ -170,7 +171,7 @@ def _check_columns(
 
 
 def _shown(silo: Silo, identifier: str, file: str) -> tuple[str, str, Fields]:
-    """A record's mark, metadata file and fields; empty where it has none to edit."""
+    """Return a record's mark, metadata file and fields; empty if no field can be edited."""
     try:
         record = silo[identifier]
 
@@ -191,7 +192,7 @@ def _values(fields: Fields, column: Column) -> list[str]:
 
 
 def _is_in(field: Field, column: Column) -> bool:
-    """Whether a column shows a field; empty elements are in none, and stay as they are."""
+    """Whether a column shows a field; no column shows empty elements, which stay as they are."""
     return (field.name, field.lang) == (column.name, column.lang) and bool(field.folded)
 
 
@@ -201,10 +202,10 @@ def _is_in(field: Field, column: Column) -> bool:
 def read_csv(content: bytes) -> list[SheetRow]:
     """Read an edited spreadsheet.
 
-    Comma, semicolon or tab between the columns, UTF-8 with or without a mark.
+    The separator is a comma, semicolon or tab; the encoding UTF-8, with or without a BOM.
 
     Raises:
-        SpreadsheetRefused: Says which row or column means nothing, and what to do.
+        SpreadsheetRefused: The message says which row or column is invalid, and what to do.
     """
     if len(content) > MAX_BYTES:
         raise SpreadsheetRefused(f"the spreadsheet is larger than {MAX_BYTES >> 20} MiB")
@@ -213,7 +214,7 @@ def read_csv(content: bytes) -> list[SheetRow]:
     except UnicodeDecodeError:
         raise SpreadsheetRefused("the spreadsheet is not UTF-8; save it as “CSV UTF-8”") from None
     if "\0" in text:
-        raise SpreadsheetRefused("the file is no CSV: it has null characters; save it as CSV")
+        raise SpreadsheetRefused("the file is not CSV: it has null characters; save it as CSV")
     rows = _rows(text)
     head = next(rows, None)
     if head is None:
@@ -221,14 +222,14 @@ def read_csv(content: bytes) -> list[SheetRow]:
     heads = [one.strip() for one in head[1]]
     if IDENTIFIER not in heads or MARK not in heads:
         raise SpreadsheetRefused(
-            f"the first row has to name the columns, {IDENTIFIER} and {MARK} among them"
+            f"the first row must name the columns, with {IDENTIFIER} and {MARK} among them"
         )
     own = {heads.index(IDENTIFIER), heads.index(MARK)}
     columns = {
         place: str(Column.parse(one)) for place, one in enumerate(heads) if one and place not in own
     }
     if doubles := sorted({one for one in columns.values() if [*columns.values()].count(one) > 1}):
-        raise SpreadsheetRefused(f"the column {doubles[0]} is there twice")
+        raise SpreadsheetRefused(f"the column {doubles[0]} appears twice")
     return _sheet_rows(rows, heads, columns)
 
 
@@ -240,7 +241,7 @@ def _sheet_rows(
         if not any(cell.strip() for cell in row):
             continue
         if len(row) > len(heads) and any(row[len(heads) :]):
-            raise SpreadsheetRefused(f"row {line} has more cells than the first row names columns")
+            raise SpreadsheetRefused(f"row {line} has more cells than the first row")
         cells = [*row, *[""] * (len(heads) - len(row))]
         identifier = bare(cells[heads.index(IDENTIFIER)].strip())
         if not identifier:
@@ -261,7 +262,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             yield reader.line_num, row
     except csv.Error as error:
-        raise SpreadsheetRefused(f"row {reader.line_num} is no CSV: {error}") from None
+        raise SpreadsheetRefused(f"row {reader.line_num} is not CSV: {error}") from None
 
 
 def _split(cell: str) -> list[str]:
@@ -272,14 +273,14 @@ def _split(cell: str) -> list[str]:
 def plan_row(
     manifest: Manifest, read: ReadFile, row: SheetRow, file: str = ""
 ) -> RecordChange | None:
-    """Decide what an edited row does to its record.
+    """Decide what to change in a record so that it matches an edited row.
 
     Returns:
-        None where the row says what the record says.
+        None if the row does not differ from the record.
 
     Raises:
-        CannotChange: The record changed since and the row says something else, or it
-            has no fields to edit.
+        CannotChange: The record has changed since the export and differs from the row, or it
+            has no fields that can be edited.
     """
     source, target = editable_version(manifest)
     version = manifest.version(source)
@@ -299,7 +300,7 @@ def plan_row(
 
 
 def _with_values(fields: Fields, column: Column, wanted: list[str]) -> Fields:
-    """The fields with these values in a column."""
+    """Return the fields with these values in a column."""
     if _values(fields, column) == wanted:
         return fields
     new = [Field(column.name, text, column.lang) for text in wanted]

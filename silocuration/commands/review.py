@@ -1,4 +1,4 @@
-"""The commands `silo quality`, `clusters` and `upstream`: what is to be looked at, and decided."""
+"""The commands `silo quality`, `clusters` and `upstream`: findings, and decisions about them."""
 
 import getpass
 import json
@@ -113,7 +113,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
         click.echo(group.title)
         for identifier in group.identifiers:
             click.echo(f"  {identifier}")
-    click.echo(f"{len(found):,} groups of records that are likely one")
+    click.echo(f"{len(found):,} groups of probable duplicates")
 
 
 # -- clusters ---------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def _resolve(silo: Silo, identifier: str, takes: tuple[str, ...], agent: str) ->
     for one in takes:
         name, equals, value = one.partition("=")
         if not equals:
-            fail(f"{one!r} is no choice; write title=ours, or title=the value")
+            fail(f"{one!r} is not a valid choice; write title=ours, or title=the value")
         choices[name] = _chosen(conflicts.get(name), value)
     resolve(silo, identifier, choices, agent=agent)
 

@@ -1,7 +1,7 @@
-"""What a rule set does to one record: decided from its manifest and its metadata file.
+"""Decide what a rule set changes in a record, from its manifest and its metadata file.
 
-Working copies only are changed: the current version where it is curated, else a copy of
-it named ``workingcopy`` that is made for the change. What was harvested stays.
+Only working copies are changed: the current version if it is one, else a new copy of it named
+``workingcopy``. Harvested versions stay as they are.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ class FileChange:
     """New bytes for a file.
 
     Attributes:
-        before: As it is; None where there is none.
-        after: As it shall be; None takes it away.
+        before: The content now; None if the file does not exist.
+        after: The new content; None deletes the file.
     """
 
     path: str
@@ -40,15 +40,15 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class RecordChange:
-    """What is to be done to one record.
+    """The planned change of one record.
 
     Attributes:
         source: The version whose content is changed.
-        target: The version that is written: the same, or a copy of it to be made.
-        before: The fields as they are.
-        after: The fields as they shall be.
-        files: The files that are written.
-        state: What the target becomes; None leaves that.
+        target: The version that is written: the source, or a copy of it to be made.
+        before: The fields now.
+        after: The new fields.
+        files: The files to write.
+        state: The target's new status; None does not change it.
     """
 
     source: str
@@ -60,36 +60,36 @@ class RecordChange:
 
     @property
     def makes_copy(self) -> bool:
-        """Whether the target has to be made."""
+        """Whether the target must be created."""
         return self.source != self.target
 
     @property
     def values(self) -> int:
-        """How many values come, go or change."""
+        """The number of values added, removed or changed."""
         return max(map(len, differing(self.before, self.after)))
 
 
 class CannotChange(Exception):
-    """A record that a change passes over; the message says why."""
+    """A record that a change skips; the message says why."""
 
 
 def plan_record(
     manifest: Manifest, read: ReadFile, rule_set: RuleSet, seen: set[str] | None = None
 ) -> RecordChange | None:
-    """Decide what a rule set does to a record.
+    """Decide what a rule set changes in a record.
 
     Args:
         manifest: The record's.
-        read: Reads its files as they lie on disk.
-        rule_set: What is wanted.
+        read: Reads its files as they are on the disk.
+        rule_set: The rules.
         seen: Gets the names of the fields that the record has.
 
     Returns:
-        None where there is nothing to do: also in a record that its source deleted.
+        None if nothing changes, or the source deleted the record.
 
     Raises:
-        CannotChange: The record cannot be changed so.
-        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are at fault.
+        CannotChange: The record cannot be changed in this way.
+        PatternTooSlow, RecordTooSlow, RuleRefused: The rules are invalid or too slow.
     """
     if is_deleted(manifest):
         return None
@@ -124,11 +124,11 @@ def is_deleted(manifest: Manifest) -> bool:
 
 
 def editable_version(manifest: Manifest) -> tuple[str, str]:
-    """The version to be changed, and the one to write.
+    """Return the version to change, and the name of the version to write.
 
     Raises:
-        CannotChange: A working copy is there and is not the current version, or the
-            record has no versions.
+        CannotChange: A working copy exists and is not the current version, or the record has
+            no versions.
     """
     if not manifest.versions:
         raise CannotChange("has no version")
@@ -143,21 +143,22 @@ def editable_version(manifest: Manifest) -> tuple[str, str]:
 def metadata_fields(
     version: Version, read: ReadFile, wanted: str = ""
 ) -> tuple[str, bytes, Fields]:
-    """The path, the content and the fields of what `metadata_document` finds."""
+    """Return the path, the content and the fields of the file that `metadata_document` finds."""
     path, document = metadata_document(version, read, wanted)
     return path, document.content, document.fields
 
 
 def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tuple[str, Document]:
-    """The metadata file whose fields are edited: its path, and it.
+    """Return the metadata file whose fields are edited: its path, and the document.
 
     Args:
-        version: The version it is in.
-        read: Reads its files.
-        wanted: Its path; empty: the first with fields, the main one before others.
+        version: The version that has the file.
+            read: Reads the version's files.
+            wanted: The file's path. If empty: the main metadata file if it has fields, else the
+                first file with fields.
 
     Raises:
-        CannotChange: There is none, or it was changed by other means than this library.
+        CannotChange: There is no such file, or another program edited it.
     """
     reasons: list[str] = []
     for path in (wanted,) if wanted else _candidates(version):
@@ -181,7 +182,7 @@ def _candidates(version: Version) -> list[str]:
 
 
 def mark_of(version: Version) -> str:
-    """A digest of a version's files and state: equal marks, equal versions."""
+    """Return a digest of a version's files and state; equal versions have equal marks."""
     lines = [
         f"{path}\0{known.sha256 if known else ''}\n"
         for path, known in sorted((version.digests or {}).items())

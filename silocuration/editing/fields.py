@@ -1,9 +1,8 @@
-"""The fields of a metadata file, to be read, changed and written back (pure).
+"""Read, change and write the fields of a metadata file (pure).
 
-A *field* is an element that stands directly within the record's element and holds
-text only: every element of ``oai_dc`` and ``uketd_dc``, and of any format as flat.
-What is not a field (an element with elements in it, a comment) stays where it is,
-and an element that no change concerns is left as it was written.
+A *field* is a child of the record's element that contains only text: every element of
+``oai_dc``, of ``uketd_dc``, and of any other flat format. Other nodes (an element with child
+elements, a comment) stay where they are. Elements that are not changed keep their bytes.
 
 Source: Dublin Core Metadata Element Set 1.1; OAI-PMH 2.0 guidelines, "oai_dc".
 """
@@ -37,11 +36,11 @@ class Field:
     """One value of a field.
 
     Attributes:
-        name: ``title``, ``creator`` … for Dublin Core's fifteen elements; any other
-            with the prefix it has in the document (``dcterms:issued``).
-        text: As it stands in the element.
-        lang: Its own ``xml:lang``, or ``""``.
-        place: Which of the record's elements it is, from 0; None for a value added.
+        name: ``title``, ``creator`` … for the fifteen elements of Dublin Core; other names have
+            the prefix of the document (``dcterms:issued``).
+        text: The text of the element.
+        lang: The element's own ``xml:lang``, or ``""``.
+        place: The element's index in the record, from 0; None for an added value.
     """
 
     name: str
@@ -51,15 +50,15 @@ class Field:
 
     @property
     def folded(self) -> str:
-        """The text as it is shown and searched: white space folded."""
+        """Return the text as it is shown and searched, with white space folded."""
         return " ".join(self.text.split())
 
     def said(self) -> tuple[str, str, str]:
-        """Name, folded text and language: what two values agree in to say the same."""
+        """Return name, folded text and language, which equal values have in common."""
         return self.name, self.folded, self.lang
 
     def with_text(self, text: str) -> "Field":
-        """The value with another text; itself where only white space differs."""
+        """Return the value with another text; the value itself if only white space differs."""
         sound = _NOT_XML.sub("", text)
         return self if sound.split() == self.text.split() else replace(self, text=sound)
 
@@ -69,21 +68,21 @@ Fields = tuple[Field, ...]
 
 
 def values_of(fields: Fields, name: str) -> Fields:
-    """The values of one field."""
+    """Return the values of one field."""
     return tuple(field for field in fields if field.name == name)
 
 
 def said(fields: Iterable[Field]) -> tuple[tuple[str, str, str], ...]:
-    """What fields say, wherever they stand."""
+    """Return what `Field.said` returns for each field, sorted."""
     return tuple(field.said() for field in fields)
 
 
 def differing(
     before: Fields, after: Fields
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
-    """What the fields before say and those after do not, and the other way round, in order.
+    """Return what `Field.said` returns for the removed and for the added values, in order.
 
-    What a change did not touch is the very same value in both, and is not looked at.
+    Unchanged values are the same objects in both, and are not compared.
     """
     untouched = {id(one): one for one in before}
     touched = [one for one in after if untouched.pop(id(one), None) is None]
@@ -100,11 +99,11 @@ def differing(
 def with_values(
     fields: Fields, is_meant: Callable[[Field], bool], wanted: Iterable[Field]
 ) -> Fields:
-    """The fields with these values in place of those meant.
+    """Return the fields, with the values for which ``is_meant`` is true replaced by ``wanted``.
 
-    A value that says the same keeps its element; others take the elements that are
-    left over, in order, and only what is more is new. They stand where the first of
-    those meant stood, or at the end.
+    An equal value keeps its element. Other values take the remaining elements, in order; new
+    elements are made only for further values. All stand where the first replaced value stood,
+    or at the end.
     """
     spare = [one for one in fields if is_meant(one)]
     new: list[Field] = []
@@ -123,12 +122,12 @@ def with_values(
 
 
 def sound_text(text: str) -> str:
-    """A text without the characters that XML cannot hold, and without white space around it."""
+    """Return a text without characters that XML does not allow, and without outer white space."""
     return _NOT_XML.sub("", text).strip()
 
 
 def field_names(one: Format) -> tuple[str, ...]:
-    """The fields that a format has, as `Field.name` has them; none where they are not known."""
+    """Return the field names of a format, as in `Field.name`; empty if they are unknown."""
     return tuple(
         f"{_KNOWN_PREFIXES[namespace]}:{name}" if namespace in _KNOWN_PREFIXES else name
         for namespace, names in (one.names or {}).items()
@@ -137,23 +136,25 @@ def field_names(one: Format) -> tuple[str, ...]:
 
 
 def unknown_field(name: str, known: Iterable[str], what: str) -> UnknownField:
-    """The refusal of a name, with the nearest that are known.
+    """Return the error for an unknown field name, which names the nearest known ones.
 
     Args:
-        what: What has no field of that name.
+        name: The unknown name.
+            known: The known names.
+            what: The subject of the message: what has no such field.
     """
     return UnknownField(f"{what} has no field {name!r}{did_you_mean(name, known)}")
 
 
 class Document:
-    """A metadata file that was read: what fields it has, and what it is with others.
+    """A metadata file that was read.
 
     Attributes:
-        content: The file: a document, or an OAI-PMH ``<metadata>`` element around one.
-        fields: As they are.
+        content: The file: a document, or an OAI-PMH ``<metadata>`` element that contains one.
+            fields: The fields.
 
-    Raises:
-        NoFields: No well-formed XML, a document type in it, or nothing flat.
+        Raises:
+            NoFields: It is not well-formed XML, has a document type, or has no flat element.
     """
 
     __slots__ = ("_parsed", "content", "fields")
@@ -164,19 +165,19 @@ class Document:
         self.fields = self._parsed.fields()
 
     def with_fields(self, fields: Fields) -> bytes:
-        """The metadata file with other fields.
+        """Return the metadata file with other fields.
 
         Args:
-            fields: As they shall be, in this order. Those with a place keep their
-                element with all its attributes; places that are absent are removed.
+            fields: The new fields, in this order. A field with a place keeps its element with
+                all attributes; elements whose places are missing are removed.
 
         Returns:
-            The bytes given where nothing changes; else the document in UTF-8, changed
-            only in the elements concerned.
+            The original bytes if nothing changes; else the document in UTF-8, in which only
+                the elements concerned are changed.
 
-        Raises:
-            NoFields: A name with a prefix that the document does not declare.
-            UnknownField: A new value of a field that the document's format does not have.
+            Raises:
+                NoFields: The document does not declare a name's prefix.
+                UnknownField: The document's format does not have the field of a new value.
         """
         if fields == self.fields:
             return self.content
@@ -192,16 +193,16 @@ def read_fields(content: bytes) -> Fields:
     """Read the fields of a metadata file.
 
     Args:
-        content: A document, or an OAI-PMH ``<metadata>`` element around one.
+        content: A document, or an OAI-PMH ``<metadata>`` element that contains one.
 
-    Raises:
-        NoFields: No well-formed XML, a document type in it, or nothing flat.
+        Raises:
+            NoFields: It is not well-formed XML, has a document type, or has no flat element.
     """
     return Document(content).fields
 
 
 def write_fields(content: bytes, fields: Fields) -> bytes:
-    """The metadata file with other fields; see `Document.with_fields`.
+    """Return a metadata file with other fields; see `Document.with_fields`.
 
     Raises:
         NoFields: See `Document`.
@@ -214,8 +215,8 @@ class _Parsed:
 
     Attributes:
         root: The outermost element.
-        record: The element whose children are the fields: the first that is no wrapper.
-        elements: Its children that are elements.
+        record: The element whose children are the fields: the first that is not a wrapper.
+            elements: The child elements of ``record``.
     """
 
     __slots__ = ("elements", "record", "root")
@@ -234,7 +235,7 @@ class _Parsed:
         self.record, self.elements = record, children
 
     def fields(self) -> Fields:
-        """What the flat elements say."""
+        """Return the fields of the flat elements."""
         return tuple(
             [
                 Field(_name_of(element), element.text or "", _lang(element), place)
@@ -260,7 +261,7 @@ def _name_of(element: etree._Element) -> str:
 
 
 class _Writer:
-    """Puts fields into a record's element."""
+    """Writes fields into a record's element."""
 
     def __init__(
         self, record: etree._Element, elements: list[etree._Element], before: Fields
@@ -272,7 +273,7 @@ class _Writer:
         self._plain = self._plain_namespace()
 
     def write(self, fields: Fields) -> None:
-        """Remove, change, add, and put into order."""
+        """Remove, change, add and sort elements."""
         wanted = [self._element(field) for field in fields]
         if [field.place for field in fields] == list(self._before):
             return  # the same elements in the same order
@@ -306,7 +307,7 @@ class _Writer:
         return element
 
     def _plain_namespace(self) -> str:
-        """The namespace of a new element whose name has no prefix: that of those there are."""
+        """Return the namespace for a new name without a prefix, from the existing elements."""
         known = self._format.names
         names = ELEMENTS if known is None else next(iter(known.values()), ())
         there = [tag for name, tag in self._names.items() if name in names]
@@ -317,15 +318,15 @@ class _Writer:
         return next(iter(known), "") or namespace_of(self._record)
 
     def _tag(self, name: str) -> str:
-        """The tag of a new element.
+        """Return the tag of a new element.
 
         Raises:
-            UnknownField: The format has none of that name.
+            UnknownField: The format has no field of that name.
         """
         tag = self._names.get(name) or self._new_tag(name)
         namespace, _, local = tag.removeprefix("{").rpartition("}")
         known = self._format.names
-        if known is None:  # what is not Dublin Core may be anything
+        if known is None:  # formats other than Dublin Core may have any field
             has_it = local in NAMES.get(namespace, (local,))
         else:
             own = known.get("", ()) if namespace == namespace_of(self._record) else ()
@@ -346,11 +347,11 @@ class _Writer:
         namespaces = {known: uri for uri, known in _KNOWN_PREFIXES.items()}
         namespaces |= {known: uri for known, uri in self._record.nsmap.items() if known}
         if prefix not in namespaces:
-            raise NoFields(f"declares no prefix {prefix!r}, which the field {name} needs")
+            raise NoFields(f"does not declare the prefix {prefix!r}, which the field {name} needs")
         return f"{{{namespaces[prefix]}}}{match['local']}"
 
     def _remove(self, element: etree._Element) -> None:
-        """Take an element out with the white space before it; the text after it stays."""
+        """Remove an element and the white space before it; the text after it stays."""
         parent, before, tail = self._record, element.getprevious(), element.tail
         parent.remove(element)
         if element.getnext() is None and before is None and tail is None:
@@ -363,7 +364,7 @@ class _Writer:
             parent.text = (parent.text or "") + tail
 
     def _arrange(self, wanted: list[etree._Element]) -> None:
-        """Put the wanted elements into order; those in order already are not moved."""
+        """Sort the wanted elements; those that are already in order are not moved."""
         in_order = _longest_rising([self._position(element) for element in wanted])
         anchor: etree._Element | None = None
         for place, element in enumerate(wanted):
@@ -387,13 +388,13 @@ class _Writer:
         self._record.insert(0, element)
 
     def _indent(self) -> str | None:
-        """The white space before an element of the record."""
+        """Return the white space before an element of the record."""
         return self._record.text
 
 
 def _longest_rising(positions: list[int]) -> set[int]:
-    """Places of a longest rising run among the positions; -1 is in none."""
-    ends: list[int] = []  # the place that ends the best run of each length
+    """Return the indices of a longest increasing subsequence; -1 is never part of it."""
+    ends: list[int] = []  # the index that ends the best subsequence of each length
     before: dict[int, int | None] = {}
     for place, position in enumerate(positions):
         if position < 0:

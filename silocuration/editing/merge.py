@@ -1,9 +1,9 @@
-"""Three states of a record's fields made one: base, ours and theirs (pure).
+"""Three-way merge of a record's fields: base, ours and theirs (pure).
 
-*Base* is what a curator began with, *ours* what became of it, *theirs* what the source
-has now. Field by field: where one side left a field as it was, the other's is taken.
-Where both changed it, what each added and took away is done to it, unless both took
-away the same value and put different ones in its place: that is for a person to decide.
+*Base* is the version that the curator copied, *ours* the edited copy, *theirs* the newest
+version of the source. If one side did not change a field, the other side's values are taken. If
+both did, the additions and removals of both are applied, unless both replaced the same value by
+different ones: a person decides these.
 """
 
 from collections import Counter
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from silocuration.editing.fields import Field, Fields, values_of, with_values
 
 Said = tuple[str, str]
-"""Text, white space folded, and language of a value."""
+"""Text (white space folded) and language of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A field that both sides changed, each in its own way."""
+    """A field that both sides changed in different ways."""
 
     name: str
     base: Fields
@@ -28,13 +28,13 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What came of a merge.
+    """The result of a merge.
 
     Attributes:
-        fields: The fields, to be written into *their* metadata file; where there is a
-            conflict they are theirs.
+        fields: The fields, to be written into *their* metadata file; fields in conflict are
+            theirs.
         conflicts: In the order of the fields.
-        from_ours: The names of fields in which ours shows.
+        from_ours: The names of the fields that have values of ours.
     """
 
     fields: Fields
@@ -43,7 +43,7 @@ class Merge:
 
 
 def merge(base: Fields, ours: Fields, theirs: Fields) -> Merge:
-    """Merge three states of a record's fields."""
+    """Merge the fields of three versions of a record."""
     fields = theirs
     conflicts: list[Conflict] = []
     from_ours: list[str] = []
@@ -64,7 +64,7 @@ def _named(name: str) -> Callable[[Field], bool]:
 
 
 def _merged(base: Fields, ours: Fields, theirs: Fields) -> list[Said] | None:
-    """The values of one field; None where a person has to decide."""
+    """Return the merged values of one field; None if a person must decide."""
     was, mine, their = _said(base), _said(ours), _said(theirs)
     if was in (their, mine) or mine == their:
         return mine if was == their else their
@@ -83,7 +83,7 @@ def _clash(
     new_here: Counter[Said], gone_here: Counter[Said], new_there: Counter[Said],
     gone_there: Counter[Said],
 ) -> bool:  # fmt: skip
-    """Whether the sides did different things to a field of a single value."""
+    """Whether the sides changed a field with a single value in different ways."""
     replaced_here = sum(gone_here.values()) and sum(new_here.values())
     replaced_there = sum(gone_there.values()) and sum(new_there.values())
     return bool(replaced_here and replaced_there and not (gone_here - gone_there))

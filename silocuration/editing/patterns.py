@@ -1,10 +1,10 @@
-"""Regular expressions that people write, within bounds of time and memory.
+"""Regular expressions from users, with limits on time and memory.
 
 The engine of the package ``regex`` unrolls counted repeats when it compiles, so that a
-pattern of 32 characters takes gigabytes. Each pattern is therefore compiled first in a
-process of its own whose memory and time the operating system limits.
+pattern of 32 characters can take gigabytes. Therefore each pattern is first compiled in a
+separate process whose memory and time the operating system limits.
 
-Two steps of the engine look at no timeout and keep the GIL. The tables for a literal text,
+Two steps of the engine ignore the timeout and keep the GIL. The tables for a literal text,
 made at its first search, take n³ steps for n times the same letter (0.25 s for 1,000, 15 s
 for 4,000; regex 2026.11.15), so that process also measures the literals. The search for
 one that ignores case takes up to its length times that of the value (0.25 s for 30
@@ -21,19 +21,19 @@ import regex
 from silocuration.errors import PatternTooSlow, RuleRefused, TooMuch
 
 PATTERN_SECONDS = 0.25
-"""How long a pattern may search one value: a sound one takes microseconds."""
+"""Most seconds of a search in one value; reasonable patterns take microseconds."""
 MAX_PATTERN = 10_000
-"""Characters in a pattern."""
+"""Most characters in a pattern."""
 MAX_COMPILED = 2 << 20
-"""Bytes of a compiled pattern: some 20,000 steps. An alternation of 1,000 words has 260 kB."""
+"""Most bytes of a compiled pattern: 20,000 steps; an alternation of 1,000 words has 260 KB."""
 MAX_LITERAL = 1000
-"""Characters of a literal text; several together may cost what one of these does."""
+"""Most characters of a literal text; several together may cost as much as one of this length."""
 MAX_COMPARED = 30_000_000
-"""Characters of literal text times characters of a value."""
+"""Largest product of the characters of literal text and of a value."""
 _COMPILE_MEMORY = 64 << 20
 _COMPILE_SECONDS = 2
 _COMPILE_DEADLINE = 30.0
-"""Seconds by the clock, for systems that do not limit a process."""
+"""Most seconds of wall-clock time, for systems that do not limit processes."""
 
 _TRIAL = """
 import json, resource, sys
@@ -53,7 +53,7 @@ try:
 except MemoryError:
     sys.exit(1)
 except Exception:
-    sys.exit(0)  # malformed: whoever asked finds out why
+    sys.exit(0)  # malformed: the caller's own compilation says why
 sys.exit(size > largest or sum(costs) > literal ** 3)
 """
 
@@ -86,7 +86,7 @@ def compiled(pattern: str, *, ignore_case: bool = False) -> "regex.Pattern[str]"
 
 @lru_cache(maxsize=1024)
 def _is_small(pattern: str, flags: int) -> bool:
-    """Whether the pattern compiles within the limits, tried in another process."""
+    """Whether the pattern compiles within the limits, tested in another process."""
     limits = (_COMPILE_MEMORY, _COMPILE_SECONDS, MAX_COMPILED, MAX_LITERAL)
     given = json.dumps([pattern, flags, *limits])
     try:
@@ -103,7 +103,7 @@ def _is_small(pattern: str, flags: int) -> bool:
 
 
 def finds(pattern: str, text: str) -> bool:
-    """Whether a pattern finds something in a text.
+    """Whether a pattern matches somewhere in a text.
 
     Raises:
         PatternTooSlow: It takes longer than `PATTERN_SECONDS`, or could for so long a text.
@@ -117,13 +117,13 @@ def finds(pattern: str, text: str) -> bool:
 
 
 def replaced(pattern: "regex.Pattern[str]", by: str, text: str, most: int) -> str:
-    """A text with what a pattern finds replaced.
+    """Return a text with the matches of a pattern replaced.
 
     Args:
         pattern: Compiled.
         by: The replacement, checked by `check_replacement`.
-        text: What is searched.
-        most: Characters that the result may have.
+        text: The text to search.
+            most: Most characters of the result.
 
     Raises:
         PatternTooSlow: The pattern takes longer than `PATTERN_SECONDS`, or could for so
@@ -160,7 +160,7 @@ def _check_length(pattern: str, text: str) -> None:
 
 
 def check_replacement(pattern: "regex.Pattern[str]", by: str) -> None:
-    """Make sure that a replacement refers to groups that the pattern has.
+    """Check that a replacement refers only to groups of the pattern.
 
     Raises:
         RuleRefused: It does not, or has a malformed escape.

@@ -1,8 +1,7 @@
-"""Kept rules: ``curation/rules/<name>.toml`` in the Silo ↔ `RuleSet` (docs/curation.md).
+"""Stored rules: ``curation/rules/<name>.toml`` in the Silo ↔ `RuleSet` (docs/curation.md).
 
-A file is written by the page or by hand, read by a person, and kept under version
-control as well as any text. What it means is checked whole when it is read: a rule
-that means nothing is a sentence that names the file and the change in it.
+The page or a person writes these files; they can be kept under version control like any text. A
+file is checked completely when it is read, and an error names the file and the change in it.
 """
 
 import os
@@ -42,10 +41,10 @@ from silocuration.errors import RuleNotFound, RuleRefused, UnknownField
 
 RULES = "curation/rules"
 MAIN = "oai_dc"
-"""The file that is changed where a rule names none, if a version has it."""
+"""The file that is changed if a rule does not name one, and the version has it."""
 SUFFIX = ".toml"
 MAX_BYTES = 16 << 20
-"""Of a rule file: a table that maps a hundred thousand values fits."""
+"""Most bytes of a rule file; a table of 100,000 values fits."""
 _FILE_NAME = re.compile(r"[^\W_][\w .-]{0,99}")
 
 _KINDS: Mapping[str, type[Rule]] = {
@@ -66,16 +65,16 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """What is to be done to which records.
+    """Rules, and the records that they change.
 
     Attributes:
-        title: What it is for, in a line.
-        select: The records it concerns.
-        rules: Done to their fields, in order.
-        state: What their working copies become; None leaves that.
-        file: The metadata file that is changed; empty: ``oai_dc``, else the first
-            of the version that has fields.
-        keep: Whether what a harvest brings is to be treated so as well.
+        title: Its purpose, in one line.
+            select: The records.
+            rules: Applied to the records' fields, in this order.
+            state: The new status of the working copies; None does not change it.
+            file: The metadata file to change; if empty: ``oai_dc``, else the version's first
+                file with fields.
+            keep: Whether to apply the rules after later harvests too.
     """
 
     title: str = ""
@@ -87,7 +86,7 @@ class RuleSet:
 
 
 def rule_to_table(rule: Rule) -> dict[str, Any]:
-    """A rule as a table of TOML or an object of JSON; what has its default is left out."""
+    """Return a rule as a TOML table or JSON object, without default values."""
     table: dict[str, Any] = {"do": _NAMES[type(rule)]}
     for one in fields(rule):
         value = getattr(rule, one.name)
@@ -107,10 +106,10 @@ def rule_from(table: Mapping[str, Any]) -> Rule:
     do = given.pop("do", None)
     kind = _KINDS.get(do) if isinstance(do, str) else None
     if kind is None:
-        raise RuleRefused(f"do is one of {', '.join(map(repr, _KINDS))}, not {shortened(do)}")
+        raise RuleRefused(f"do must be one of {', '.join(map(repr, _KINDS))}, not {shortened(do)}")
     known = {one.name: one for one in fields(kind)}
     if unknown := given.keys() - known:
-        raise RuleRefused(f"{do!r} takes no {', '.join(sorted(unknown))}")
+        raise RuleRefused(f"{do!r} does not take {', '.join(sorted(unknown))}")
     needed = {name for name, one in known.items() if one.default is MISSING}
     if missing := needed - given.keys():
         raise RuleRefused(f"{do!r} needs {', '.join(sorted(missing))}")
@@ -118,7 +117,7 @@ def rule_from(table: Mapping[str, Any]) -> Rule:
 
 
 def to_table(rule_set: RuleSet) -> dict[str, Any]:
-    """A rule set as the table of a TOML file."""
+    """Return a rule set as the table of a TOML file."""
     table: dict[str, Any] = {"title": rule_set.title, "keep": rule_set.keep}
     if rule_set.file:
         table["file"] = rule_set.file
@@ -133,17 +132,17 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
     """Read a rule set.
 
     Raises:
-        RuleRefused: A key or a value is invalid; says which, and in which change.
+        RuleRefused: A key or a value is invalid; the message says which, and in which change.
     """
     known = {"title", "keep", "file", "state", "select", "change"}
     if unknown := table.keys() - known:
         raise RuleRefused(f"a rule file has no {', '.join(sorted(unknown))}")
     state, file = table.get("state"), _text("file", table.get("file", ""))
     if state is not None and state not in STATES:
-        raise RuleRefused(f"state is one of {', '.join(STATES)}, not {shortened(state)}")
+        raise RuleRefused(f"state must be one of {', '.join(STATES)}, not {shortened(state)}")
     changes = table.get("change", [])
     if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
-        raise RuleRefused("changes are written as [[change]]")
+        raise RuleRefused("write each change as [[change]]")
     rules: list[Rule] = []
     for number, one in enumerate(changes, 1):
         try:
@@ -166,10 +165,10 @@ def from_table(table: Mapping[str, Any]) -> RuleSet:
 
 
 def _check_written(rule: Rule, file: str) -> None:
-    """Make sure that the field a rule writes new values into can be in the file.
+    """Check that the file can have the field to which a rule writes new values.
 
-    What cannot be known before the documents are read (a format that this library does
-    not know, a prefix that a document declares) is refused when a document is written.
+    Formats that this library does not know, and prefixes that a document declares, are checked
+    when the document is written.
 
     Raises:
         UnknownField: The format does not have the field.
@@ -195,7 +194,7 @@ def known_fields(file: str) -> tuple[str, ...]:
 
 
 def absent_fields(rule_set: RuleSet, seen: Collection[str], who: str) -> tuple[str, ...]:
-    """Return a remark on each field that changes read, but no format or record has.
+    """Return a remark on each field that changes read but no format or record has.
 
     Args:
         rule_set: The rules.
@@ -261,13 +260,13 @@ def read_rules(content: bytes) -> RuleSet:
     """Read the content of a rule file.
 
     Raises:
-        RuleRefused: It is not TOML, or a key or a value in it is wrong.
+        RuleRefused: It is not TOML, or a key or a value is invalid.
     """
     try:
         table = tomllib.loads(content.decode())
     except RecursionError:
         raise RuleRefused("it is not a rule file: its values are nested too deeply") from None
-    except ValueError as error:  # TOML, UTF-8, a number of thousands of digits
+    except ValueError as error:  # invalid TOML or UTF-8, or a number with thousands of digits
         raise RuleRefused(f"it is not valid TOML: {error}") from None
     return from_table(table)
 
@@ -346,7 +345,7 @@ def _path(silo_path: str, name: str) -> str:
 
 def _checked_name(name: str) -> str:
     if not _FILE_NAME.fullmatch(name) or name.endswith((" ", ".")):
-        raise RuleRefused(f"{name!r} names no rule: letters, digits, blanks and -_. do")
+        raise RuleRefused(f"{name!r} is not a valid rule name; use letters, digits, spaces and -_.")
     return name
 
 
@@ -367,25 +366,25 @@ def _plain(value: Any) -> Any:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise RuleRefused(f"{name} is a text, not {shortened(value)}")
+        raise RuleRefused(f"{name} must be a text, not {shortened(value)}")
     return value
 
 
 def _truth(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise RuleRefused(f"{name} is true or false, not {shortened(value)}")
+        raise RuleRefused(f"{name} must be true or false, not {shortened(value)}")
     return value
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise RuleRefused(f"{name} is a list of texts, not {shortened(value)}")
+        raise RuleRefused(f"{name} must be a list of texts, not {shortened(value)}")
     return tuple(_text(name, one) for one in value)
 
 
 def _table(name: str, value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        raise RuleRefused(f"{name} is a table of texts, not {shortened(value)}")
+        raise RuleRefused(f"{name} must be a table of texts, not {shortened(value)}")
     return {str(old): _text(name, new) for old, new in value.items()}
 
 
@@ -393,7 +392,9 @@ def _case(name: str, value: Any) -> Case:
     try:
         return Case(value)
     except ValueError:
-        raise RuleRefused(f"{name} is one of {', '.join(Case)}, not {shortened(value)}") from None
+        raise RuleRefused(
+            f"{name} must be one of {', '.join(Case)}, not {shortened(value)}"
+        ) from None
 
 
 _READ: Mapping[str, Callable[[str, Any], Any]] = {

@@ -1,8 +1,9 @@
-"""Rules: what is to be changed in the fields of a record, as values, and the changing (pure).
+"""Rules: changes to the fields of a record, as values, and their application (pure).
 
-A rule says the same of one record as of ten thousand, and applied a second time it
-changes nothing more (`Add` adds no value that is there; `Replace` finds its value gone).
-`ReplacePattern`, `Split` and `Trim` may be written so that they do not; preview shows it.
+A rule does the same to one record as to ten thousand. Applied twice, it changes nothing the
+second time (`Add` does not add an existing value; `Replace` no longer finds its value).
+`ReplacePattern`, `Split` and `Trim` can be written so that they do change more; a preview shows
+it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,19 +21,19 @@ from silocuration.editing.patterns import check_replacement, compiled, finds, re
 from silocuration.errors import RecordTooSlow, RuleRefused, TooMuch
 
 MAX_CHARACTERS = 100_000
-"""In a value that a rule writes; one that was longer before may keep its length."""
+"""Most characters of a value that a rule writes; a value that was longer may keep its length."""
 MAX_PARTS = 10_000
-"""Values that one value is split into."""
+"""Most values that one value is split into."""
 RECORD_SECONDS = 2.0
-"""Of computing, for each rule on one record, and for all of them: sound ones take
+"""Most seconds of CPU time on one record, for each rule and for all; reasonable ones take
 milliseconds."""
 
 _LANGUAGE = regex.compile(r"(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?")
-"""What ``xml:lang`` may be: XML Schema Part 2, section 3.3.3, "language", or empty."""
+"""Valid ``xml:lang``: XML Schema Part 2, section 3.3.3, "language", or empty."""
 
 
 class Case(StrEnum):
-    """How letters are to be written."""
+    """Upper or lower case."""
 
     LOWER = "lower"
     UPPER = "upper"
@@ -42,7 +43,7 @@ class Case(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SetValues:
-    """The field has these values and no others."""
+    """Give the field these values and no others."""
 
     field: str
     values: tuple[str, ...]
@@ -51,7 +52,7 @@ class SetValues:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """The field has this value beside its others."""
+    """Add this value to the field."""
 
     field: str
     value: str
@@ -60,7 +61,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """This value, and only this one of the field, becomes another."""
+    """Replace this value of the field by another."""
 
     field: str
     value: str
@@ -69,12 +70,12 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class ReplacePattern:
-    """What a pattern finds in the field's values is replaced.
+    """Replace the matches of a pattern in the field's values.
 
     Attributes:
-        pattern: A regular expression (that of the package ``regex``).
-        by: May name groups: ``\\1``, ``\\g<year>``.
-        ignore_case: Whether capitals count.
+        pattern: A regular expression of the package ``regex``.
+            by: The replacement; may refer to groups: ``\\1``, ``\\g<year>``.
+        ignore_case: Whether upper and lower case match each other.
     """
 
     field: str
@@ -85,11 +86,11 @@ class ReplacePattern:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Values of the field go: this one, those a pattern finds something in, or all.
+    """Remove values of the field: one, those that a pattern matches, or all.
 
     Attributes:
         value: Only this value.
-        pattern: Only values in which it finds something.
+        pattern: Only values that it matches somewhere.
     """
 
     field: str
@@ -99,7 +100,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One value becomes several at each separator."""
+    """Split the field's values at each separator."""
 
     field: str
     separator: str
@@ -107,10 +108,10 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """White space around and doubled within the field's values goes, and these characters.
+    """Remove outer and repeated white space from the field's values, and these characters.
 
     Attributes:
-        characters: Taken off both ends as well, such as ``.,;``.
+        characters: Also removed from both ends, such as ``.,;``.
     """
 
     field: str
@@ -119,7 +120,7 @@ class Trim:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCase:
-    """The field's values in other letters."""
+    """Change the case of the field's values."""
 
     field: str
     case: Case
@@ -127,7 +128,7 @@ class ChangeCase:
 
 @dataclass(frozen=True, slots=True)
 class MapValues:
-    """Each value that is in the table becomes the one beside it; an empty one is removed."""
+    """Replace each value in the table by its new value; an empty one removes it."""
 
     field: str
     table: Mapping[str, str] = member(hash=False)
@@ -135,11 +136,11 @@ class MapValues:
 
 @dataclass(frozen=True, slots=True)
 class SetLanguage:
-    """The language of the field's values.
+    """Set the language of the field's values.
 
     Attributes:
-        lang: A language tag; empty: none.
-        only: Only values that are in this language now; ``""``: that say none.
+        lang: A language tag; empty removes it.
+            only: Only values that have this language now; ``""``: those without a language.
     """
 
     field: str
@@ -149,12 +150,12 @@ class SetLanguage:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Values of one field become values of another, where they stand.
+    """Move values of one field to another, at the same place.
 
     Attributes:
         to: The other field.
         value: Only this value.
-        pattern: Only values in which it finds something.
+            pattern: Only values that it matches somewhere.
     """
 
     field: str
@@ -176,18 +177,18 @@ Rule = (
     | SetLanguage
     | Move
 )
-"""What can be done to the fields of a record."""
+"""A change to the fields of a record."""
 
 
 def apply(rules: Iterable[Rule], fields: Fields) -> Fields:
-    """The fields after the rules, one after the other.
+    """Apply rules to fields, one after the other; return the new fields.
 
-    A value that becomes empty, or the same as another of its field in the same
-    language, is removed where a rule made it so; what was so before stays.
+    A value that a rule made empty, or equal to another of its field in the same language, is
+    removed; values that were so before stay.
 
     Raises:
-        PatternTooSlow, RecordTooSlow: A pattern took too long on a value, or the rules
-            on the record.
+        PatternTooSlow, RecordTooSlow: A pattern took too long on a value, or the rules took too
+            long on the record.
         TooMuch: A value would exceed `MAX_CHARACTERS`, or become more than `MAX_PARTS`.
         RuleRefused: A pattern is malformed.
     """
@@ -205,13 +206,13 @@ def _check_time(begun: float) -> None:
 
 
 def check(rule: Rule) -> Rule:
-    """The rule itself, once it is known to make sense.
+    """Check a rule, and return it.
 
     Raises:
-        RuleRefused: It does not: says what is wrong.
+        RuleRefused: The rule is invalid; the message says why.
     """
     if not rule.field:
-        raise RuleRefused("a rule names the field it changes")
+        raise RuleRefused("a rule must name the field that it changes")
     longest = max(len(text) for one in members(rule) for text in _texts(getattr(rule, one.name)))
     if longest > MAX_CHARACTERS:
         raise RuleRefused(
@@ -231,7 +232,7 @@ def check(rule: Rule) -> Rule:
 
 
 def _texts(value: Any) -> Iterable[str]:
-    """The texts that an attribute of a rule holds."""
+    """Yield the texts in an attribute of a rule."""
     if isinstance(value, str):
         return (value,)
     if isinstance(value, Mapping):
@@ -240,7 +241,7 @@ def _texts(value: Any) -> Iterable[str]:
 
 
 def _without_made_doubles(before: Fields, after: Fields) -> Fields:
-    """Leave out values that a change left empty, or made equal to another."""
+    """Remove values that a change made empty, or equal to another."""
     untouched = {id(one) for one in before}
     touched = [one for one in after if id(one) not in untouched]
     known = set(before) if touched else set()
@@ -263,7 +264,7 @@ def _without_made_doubles(before: Fields, after: Fields) -> Fields:
 def _each(
     fields: Fields, name: str, change: Callable[[Field], Iterable[Field]]
 ) -> tuple[Field, ...]:
-    """Every value of a field changed into none, one or several."""
+    """Replace every value of a field by none, one or several."""
     begun = thread_time()
     found: list[Field] = []
     for one in fields:
@@ -276,7 +277,7 @@ def _each(
 
 
 def _after_last(fields: Fields, name: str, added: Iterable[Field]) -> Fields:
-    """Values put behind the last one of their field, or at the end."""
+    """Add values after the last one of their field, or at the end."""
     places = [place for place, one in enumerate(fields) if one.name == name]
     end = places[-1] + 1 if places else len(fields)
     return (*fields[:end], *added, *fields[end:])
@@ -382,7 +383,7 @@ def _sentence(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    """Each word with a capital, the rest small; ``str.title`` breaks words at apostrophes."""
+    """Capitalize each word; ``str.title`` breaks words at apostrophes."""
     return regex.sub(r"\w[\w'’]*", lambda word: word[0][0].upper() + word[0][1:].lower(), text)
 
 

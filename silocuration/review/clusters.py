@@ -1,13 +1,13 @@
-"""Values of a field that are likely the same, written differently (pure).
+"""Find probable variants among the values of a field (pure).
 
-Three ways, as OpenRefine names them: *fingerprint* (the same words, whatever their
-order, case and punctuation), *n-gram fingerprint* (the same letters, near enough) and
-*nearest neighbour* (few letters apart). The first two are exact and linear; the third
-looks only at pairs that share a piece, and misses none within its distance.
+There are three methods, with OpenRefine's names: *fingerprint* (the same words, in any order,
+case and punctuation), *n-gram fingerprint* (almost the same sequence of letters) and *nearest
+neighbour* (a few letters differ). The first two are exact and linear; the third compares only
+pairs that share a piece, and misses none within its distance.
 
-Not every letter is a misspelling: ``Swan, S.`` and ``Swan, J.``, ``2016`` and ``2017``, two
-Chinese names that share a given name are near each other and different. Neighbours differ
-in long words only, and neither in digits nor in Han or Hangul.
+A differing letter is not always a misspelling: ``Swan, S.`` and ``Swan, J.``, ``2016`` and
+``2017``, or two Chinese names with the same given name are different. Therefore neighbours may
+differ in long words only, and neither in digits nor in Han or Hangul.
 
 Source: OpenRefine, "Clustering methods in-depth"; Li and others, "Pass-Join: a
 partition-based method for similarity joins", VLDB 2011.
@@ -27,13 +27,13 @@ _MARKS = regex.compile(r"\p{Mn}+")
 _WORD = regex.compile(r"\S+")
 _NO_MISSPELLING = regex.compile(r"[\p{N}\p{Han}\p{Hangul}]")
 _LONG_WORD = 5
-"""Letters of a word in which a different letter may be a misspelling: ``John`` is not ``Joan``."""
+"""Minimum length of a word in which a differing letter may be a misspelling: not ``Joan``."""
 _FREQUENT = 2000
-"""A piece that more values share than this says nothing of them: such pairs are left out."""
+"""Most values that may share a piece; pairs that share a more common piece are not compared."""
 
 
 class Method(StrEnum):
-    """How values are compared."""
+    """The method by which values are compared."""
 
     FINGERPRINT = "fingerprint"
     NGRAM = "ngram"
@@ -42,18 +42,18 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Values that are likely one.
+    """Values that are probably variants of one.
 
     Attributes:
-        values: (value, how many records have it), the most frequent first: the likely
-            right one.
+        values: (value, how many records have it), the most frequent first, which is
+            probably correct.
     """
 
     values: tuple[tuple[str, int], ...]
 
     @property
     def records(self) -> int:
-        """How many times the values are there."""
+        """Return how many records have the values, counting a record once for each."""
         return sum(count for _, count in self.values)
 
 
@@ -69,12 +69,12 @@ def clusters(
     Args:
         counts: Value → how many records have it.
         method: See `Method`.
-        distance: For `Method.NEAREST`: letters apart at most, 1 to 3, and at most a
-            quarter of the shorter value; see `is_misspelling`.
-        size: For `Method.NGRAM`: letters in a piece.
+        distance: For `Method.NEAREST`: the maximum number of differing letters, 1 to 3, and at
+            most a quarter of the shorter value; see `is_misspelling`.
+        size: For `Method.NGRAM`: the letters in a piece.
 
     Returns:
-        Clusters of two values and more, those of most records first.
+        Clusters of two or more values, those with the most records first.
 
     Cost: 100,000 values in 1 to 3 s.
     """
@@ -88,12 +88,12 @@ def clusters(
 
 
 def fingerprint(value: str) -> str:
-    """The words of a value, each once, in order, without case, accents and punctuation."""
+    """Return the distinct words of a value, sorted, without case, accents and punctuation."""
     return " ".join(sorted(set(_plain(value).split())))
 
 
 def ngram_fingerprint(value: str, size: int = 2) -> str:
-    """The pieces of ``size`` letters of a value, each once, in order."""
+    """Return the distinct pieces of ``size`` letters of a value, sorted."""
     text = "".join(_plain(value).split())
     return "".join(sorted({text[n : n + size] for n in range(max(1, len(text) - size + 1))}))
 
@@ -128,7 +128,7 @@ def _most_first(one: tuple[str, int]) -> tuple[int, str]:
 
 
 def _nearest(values: list[str], distance: int) -> list[list[str]]:
-    """Groups of values joined by pairs that are near each other."""
+    """Return groups of values that are connected by near pairs."""
     groups: dict[str, list[str]] = defaultdict(list)
     for value in values:
         groups[" ".join(_plain(value).split())].append(value)
@@ -150,10 +150,10 @@ def _root(parents: list[int], place: int) -> int:
 
 
 def _near_pairs(texts: list[str], distance: int) -> Iterator[tuple[int, int]]:
-    """Pairs of places of texts (sorted by length) at most ``distance`` edits apart.
+    """Yield the indices of each pair of texts (sorted by length) within ``distance`` edits.
 
-    Cut into ``distance + 1`` pieces, a text that is within ``distance`` of another has
-    at least one of its pieces in it unchanged, moved by at most ``distance``.
+    If a text is cut into ``distance + 1`` pieces, each text within ``distance`` of it contains
+    at least one of them unchanged, moved by at most ``distance``.
     """
     pieces: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     longest = len(texts[-1]) if texts else 0
@@ -179,7 +179,7 @@ def _near_pairs(texts: list[str], distance: int) -> Iterator[tuple[int, int]]:
 
 
 def is_misspelling(one: str, other: str) -> bool:
-    """Whether two near texts differ only in blanks, and in letters within long words."""
+    """Whether two near texts differ only in spaces and in letters of long words."""
     for edit in Levenshtein.editops(one, other):
         touched = one[edit.src_pos : edit.src_pos + (edit.tag != "insert")]
         touched += other[edit.dest_pos : edit.dest_pos + (edit.tag != "delete")]
@@ -193,7 +193,7 @@ def is_misspelling(one: str, other: str) -> bool:
 
 
 def _word_at(text: str, place: int) -> int:
-    """The length of the longest word that a place is in or beside."""
+    """Return the length of the longest word at or next to a place."""
     return max(
         (len(word[0]) for word in _WORD.finditer(text) if word.start() <= place <= word.end()),
         default=0,
@@ -201,9 +201,10 @@ def _word_at(text: str, place: int) -> int:
 
 
 def _places(number: int, start: int, longer: int, distance: int) -> range:
-    """Where a piece of a text can be in one that is ``longer``: Pass-Join's multi-match bounds.
+    """Return the places where a piece of a text can be in one that is ``longer``.
 
-    The edits before the piece are at most its number, those after it at most the rest.
+    These are Pass-Join's multi-match bounds: at most as many edits before the piece as its
+    number, and at most the rest after it.
     """
     left = max(-number, longer - (distance - number))
     right = min(number, longer + (distance - number))
@@ -211,7 +212,7 @@ def _places(number: int, start: int, longer: int, distance: int) -> range:
 
 
 def _cuts(length: int, distance: int) -> list[tuple[int, int, int]]:
-    """The pieces of a text of a length: (number, start, size)."""
+    """Return the pieces of a text of this length: (number, start, size)."""
     parts = distance + 1
     size, longer = divmod(length, parts)
     found, start = [], 0

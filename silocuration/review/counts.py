@@ -1,4 +1,4 @@
-"""How many records have a value or a finding, by the index."""
+"""Count the records that have a value or a finding, with the index."""
 
 from recordsilo import Silo
 from recordsilo.index import PageRequest, SearchFilters
@@ -6,18 +6,18 @@ from recordsilo.index.facets import labels_of
 
 CLUSTERED = {"subject": "subject", "creator": "creator", "type": "type", "publisher": "publisher",
              "language": "language"}  # fmt: skip
-"""Facet → the Dublin Core element a rule changes."""
+"""Facet → the Dublin Core element that a rule changes."""
 _ALL_VALUES = 10_000_000
 
 
 def value_counts(silo: Silo, field: str) -> dict[str, int]:
-    """Value of a field → how many records have it."""
+    """Return the number of records that have each value of a field."""
     page = PageRequest(limit=1, facet_limit=_ALL_VALUES)
     return {one.value: one.count for one in silo.search("", None, [field], page).facets[field]}
 
 
 def finding_counts(silo: Silo, set_spec: str | None = None) -> dict[str, int]:
-    """Code → how many records have the finding, in the whole Silo or in a set."""
+    """Return the number of records with each finding code, in the whole Silo or in a set."""
     filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})
     page = PageRequest(limit=1, facet_limit=len(labels_of("finding")))
     found = silo.search("", filters, ["finding"], page).facets["finding"]

@@ -1,9 +1,9 @@
-"""Records that are likely one and the same, and what a curator says of them.
+"""Probable duplicates, and the marks that curators give them.
 
-Likely duplicates have the same title, year and first creator, all without case, accents
-and punctuation. A curator marks one as a duplicate of another, or says that it is none;
-both marks are keys of the record's ``metadata``, so they are kept, searchable (finding
-Q901) and exported with it. Nothing is rewritten or removed.
+Probable duplicates have the same title, year and first creator, ignoring case, accents and
+punctuation. A curator marks a record as a duplicate of another, or as distinct. Both marks are
+keys of the record's ``metadata``: they are stored, searchable (finding Q901) and exported with
+it. No other data is changed or removed.
 """
 
 from collections import defaultdict
@@ -20,16 +20,16 @@ from silocuration.errors import MarkRefused
 from silocuration.review.clusters import fingerprint
 
 NOT_DUPLICATE_OF = "not_duplicate_of"
-"""Key of a record's metadata: identifiers of records it is no duplicate of."""
+"""Key of a record's metadata: the identifiers of records that it is distinct from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Records that are likely one.
+    """Records that are probably duplicates.
 
     Attributes:
-        title: Of the first.
-        identifiers: In order; two at least.
+        title: The title of the first record.
+            identifiers: Two or more, sorted.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Group:
 
 
 def key_of(description: Description) -> str | None:
-    """What equal records have in common; None where there is too little to say so."""
+    """Return the key that duplicates have in common; None if the description has too little."""
     title = fingerprint(description.title)
     if len(title) < 8:
         return None
@@ -48,9 +48,9 @@ def key_of(description: Description) -> str | None:
 
 
 def duplicates(silo: Silo, *, progress: Callable[[int], None] | None = None) -> list[Group]:
-    """The groups of records that are likely one, without those that are marked.
+    """Return the groups of probable duplicates, without records that are marked.
 
-    Cost: reads the description of each record whose title some other record has as well.
+    Cost: reads the description of each record whose title another record has too.
     """
     by_title: dict[str, list[str]] = defaultdict(list)
     titles: dict[str, str] = {}
@@ -109,17 +109,24 @@ def _description(record: HarvestedRecord) -> Description:
 def mark_duplicate(
     silo: Silo, identifier: str, of: str | None, *, agent: str, if_revision: int | None = None
 ) -> None:
-    """Say that a record is a duplicate of another; None takes that back.
+    """Mark a record as a duplicate of another, or remove the mark.
+
+    Args:
+        silo: The Silo.
+        identifier: The record to mark.
+        of: The record that it is a duplicate of; None removes the mark.
+        agent: Who marks it.
+        if_revision: The expected revision; by default any.
 
     Raises:
-        RecordNotFound: One of the two is not there.
-        MarkRefused: A record is no duplicate of itself, nor of one that is marked.
+        RecordNotFound: One of the two does not exist.
+        MarkRefused: Both are the same record, or ``of`` is marked as a duplicate itself.
     """
     if of is not None:
         if of == identifier:
-            raise MarkRefused(f"{identifier} is no duplicate of itself")
+            raise MarkRefused(f"{identifier} cannot be a duplicate of itself")
         if DUPLICATE_OF in silo[of].metadata:
-            raise MarkRefused(f"{of} is marked as a duplicate itself; name the one to keep")
+            raise MarkRefused(f"{of} is itself marked as a duplicate; name the record to keep")
     record = silo[identifier]
     with silo.editing(identifier, if_revision=if_revision) as edit:
         if of is None:
@@ -133,10 +140,10 @@ def mark_duplicate(
 
 
 def mark_distinct(silo: Silo, identifiers: tuple[str, ...], *, agent: str) -> None:
-    """Say that records which look alike are not one and the same.
+    """Mark records as distinct from each other.
 
     Raises:
-        RecordNotFound: One of them is not there.
+        RecordNotFound: One of them does not exist.
     """
     for identifier in identifiers:
         others = [one for one in identifiers if one != identifier]

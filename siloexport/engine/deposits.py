@@ -321,7 +321,9 @@ class Depositor:
         came_to = self._asked(lambda: self.target.recover(entry.left(held)))
         if came_to is None:
             self.ledger.fail(
-                entry.number, DepositState.FAILED, "interrupted before the commit; it is done again"
+                entry.number,
+                DepositState.FAILED,
+                "interrupted before the commit; will be repeated",
             )
         else:
             self.ledger.finish(entry, came_to)

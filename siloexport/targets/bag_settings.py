@@ -109,12 +109,12 @@ def parse_info(text: str, name: str) -> tuple[tuple[str, str], ...]:
         label, colon, value = line.partition(":")
         label = label.strip()
         if not colon or not label:
-            raise ExportError(f"line {number} of {name} is not of the form Label: value")
+            raise ExportError(f"line {number} of {name} does not have the form Label: value")
         if _same(label, OWN) or label.casefold().startswith("silo-"):
-            raise ExportError(f"line {number} of {name}: {label} is written for each bag by itself")
+            raise ExportError(f"line {number} of {name}: {label} is written by the export itself")
         found.append((label, " ".join(value.split())))
     if empty := [label for label, value in found if not value]:
-        raise ExportError(f"{name} gives {empty[0]} no value")
+        raise ExportError(f"{name} does not give {empty[0]} a value")
     return tuple(found)
 
 
@@ -149,7 +149,7 @@ def _sums(profile: Mapping[str, Any], kind: str, faults: list[str]) -> tuple[str
     required = _texts(profile, f"{kind}-Required", faults)
     allowed = _texts(profile, f"{kind}-Allowed", faults) or list(ALGORITHMS)
     if others := [one for one in required if one not in allowed]:
-        faults.append(f"{kind}-Required has {', '.join(others)}, {kind}-Allowed has not")
+        faults.append(f"{kind}-Required has {', '.join(others)}, but {kind}-Allowed does not")
     if unknown := [one for one in required if one not in ALGORITHMS]:
         faults.append(f"{kind}-Required has {', '.join(unknown)}, which is not supported")
     usable = [one for one in ALGORITHMS if one in allowed]
@@ -209,9 +209,9 @@ def _rule_faults(label: str, rule: Mapping[str, Any], given: list[str]) -> Itera
         of = f" (one of: {', '.join(values)})" if values else ""
         yield f"it requires {label}{of}; give it with --info"
     if others := [value for value in given if values and value not in values]:
-        yield f"it takes {', '.join(values)} for {label}, not {', '.join(others)}"
+        yield f"it allows {', '.join(values)} for {label}, not {', '.join(others)}"
     if len(given) > 1 and rule.get("repeatable") in (False, "false"):
-        yield f"it takes one {label}, not {len(given)}"
+        yield f"it allows one {label}, not {len(given)}"
 
 
 def _is_true(value: Any) -> bool:

@@ -254,7 +254,7 @@ def test_broken_rules_are_named_and_the_sound_ones_listed(run: Run, myrepo: str)
         assert result.code == 1
         assert "one spelling" in result.out
         assert len(result.err.splitlines()) == 3
-        assert "broken.toml: change 1: do is one of" in result.err
+        assert "broken.toml: change 1: do must be one of" in result.err
 
 
 def test_a_job_of_a_slow_pattern_is_deleted_where_it_changed_nothing(
@@ -322,13 +322,13 @@ def test_a_rule_file_that_means_nothing_names_the_change(run: Run, myrepo: str) 
     path = Path(myrepo, "curation", "rules", "bad.toml")
     for text, sentence in (
         ("[[change", "is not valid TOML"),
-        ('[[change]]\ndo = "shake"', "change 1: do is one of"),
+        ('[[change]]\ndo = "shake"', "change 1: do must be one of"),
         ('[[change]]\ndo = "add"\nfield = "type"', "'add' needs value"),
         (
             '[select]\nshoe = "42"',
             "select: there is no filter 'shoe'; there are query, identifiers",
         ),
-        ('state = "fine"', "state is one of"),
+        ('state = "fine"', "state must be one of"),
     ):
         path.write_text(text)
         refused(run("rules", "test", myrepo, "bad"), sentence)

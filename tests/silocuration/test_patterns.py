@@ -175,6 +175,6 @@ def test_a_long_value_is_not_searched_without_regard_of_case_for_seconds(pattern
     value = "s" * 2_000_000
     began = time.process_time()
     for search in (finds, lambda text, value: replaced(compiled(text), "", value, 1 << 22)):
-        with pytest.raises(PatternTooSlow, match="long patterns on long values"):
+        with pytest.raises(PatternTooSlow, match="a long pattern on long values"):
             search(pattern, value)
     assert time.process_time() - began < 1

@@ -199,14 +199,14 @@ def test_a_record_changed_since_is_a_conflict_only_where_the_row_differs(
     ("content", "sentence"),
     [
         (b"", "is empty"),
-        (b"title\nx\n", "has to name the columns"),
+        (b"title\nx\n", "must name the columns"),
         (b"identifier,mark,title\n,m,x\n", "row 2 has no identifier"),
         (b"identifier,mark,title\na,m,x\na,m,y\n", "in two rows"),
         (b"identifier,mark,title\na,m,x,y\n", "more cells"),
-        (b"identifier,mark,title,title\n", "is there twice"),
-        (b"identifier,mark,ti[t]le\n", "names no field"),
+        (b"identifier,mark,title,title\n", "appears twice"),
+        (b"identifier,mark,ti[t]le\n", "does not name a field"),
         ("identifier,mark,title\na,m,é\n".encode("latin-1"), "not UTF-8"),
-        (b'identifier,mark,title\na,m,"x\n', "no CSV"),
+        (b'identifier,mark,title\na,m,"x\n', "not CSV"),
         (b"identifier\0", "null characters"),
     ],
 )

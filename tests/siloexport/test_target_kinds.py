@@ -108,7 +108,7 @@ def test_a_contributed_file_is_a_job_with_the_same_fields(
     [
         ({}, r"the field mark \(Mark\) is required"),
         ({"mark": "x", "least": "many"}, r"the field least \(At least\) is a number"),
-        ({"mark": "x", "colour": "green"}, r"the field colour \(Colour\) is one of red, blue"),
+        ({"mark": "x", "colour": "green"}, r"the field colour \(Colour\) must be one of red, blue"),
     ],
 )
 def test_what_is_wrong_in_a_form_is_said_with_the_field(

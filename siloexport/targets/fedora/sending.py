@@ -90,7 +90,7 @@ def send_files(
         is_new: Whether the object was made in this transaction, so it holds no tombstones.
 
     Raises:
-        SourceChanged: A file is not as the manifest lists it.
+        SourceChanged: A file differs from its entry in the manifest.
     """
     for address in what.remove:
         transaction.send("DELETE", address, {})

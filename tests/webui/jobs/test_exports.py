@@ -138,7 +138,7 @@ def test_a_table_that_others_changed_is_replaced_only_when_asked(few: str) -> No
     table.write_text("by hand")
     job = done(few, form="csv", name="all")
     assert job.state is State.FAILED
-    assert "is not as this Silo exported it last" in job.sentence
+    assert "has changed since this Silo exported it" in job.sentence
     assert table.read_text() == "by hand"
     assert done(few, form="csv", name="all", conflicts="overwrite").state is State.DONE
     assert table.read_bytes() == exported
@@ -256,10 +256,10 @@ def test_a_crosswalk_may_lie_in_curation(few: str) -> None:
         ("[a", "curation/fedora.toml cannot be read"),
         ("a = 1", "no table of strings under 'a'"),
         ("[a]\nport = 'x'", "the unknown key 'port' under a"),
-        ("[a]\nurl = 'ftp://h'", "has to begin with http:// or https://"),
-        ("[a]\nurl = 'http://h'\ncredentials = 'login'", "have to be an absolute path"),
+        ("[a]\nurl = 'ftp://h'", "must begin with http:// or https://"),
+        ("[a]\nurl = 'http://h'\ncredentials = 'login'", "must be an absolute path"),
         ("[a]\nurl = 'http://h'\ncredentials = '{silo}/curation/login'", "are inside the Silo"),
-        ("[a]\nurl = 'http://h'", "names no place 'b'; it has a"),
+        ("[a]\nurl = 'http://h'", "does not have the place 'b'; it has a"),
     ],
 )
 def test_a_file_of_places_that_means_nothing_is_refused(few: str, text: str, sentence: str) -> None:

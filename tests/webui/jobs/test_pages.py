@@ -105,7 +105,7 @@ ACTIVE = ("queued", "running")
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://[bad/"}, "is not an http"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://"}, "is not an http"),
         ({"kind": "export", "name": "../elsewhere"}, "the name of an export"),
-        ({"kind": "export", "name": "a", "form": "tape"}, "an export is one of"),
+        ({"kind": "export", "name": "a", "form": "tape"}, "the kind of an export must be one of"),
         ({"kind": "export", "name": "a", "versions": "none"}, "versions of an export"),
         ({"kind": "audit", "share": "-1"}, "share of an audit"),
         ({"kind": "audit", "share": "most"}, "share of an audit"),

@@ -167,7 +167,7 @@ def test_a_harvest_whose_proposals_fail_says_so_and_is_tried_again(changed: Repo
     jobs = Jobs.of(changed.path)
     (problem,) = (one for _, one in jobs.ledger.problems(job.job_id, 9))
     assert job.state is State.FAILED
-    assert problem.reason.startswith("what merges cleanly was not proposed: ")
+    assert problem.reason.startswith("clean merges were not proposed: ")
     assert job.counts["updated"] == 3
     assert contents(changed.path)[PLAIN, "2", "oai_dc"]
     (rules / "broken.toml").unlink()
