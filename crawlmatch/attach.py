@@ -1,8 +1,8 @@
-"""Full texts out of WARCs into curated versions of their records, each once.
+"""Add the full texts in WARCs to curated versions of their records, each once.
 
-A file is staged while it is read, its digest held against the one that the crawler noted,
-and put into its record whole together with a note of where it came from, in the record's
-metadata under `NOTES`. A run that is killed goes on at the next file.
+A file is staged while it is read, and its digest compared with the one in the crawler's log.
+It is added to its record completely, with a note on its origin in the record's metadata under
+`NOTES`. After a kill, the next run continues with the next file.
 """
 
 import base64
@@ -49,15 +49,15 @@ class Wanted:
 
 @dataclass(slots=True)
 class AttachReceipt:
-    """What was done.
+    """The result of `attach`.
 
     Attributes:
-        attached: Files put into records.
-        present: Links whose file is in its record already.
-        absent: Links whose full text is in none of the WARCs, as (identifier, address).
-        unknown: Identifiers that the Silo does not hold.
-        refused: What could not be put, and why: (identifier, address, reason).
-        broken: WARCs that break off, or hold what is no record.
+        attached: Number of files added to records.
+        present: Number of links whose file was already in its record.
+        absent: (identifier, address) of links whose full text is in none of the WARCs.
+        unknown: Identifiers that are not in the Silo.
+        refused: (identifier, address, reason) of files that could not be added.
+        broken: WARCs that are truncated or have a malformed record.
     """
 
     attached: int = 0
@@ -69,11 +69,11 @@ class AttachReceipt:
 
     @property
     def is_whole(self) -> bool:
-        """Whether each link of a record held here has its file."""
+        """Whether each link of a record in the Silo has its file."""
         return not (self.absent or self.refused or self.broken)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the receipt as JSON values."""
         return {
             "attached": self.attached, "present": self.present,
             "absent": [list(one) for one in self.absent], "unknown": sorted(self.unknown),
@@ -84,17 +84,19 @@ class AttachReceipt:
 def attach(
     silo: Silo, crawl: Crawl, warcs: Iterable[str], *, identifiers: Iterable[str] = ()
 ) -> AttachReceipt:
-    """Put the full texts of a crawl into the records that link to them.
+    """Add the full texts of a crawl to the records that link to them.
 
-    A file goes into the current version where that is curated, else into a copy of it,
-    named ``workingcopy``, that is made for it.
+    A file is added to the current version if it is a working copy, else to a new copy of it named
+    ``workingcopy``.
 
     Args:
-        warcs: Files, and directories with such files.
-        identifiers: Only these records; none: all.
+        silo: The Silo.
+        crawl: The crawl.
+        warcs: WARC files, and directories with such files.
+        identifiers: Only these records; if empty, all.
 
     Raises:
-        OSError: A WARC cannot be read, or the disk refused; files put before are kept.
+        OSError: A WARC cannot be read, or the disk refused; files added before are kept.
     """
     receipt = AttachReceipt()
     left = _wanted(silo, crawl, frozenset(identifiers), receipt)
@@ -115,7 +117,7 @@ def attach(
 def _wanted(
     silo: Silo, crawl: Crawl, only: frozenset[str], receipt: AttachReceipt
 ) -> dict[str, list[Wanted]]:
-    """What records lack: final address → for whom."""
+    """Return the missing full texts: final address → the links that lead to it."""
     rows = crawl.rows(
         "SELECT identifier, initial_url, final_url, final_sha1, final_mimetype FROM crawl_result"
         " WHERE hit = 1 AND terminal IS NOT NULL AND identifier IS NOT NULL"
@@ -144,7 +146,7 @@ def _wanted(
 
 
 def _have(manifest: Manifest) -> frozenset[str]:
-    """The addresses whose files are in the record, put there by us or by `silo fetch-files`."""
+    """Return the addresses whose files are in the record, from here or from `silo fetch-files`."""
     return frozenset(
         str(note.get("final_url") or note.get("url"))
         for key in (NOTES, "fetched_files")
@@ -187,7 +189,7 @@ def _take(
     left: dict[str, list[Wanted]],
     receipt: AttachReceipt,
 ) -> None:
-    """Attach a record's content for all who want it."""
+    """Add the content of a WARC record to each record that links to it."""
     capture = capture_of(record)
     if capture is None or capture.is_revisit or not 200 <= capture.status < 300:
         return
@@ -205,7 +207,7 @@ def _take(
         return
     try:
         if capture.sha1 and content.comparable and content.sha1 != capture.sha1:
-            reason = f"its content in {where} is not what the crawler noted"
+            reason = f"its content in {where} differs from the digest in the crawl log"
             receipt.refused += [(one.identifier, one.final_url, reason) for one in wanted]
         else:
             for one in wanted:
@@ -260,7 +262,7 @@ def _put(
 
 
 def _version(edit: RecordEdit, crawl: Crawl) -> str:
-    """The curated version that a file goes into; made where there is none."""
+    """Return the working copy to which a file is added; make one if there is none."""
     current = edit.manifest.current
     if current.is_curated:
         return current.name
@@ -277,7 +279,7 @@ def _version(edit: RecordEdit, crawl: Crawl) -> str:
 
 
 def _file_name(one: Wanted, taken: Iterable[str]) -> str:
-    """A safe name after the address's last part, that no file there has."""
+    """Return a safe, unused file name made from the last part of the address."""
     names = {path.removeprefix(f"{DIRECTORY}/") for path in taken}
     last = unquote(urlsplit(one.final_url).path, errors="replace").rpartition("/")[2]
     name = _UNSAFE.sub("_", last).strip(" .") or "fulltext"
@@ -293,15 +295,15 @@ def _file_name(one: Wanted, taken: Iterable[str]) -> str:
 
 
 class _TooLarge(Exception):
-    """More content than is taken."""
+    """The content is larger than the limit."""
 
 
 class _Content:
-    """A body as it is read, with the digest of what came.
+    """A body that is read, with its digest.
 
     Attributes:
-        comparable: Whether what came is what the crawler's digest is of: a body that was
-            sent compressed or in chunks is noted as sent, and read as it is meant.
+        comparable: Whether the crawler's digest is that of the bytes read. It is not if the
+            body was sent compressed or in chunks: the digest is of the bytes sent.
     """
 
     def __init__(self, stream: Any, limit: int) -> None:
@@ -311,7 +313,7 @@ class _Content:
 
     @property
     def sha1(self) -> str:
-        """The digest in base32, as crawlers write it."""
+        """Return the digest in base32, as crawlers write it."""
         return base64.b32encode(self._digest.digest()).decode()
 
     def __iter__(self) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
-"""The commands `silo crawl …`; nothing of the package is loaded before one is called.
+"""The commands `silo crawl …`; the rest of the package is loaded when one is called.
 
-Exit codes: 0 whole; 1 lines were set aside, or files could not be attached; 2 wrong input.
+Exit codes: 0 whole; 1 lines were set aside, or files could not be attached; 2 invalid input.
 """
 
 import contextlib
@@ -41,9 +41,9 @@ def _all(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def _memory(_: click.Context, __: click.Parameter, value: str) -> str:
-    """A size as DuckDB takes it."""
+    """Check a size in the form that DuckDB expects."""
     if not re.fullmatch(r"[1-9][0-9]{0,8}(MB|GB|MiB|GiB)", value):
-        raise click.BadParameter(f"{value!r} is no size; write 600MB or 4GB")
+        raise click.BadParameter(f"{value!r} is not a size; write 600MB or 4GB")
     return value
 
 
@@ -51,17 +51,17 @@ judging = _all(
     click.option("--html-hit", is_flag=True, help="Look for web pages instead of documents."),
     click.option(
         "--rules", "rules_file", metavar="FILE.toml", type=click.File("r", encoding="utf-8"),
-        help="More patterns of walls, or other media types of full texts.",
+        help="TOML file with more patterns of login pages, or other media types of full texts.",
     ),
     click.option("--memory", default="600MB", callback=_memory, show_default=True, metavar="SIZE",
-                 help="Maximum memory of the engine before it uses the disk."),
+                 help="Most memory that the engine uses before it writes to the disk."),
 )  # fmt: skip
 also = _all(
     click.option("--cdx", "indexes", metavar="FILE", multiple=True,
                  help="An index (CDX, CDXJ) or a WARC of the crawl; repeatable."),
     click.option("--earlier", metavar="PATH", multiple=True,
-                 help="A shard, log, index or crawl_result.parquet of an earlier crawl, or the"
-                 " name of one in the Silo: where redirects end that this one did not follow."),
+                 help="A shard, log, index or crawl_result.parquet of an earlier crawl, or its"
+                 " name in the Silo, to resolve redirects that this crawl did not follow."),
     click.option("--jobs", "processes", type=click.IntRange(1, 64), default=1, show_default=True,
                  help="Number of inputs to read in parallel."),
 )  # fmt: skip
@@ -69,7 +69,7 @@ also = _all(
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """Errors of the engine and of inputs as one sentence; says which extra is missing."""
+    """Print errors of the engine and of inputs as one sentence; name a missing package."""
     for package in _NEEDED:
         try:
             importlib.import_module(package)
@@ -151,7 +151,7 @@ def map_command(output: str, *, as_json: bool, **given: Any) -> int:
 
 
 def _written(output: str, request: "Request", given: dict[str, Any], *, as_json: bool) -> int:
-    """Match into one SQLite file, whole or not there."""
+    """Match into one SQLite file, written completely or not at all."""
     from crawlmatch.matching import match_to_sqlite
 
     receipt = match_to_sqlite(output, request, processes=given["processes"], memory=given["memory"])
@@ -170,7 +170,7 @@ def _written(output: str, request: "Request", given: dict[str, Any], *, as_json:
 @judging
 @as_json
 def backward(output: str, *, as_json: bool, **given: Any) -> int:
-    """Walk from each full text back to where the crawler began; no seeds are needed."""
+    """Trace each full text back to the address where the crawler began; needs no seeds."""
     with _told():
         return _written(output, _request(given), given, as_json=as_json)
 
@@ -183,7 +183,7 @@ def backward(output: str, *, as_json: bool, **given: Any) -> int:
 @judging
 @as_json
 def forward(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
-    """Walk from each seed to its ends; full texts of no seed are left out."""
+    """Trace each seed to its final addresses; full texts without a seed are left out."""
     with _told():
         request = _request(given, seeds=(seed_file,), unseeded=False)
         return _written(output, request, given, as_json=as_json)
@@ -197,7 +197,7 @@ def forward(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
 @judging
 @as_json
 def everything(seed_file: str, output: str, *, as_json: bool, **given: Any) -> int:
-    """Both: each seed with its ends, and the full texts of no seed."""
+    """List each seed with its final addresses, and the full texts without a seed."""
     with _told():
         return _written(output, _request(given, seeds=(seed_file,)), given, as_json=as_json)
 
@@ -243,7 +243,7 @@ def match(
         )
     code = _show(kept.receipt, kept.path, as_json=as_json)
     if not is_new and not as_json:
-        click.echo(f"Nothing changed: {kept.path} is of these inputs already.")
+        click.echo(f"Nothing changed: {kept.path} is already up to date for these inputs.")
     return code
 
 
@@ -340,14 +340,14 @@ def attach(
         click.echo(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1))
     else:
         click.echo(
-            f"{receipt.attached:,} attached, {receipt.present:,} there already,"
+            f"{receipt.attached:,} attached, {receipt.present:,} already present,"
             f" {len(receipt.absent):,} in none of the WARCs,"
             f" {len(receipt.unknown):,} identifiers not in the Silo"
         )
         for identifier, url, reason in receipt.refused:
             click.echo(f"not attached: {identifier}: {url}: {reason}")
         for path in receipt.broken:
-            click.echo(f"not read to its end: {path}")
+            click.echo(f"not read completely: {path}")
     return ExitCode.OK if receipt.is_whole else ExitCode.LOSSES
 
 
@@ -355,7 +355,7 @@ def attach(
 @directory
 @as_json
 def list_command(silo_dir: str, *, as_json: bool) -> None:
-    """List the crawls that a Silo keeps: name, when it was matched, seed rows, full texts."""
+    """List the crawls in a Silo: name, date of the match, seed rows, full texts."""
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.crawls import crawls
         from crawlmatch.outcomes import Outcome
@@ -398,7 +398,7 @@ def postprocess(statuses: str, database: str) -> None:
     "--max-per-identifier", type=click.IntRange(1), metavar="N", help="At most N per identifier."
 )
 def dump(database: str, **given: Any) -> None:
-    """Print crawl_result as lines of JSON, ordered by identifier."""
+    """Print crawl_result as JSON lines, ordered by identifier."""
     with _told():
         from crawlmatch.postprocess import as_lines, dumped
 

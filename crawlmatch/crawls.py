@@ -1,4 +1,4 @@
-"""What a Silo keeps of crawls: a directory for each in ``crawls/``, whole or not there.
+"""The crawls in a Silo: one directory each in ``crawls/``, written completely or not at all.
 
 Source: docs/format.md, "Crawls".
 """
@@ -24,13 +24,13 @@ from silosteps.errors import InputUnreadable
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """A crawl that a Silo keeps.
+    """A crawl that is stored in a Silo.
 
     Attributes:
         name: Its directory in ``crawls/``.
-        path: That directory.
+        path: The path of that directory.
         matched: When it was matched, ISO 8601 in UTC.
-        fingerprint: Of everything that the result depends on.
+        fingerprint: A digest of everything that the result depends on.
         receipt: See `MatchReceipt`.
     """
 
@@ -42,11 +42,11 @@ class Crawl:
 
     @property
     def database(self) -> str:
-        """The table `crawl_result` in SQLite."""
+        """Return the path of the SQLite file with the table `crawl_result`."""
         return f"{self.path}/{DATABASE}"
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Ask `crawl_result`; nothing can be changed that way."""
+        """Query `crawl_result`, read-only."""
         connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
         try:
             connection.row_factory = sqlite3.Row
@@ -56,28 +56,28 @@ class Crawl:
 
 
 def check_name(name: str) -> str:
-    """Refuse what cannot name a crawl.
+    """Check that a name is valid for a crawl.
 
     Raises:
-        CrawlError: It cannot.
+        CrawlError: It is not.
     """
     if not NAME.fullmatch(name):
         raise CrawlError(
-            f"{name!r} cannot name a crawl: take letters, digits, '.', '-' and '_', at most 100"
+            f"{name!r} is not a valid name; use at most 100 letters, digits, '.', '-' and '_'"
         )
     return name
 
 
 def crawls(silo_path: str) -> list[Crawl]:
-    """The crawls that a Silo keeps, by name."""
+    """Return the crawls in a Silo, by name."""
     return [crawl_named(silo_path, name) for name in crawl_names(silo_path)]
 
 
 def crawl_named(silo_path: str, name: str) -> Crawl:
-    """A crawl by its name.
+    """Return a crawl by its name.
 
     Raises:
-        CrawlNotFound: There is none.
+        CrawlNotFound: There is no such crawl.
         CrawlError: Its receipt cannot be read.
     """
     path = crawl_path(silo_path, check_name(name))
@@ -94,37 +94,44 @@ def crawl_named(silo_path: str, name: str) -> Crawl:
             MatchReceipt.from_json(told["receipt"]),
         )
     except FileNotFoundError:
-        raise CrawlNotFound(f"the Silo {silo_path} keeps no crawl {name!r}") from None
+        raise CrawlNotFound(f"the Silo {silo_path} has no crawl {name!r}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CrawlError(f"{path}/crawl.json cannot be read ({error})") from error
 
 
 def latest_crawl(silo_path: str, name: str | None) -> Crawl:
-    """The crawl of a name, or, with none, the one matched last.
+    """Return a crawl by its name; without a name, the one matched last.
 
     Raises:
-        CrawlNotFound: There is none.
+        CrawlNotFound: There is no such crawl, or none at all.
     """
     if name is not None:
         return crawl_named(silo_path, name)
     found = crawls(silo_path)
     if not found:
-        raise CrawlNotFound(f"the Silo {silo_path} keeps no crawl; silo crawl match makes one")
+        raise CrawlNotFound(f"the Silo {silo_path} has no crawl; silo crawl match makes one")
     return max(found, key=lambda crawl: crawl.matched)
 
 
 def match_into_silo(
     silo_path: str, name: str, request: Request, *, processes: int = 1, memory: str = MEMORY
 ) -> tuple[Crawl, bool]:
-    """Match a crawl and keep it; one of that name is replaced when the new one is whole.
+    """Match a crawl and store it; it replaces one of that name when it is complete.
 
-    Nothing is done where the crawl is kept already, of the same inputs by the same steps.
+    Does nothing if the stored crawl has the same inputs and was made by the same steps.
+
+    Args:
+        silo_path: Directory of the Silo.
+        name: Name of the crawl.
+        request: What to match.
+        processes: Number of inputs to read in parallel.
+        memory: Most memory of the engine, such as ``"512MB"``.
 
     Returns:
         The crawl, and whether it is new.
 
     Raises:
-        InputUnreadable, CrawlError, StepsError, OSError: What was kept stays.
+        InputUnreadable, CrawlError, StepsError, OSError: The stored crawl is unchanged.
     """
     check_name(name)
     locks = Locks(f"{silo_path}/.silo/locks")
@@ -157,7 +164,7 @@ def match_into_silo(
 
 
 def fingerprint_of(request: Request) -> str:
-    """A digest of everything that a result depends on; "" where standard input is read."""
+    """Return a digest of everything that a result depends on; "" if standard input is read."""
     named = [*request.inputs, *request.earlier, *request.seeds]
     if "-" in named:
         return ""
@@ -183,7 +190,7 @@ def _digest(name: str) -> str:
 
 
 def named_earlier(silo_path: str, given: str) -> str:
-    """Where an earlier crawl lies: a path, or a crawl of the Silo by its name."""
+    """Return the path of an earlier crawl, given as a path or as the name of one in the Silo."""
     kept = f"{silo_path}/{DIRECTORY}/{given}"
     if not os.path.exists(given) and NAME.fullmatch(given) and os.path.isdir(kept):
         return f"{kept}/{RESULT}.parquet"
@@ -191,7 +198,7 @@ def named_earlier(silo_path: str, given: str) -> str:
 
 
 def paths_of(crawl: Crawl) -> list[str]:
-    """The inputs of a crawl, where they were when it was matched."""
+    """Return the paths that the inputs of a crawl had when it was matched."""
     with open(f"{crawl.path}/crawl.json", encoding="utf-8") as file:
         told = json.load(file)
     return [str(path) for path in told.get("paths", [])]

@@ -1,32 +1,32 @@
-"""What can go wrong when crawls are matched: one class each, one sentence each."""
+"""Errors of matching crawls: a class for each cause, with one sentence."""
 
 from recordsilo.errors import RecordSiloError
 
 
 class CrawlError(RecordSiloError):
-    """Anything that cannot be done with a crawl; its text is meant for the operator."""
+    """Base class; the text is for the operator."""
 
 
 class BadAddress(CrawlError, ValueError):
-    """A text is no address that a crawler could fetch.
+    """A text is not an address that a crawler could fetch.
 
     Attributes:
         address: The text.
-        reason: Why, in words after "it" or a name.
+        reason: Why not, as a clause.
     """
 
     def __init__(self, address: str, reason: str) -> None:
         self.address, self.reason = address, reason
-        super().__init__(f"{address!r} is no address that can be fetched: {reason}")
+        super().__init__(f"{address!r} cannot be fetched: {reason}")
 
 
 class ShardUnusable(CrawlError):
-    """A directory cannot be taken as a shard."""
+    """A directory cannot be used as a shard."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path} cannot be taken as a shard: {reason}")
+        super().__init__(f"{path} cannot be used as a shard: {reason}")
 
 
 class CrawlNotFound(CrawlError):
-    """The Silo keeps no crawl of that name, or nothing about an address."""
+    """The Silo has no crawl of that name, or the crawl nothing about an address."""

@@ -1,4 +1,4 @@
-"""Why a link has its outcome: the chain, hop by hop, with the lines of the log."""
+"""Explain the outcome of a link: its chain, hop by hop, with the lines of the log."""
 
 import os
 import re
@@ -21,20 +21,21 @@ _RULES = {
     "exact": "as it is",
     "heritrix": "in the form that Heritrix gives it",
     "whatwg": "in the form that browsers give it",
-    "surt": "without regard to http or https, www., a last slash or the spelling of ~",
+    "surt": "ignoring http or https, www., a trailing slash and the spelling of ~",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A page on the way.
+    """A page in a chain.
 
     Attributes:
-        by: How it was come to from the page before: a letter of Heritrix's hop path, ""
-            for the first.
-        status: As logged; 0 is a revisit that only an index tells of.
+        by: How the crawler got there from the page before: a letter of Heritrix's hop path;
+            "" for the first page.
+        status: As logged; 0 is a revisit that is only in an index.
         time: 14 digits.
-        lines: Its lines, as ``file:number: line``; none where the logs are gone.
+        lines: Its lines in the logs, as ``file:number: line``; empty if the logs no longer
+            exist.
     """
 
     url: str
@@ -48,12 +49,12 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an address has its outcome.
+    """The reasons for the outcome of an address.
 
     Attributes:
-        identifiers: The records that it was asked for.
-        rule: How its page was found; None: not at all.
-        ways: For each terminal the pages from the first to it.
+        identifiers: The records that link to it.
+        rule: The rule that found its page; None if it was not found.
+        ways: For each final page, the pages that lead to it.
     """
 
     url: str
@@ -64,7 +65,7 @@ class Explanation:
     ways: tuple[tuple[Hop, ...], ...]
 
     def text(self) -> str:
-        """For people."""
+        """Return the explanation as text."""
         found = f"found {_RULES[self.rule]}" if self.rule else "not found in any input"
         lines = [
             self.url,
@@ -84,12 +85,12 @@ class Explanation:
                 lines += [f"        {line}" for line in hop.lines]
         if self.state in {"loop", "limit"}:
             lines.append(
-                "  the redirects " + ("lead back" if self.state == "loop" else "do not end")
+                "  the redirects " + ("form a loop" if self.state == "loop" else "do not end")
             )
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the explanation as JSON values."""
         return {
             "url": self.url,
             "identifiers": list(self.identifiers),
@@ -112,12 +113,13 @@ def explain(crawl: Crawl, asked: str, *, scratch: str, lines: bool = True) -> li
     """Explain the outcome of an address, or of each link of a record.
 
     Args:
-        asked: A record's identifier, as the list of seeds has it, or an address.
-        scratch: A directory for the engine's own files.
-        lines: Whether to look up the lines in the logs, where those are still there.
+        crawl: The crawl.
+        asked: A record's identifier, as in the list of seeds, or an address.
+        scratch: A directory for the engine's temporary files.
+        lines: Whether to look up the lines in the logs that still exist.
 
     Raises:
-        CrawlNotFound: The crawl knows neither.
+        CrawlNotFound: The crawl has no such identifier or address.
 
     Cost: with lines, reads the logs once.
     """
@@ -128,7 +130,7 @@ def explain(crawl: Crawl, asked: str, *, scratch: str, lines: bool = True) -> li
     )
     if not known:
         raise CrawlNotFound(
-            f"the crawl {crawl.name} has no seed {asked!r}, neither as an address nor as a record"
+            f"the crawl {crawl.name} has no seed with the address or identifier {asked!r}"
         )
     with opened_engine(scratch) as engine:
         found = [_explained(engine, crawl, row["url"]) for row in known]
@@ -170,7 +172,7 @@ def _explained(engine: Any, crawl: Crawl, url: str) -> Explanation:
 def _way(
     engine: Any, crawl: Crawl, page: str, final: str, path: list[str]
 ) -> list[tuple[str, str]]:
-    """The pages from one to another, each with the letter of its hop: redirects, or any way."""
+    """Return the pages from one to another, each with the letter of its hop."""
     chain = [(url, "R" if number else "") for number, url in enumerate(path)]
     if final in path[1:]:
         return chain[: path.index(final) + 1]
@@ -190,7 +192,7 @@ def _way(
     way, here = [(page, "")], page
     while here != final:
         if here not in before:
-            return [(page, ""), (final, "?")]  # known by its source tag alone
+            return [(page, ""), (final, "?")]  # known only from its source tag
         here, crumb = before[here]
         way.append((here, crumb))
     return way
@@ -204,7 +206,7 @@ def _hops(engine: Any, crawl: Crawl, steps: Iterable[tuple[str, str]]) -> Iterat
 
 
 def lines_about(names: Iterable[str], urls: set[str], crawl: Crawl) -> Mapping[str, list[str]]:
-    """The lines of the logs about some addresses; of logs that are still what they were."""
+    """Return the lines of the logs about some addresses; logs that have changed are not read."""
     wanted = re.compile(b"|".join(re.escape(url.encode()) for url in sorted(urls)) or b"(?!)")
     found: dict[str, list[str]] = {}
     for name in names:

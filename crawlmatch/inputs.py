@@ -1,7 +1,7 @@
-"""Crawl logs and indexes, read into the tables of ``steps.sql`` block by block.
+"""Read crawl logs and indexes into the tables of ``steps.sql``, block by block.
 
-Source: Heritrix 3, `UriProcessingFormatter` (crawl.log) and `CrawlLogJsonBuilder` (the
-same as JSON); the CDX formats of the Internet Archive, with 9 and 11 fields; CDXJ.
+Source: Heritrix 3, `UriProcessingFormatter` (crawl.log) and `CrawlLogJsonBuilder` (the JSON form);
+the CDX formats of the Internet Archive, with 9 and 11 fields; CDXJ.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from silosteps.inputs import STDIN, open_input
 from silosteps.lines import Block, blocks
 
 PASSED_OVER = frozenset({"blank", "header", "prerequisite", "other record"})
-"""Reasons of lines that say nothing about a page, and are sound; all other ones name a fault."""
+"""Reasons for valid lines that say nothing about a page; all other reasons are faults."""
 _PRINTABLE = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _OTHER = re.compile(rb"[^\t\n\r -~]+")
 _BLANK, _LF = ord(" "), ord("\n")
@@ -32,7 +32,7 @@ _LOCATIONS_AT_ONCE = 100_000
 
 
 class Kind(StrEnum):
-    """What an input is."""
+    """The type of an input."""
 
     LOG = "crawl log"
     JSON = "JSON crawl log"
@@ -48,15 +48,16 @@ _CDX_FIELDS = {9: "NbamskrVg", 11: "NbamskrMSVg"}
 
 @dataclass(frozen=True, slots=True)
 class InputReceipt:
-    """What was read of an input.
+    """What was read from an input.
 
     Attributes:
         name: As given.
         kind: See `Kind`.
-        sha256: Of the file's bytes; of standard input, of what came.
-        size: Its bytes.
-        lines: How many lines it has; of a WARC, records.
-        reasons: How many of them say nothing about a page, by reason; see `PASSED_OVER`.
+        sha256: Of the file's bytes, or of the bytes read from standard input.
+        size: In bytes.
+        lines: Number of lines; of records, for a WARC.
+        reasons: Reason → number of lines that say nothing about a page; see
+            `PASSED_OVER`.
     """
 
     name: str
@@ -68,16 +69,16 @@ class InputReceipt:
 
     @property
     def used(self) -> int:
-        """How many lines tell of a page."""
+        """Return the number of lines about a page."""
         return self.lines - sum(self.reasons.values())
 
     @property
     def set_aside(self) -> int:
-        """How many lines are none."""
+        """Return the number of malformed lines."""
         return sum(n for reason, n in self.reasons.items() if reason not in PASSED_OVER)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values; what is used and set aside as well."""
+        """Return the receipt as JSON values, with the numbers of used and malformed lines."""
         return {
             "name": self.name, "kind": self.kind, "sha256": self.sha256, "size": self.size,
             "lines": self.lines, "used": self.used, "set_aside": self.set_aside,
@@ -86,24 +87,24 @@ class InputReceipt:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "InputReceipt":
-        """The receipt that `to_json` gave."""
+        """Return the receipt of the values that `to_json` returned."""
         names = ("name", "kind", "sha256", "size", "lines", "reasons")
         return cls(**{name: values[name] for name in names})
 
 
 SetAside = Callable[[str, str, str], None]
-"""Takes a line that is none: the input's name, the reason, the line."""
+"""Called with a malformed line: the input's name, the reason, the line."""
 
 
 def file_digest(name: str) -> tuple[str, int]:
-    """The SHA-256 of a file, and its size."""
+    """Return the SHA-256 of a file, and its size."""
     with open(name, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return digest, file.tell()
 
 
 def kind_of_lines(first: bytes) -> Kind:
-    """Which of the kinds of lines an input has, by its first lines."""
+    """Return the kind of an input of lines, by its first lines."""
     for line in first.split(b"\n", 20):
         text = line.strip()
         if text.startswith(b"WARC/"):
@@ -123,13 +124,15 @@ def read_lines(
     """Read a log or an index into the tables ``event``, ``capture`` and ``location``.
 
     Args:
-        name: A file, plain or compressed, or ``-``.
+        engine: Gets the rows.
+            name: A file, plain or compressed, or ``-``.
+            rules: What counts as a full text.
         source: See ``steps.sql``; None: 0 for a log, 1 for an index.
-        set_aside: Called with each line that is none.
+        set_aside: Called with each malformed line.
 
     Raises:
-        InputUnreadable: It is not there, or breaks off.
-        CrawlError: It is a WARC and comes from standard input.
+        InputUnreadable: It does not exist, or is truncated.
+            CrawlError: It is a WARC on standard input.
     """
     digest = hashlib.sha256()
     with open_input(name) as stream:
@@ -137,7 +140,7 @@ def read_lines(
         first = next(cut, None)
         kind = kind_of_lines(first.data[:100_000] if first else b"")
         if kind is Kind.WARC:
-            raise CrawlError("a WARC cannot be read from standard input: name the file")
+            raise CrawlError("a WARC cannot be read from standard input; name the file")
         reader = _Reader(engine, rules, kind, (kind is Kind.CDX) if source is None else source)
         lines = 0
         reasons: dict[str, int] = {}
@@ -158,14 +161,14 @@ def read_lines(
 
 
 class _Reader:
-    """Feeds blocks of one input to the steps."""
+    """Passes blocks of one input to the steps."""
 
     def __init__(self, engine: Engine, rules: Rules, kind: Kind, source: int) -> None:
         self._engine, self._rules, self._kind, self._source = engine, rules, kind, int(source)
         self._fields = ""
 
     def read(self, block: Block) -> list[tuple[str, int]]:
-        """Read a block; how many of its lines have which reason."""
+        """Read a block; return reason → number of lines."""
         data = plain_lines(block.data)
         self._engine.table_of_lines("line", data)
         if self._kind is Kind.CDX:
@@ -180,16 +183,16 @@ class _Reader:
         return [(reason, count) for reason, count in rows if reason]
 
     def bad_lines(self) -> Iterator[tuple[str, str]]:
-        """The lines of the block that are none."""
+        """Yield the malformed lines of the block."""
         if self._bad:
             yield from self._engine.run("set_aside").all()
 
 
 def escaped(data: bytes) -> bytes:
-    """Lines with every byte that is not printable ASCII as ``%XX``, as Heritrix escapes it.
+    """Escape every byte that is not printable ASCII as ``%XX``, as Heritrix does.
 
-    So an address is the same whether a log has it escaped or not, whatever its charset;
-    tabs and line ends stay.
+    So an address is the same in a log that escapes it and in one that does not, in any charset.
+    Tabs and line ends stay.
     """
     if not data.translate(None, _PRINTABLE):
         return data
@@ -197,9 +200,9 @@ def escaped(data: bytes) -> bytes:
 
 
 def plain_lines(data: bytes) -> bytes:
-    """Lines as `escaped` gives them, with one blank for several and none where a line begins.
+    """Escape lines as `escaped` does, fold repeated spaces, and remove leading spaces.
 
-    So the fields of a line lie between single blanks. Line ends are LF.
+    So single spaces separate the fields of a line. Line ends are LF.
     """
     data = escaped(data)
     if b"\r" in data:
@@ -214,7 +217,7 @@ def plain_lines(data: bytes) -> bytes:
 
 
 def keep_rows(engine: Engine, rules: Rules, source: int) -> None:
-    """Put what was just read into the tables ``event`` and ``location``, redirects resolved."""
+    """Add the rows just read to the tables ``event`` and ``location``, and resolve redirects."""
     engine.run("judge_types", hits=rules.hits, pages=rules.pages)
     engine.run("keep_events", source=source)
     found = engine.run("redirects").all()
@@ -229,7 +232,7 @@ def keep_rows(engine: Engine, rules: Rules, source: int) -> None:
 
 
 def columns(names: tuple[str, ...], rows: list[Any]) -> dict[str, np.ndarray[Any, Any]]:
-    """Rows as columns of texts."""
+    """Return rows as columns of texts."""
     made = {}
     for place, name in enumerate(names):
         column = np.empty(len(rows), dtype=object)
@@ -239,7 +242,7 @@ def columns(names: tuple[str, ...], rows: list[Any]) -> dict[str, np.ndarray[Any
 
 
 def _cdx_fields(data: bytes) -> str:
-    """The letters of an index's fields, by its header or by how many it has."""
+    """Return the letters of an index's fields, from its header or their number."""
     for line in data.split(b"\n", 20):
         parts = line.decode("latin-1").split()
         if parts[:1] == ["CDX"]:
@@ -254,13 +257,13 @@ def _places(fields: str) -> dict[str, int]:
 
 
 def set_aside_line(name: str, reason: str, line: str) -> bytes:
-    """A line that is none, as a line of JSON."""
+    """Return a malformed line as a line of JSON."""
     shown = {"input": name, "reason": reason, "line": line}
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
 
 
 def merged(receipts: list[InputReceipt]) -> list[InputReceipt]:
-    """Each input once, whichever parts it came with; in the order of their digests' names."""
+    """Return each input once, also if it is in several parts; sorted by digest."""
     once = {(one.sha256, one.kind): one for one in reversed(receipts)}
     return sorted(
         (replace(one, reasons=dict(one.reasons)) for one in once.values()),

@@ -1,4 +1,4 @@
-"""Which crawls a Silo keeps and where; without the engine that matches them."""
+"""Find the crawls in a Silo, without loading the engine that matches them."""
 
 import json
 import os
@@ -13,7 +13,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class KeptCrawl:
-    """A crawl that a Silo keeps.
+    """A crawl that is stored in a Silo.
 
     Attributes:
         matched: When it was matched, ISO 8601 in UTC.
@@ -25,12 +25,12 @@ class KeptCrawl:
 
     @property
     def database(self) -> str:
-        """The table ``crawl_result`` in SQLite."""
+        """Return the path of the SQLite file with the table ``crawl_result``."""
         return f"{self.path}/{DATABASE}"
 
 
 def crawl_names(silo_path: str) -> list[str]:
-    """The names of the crawls, sorted."""
+    """Return the names of the crawls, sorted."""
     try:
         names = os.listdir(f"{silo_path}/{DIRECTORY}")
     except FileNotFoundError:
@@ -41,15 +41,15 @@ def crawl_names(silo_path: str) -> list[str]:
 
 
 def crawl_path(silo_path: str, name: str) -> str:
-    """The directory of a crawl, also while its writer is between two renames."""
+    """Return the directory of a crawl, also between the two renames of its writer."""
     path = f"{silo_path}/{DIRECTORY}/{name}"
     return path if os.path.isdir(path) else f"{silo_path}/{DIRECTORY}/.{name}.replaced"
 
 
 def kept_crawls(silo_path: str) -> list[KeptCrawl]:
-    """The crawls whose tables can be read, the newest first.
+    """Return the crawls whose tables can be read, the newest first.
 
-    `crawlmatch.crawls` tells what is wrong with the others.
+    `crawlmatch.crawls` reports what is wrong with the others.
     """
     found = []
     for name in crawl_names(silo_path):

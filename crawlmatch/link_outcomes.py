@@ -1,7 +1,7 @@
-"""What became of each record's links, as a facet, as findings and on the record's page.
+"""Outcomes of each record's links: a facet, findings, and a panel on the record's page.
 
-Read from what `silo crawl match` keeps, by SQLite alone. A record's links are told by the
-newest crawl that had the record among its seeds.
+They are read from the tables that `silo crawl match` stores, with SQLite alone. The newest crawl
+that had a record among its seeds gives the outcomes of its links.
 """
 
 import json
@@ -18,10 +18,10 @@ from recordsilo.index.facets import Facet
 from recordsilo.panels import Cell, Panel, PanelView, Table
 
 DEAD = (Outcome.CLIENT_ERROR, Outcome.UNREACHABLE, Outcome.LOOP, Outcome.BAD_URL)
-"""Outcomes after which the link is to be corrected."""
+"""Outcomes of links that should be corrected."""
 DEAD_LINK = "Q611"
 SHOWN = 200
-"""Links on the page of a record."""
+"""Most links on the page of a record."""
 _HOPS = {"R": "redirect", "L": "link", "E": "embed", "X": "link in a script", "I": "inferred",
          "M": "manifest", "S": "site map", "P": "prerequisite"}  # fmt: skip
 _ABOUT_MANY = (
@@ -35,14 +35,14 @@ _ABOUT_ONE = (
 
 
 def outcomes_of(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-    """The outcomes of the links of some records; those that no crawl had are left out.
+    """Return the outcomes of the links of some records, without records that no crawl had.
 
     Args:
         path: The Silo's directory.
-        identifiers: In full.
+        identifiers: In full form.
 
     Raises:
-        sqlite3.Error: What a crawl keeps cannot be read.
+        sqlite3.Error: The table of a crawl cannot be read.
     """
     found: dict[str, tuple[str, ...]] = {}
     left = list(identifiers)
@@ -61,7 +61,7 @@ def _dead(path: str, identifiers: Sequence[str]) -> Mapping[str, tuple[str, ...]
 
 
 def stamp(path: str) -> str:
-    """Another text whenever a crawl was kept, replaced or removed; ``""`` for none."""
+    """Return a text that changes when a crawl is stored, replaced or removed; or ``""``."""
     files = (f"{crawl.name} {os.stat(crawl.database)[:7]}" for crawl in kept_crawls(path))
     return "; ".join(files)
 
@@ -72,7 +72,7 @@ def _rows(crawl: KeptCrawl, sql: str, values: Sequence[Any]) -> Iterator[tuple[A
 
 
 def panel(silo: Silo, identifier: str, _language: str) -> PanelView | None:
-    """Each link of a record with what came of it; None where no crawl had the record."""
+    """Return a record's links with their outcomes; None if no crawl had the record."""
     for crawl in kept_crawls(silo.path):
         rows = list(_rows(crawl, _ABOUT_ONE, (identifier, SHOWN)))
         if rows:

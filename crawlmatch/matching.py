@@ -1,4 +1,4 @@
-"""The match: inputs and seeds in, the table `crawl_result` and a receipt out."""
+"""The match: from inputs and seeds to the table `crawl_result` and a receipt."""
 
 import gzip
 import os
@@ -25,17 +25,17 @@ RESULT = "crawl_result"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is matched.
+    """What to match.
 
     Attributes:
         inputs: Logs, JSON logs, indexes, WARCs and shards, in any order.
-        indexes: The same; pages that they alone have count as captured, too.
+        indexes: Likewise; pages that are only in these count as captured too.
         earlier: Shards, logs or indexes of earlier crawls, and ``crawl_result.parquet``
-            files: where redirects end that this crawl did not follow.
+            files, to resolve redirects that this crawl did not follow.
         seeds: Lists of seeds.
-        seed_rows: More of them, as (address, identifier).
+        seed_rows: More seeds, as (address, identifier).
         rules: What counts as a full text.
-        unseeded: Whether full texts that belong to no seed are in the result.
+        unseeded: Whether the result has full texts without a seed.
     """
 
     inputs: Sequence[str]
@@ -48,13 +48,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class MatchReceipt:
-    """What came of a match.
+    """The result of a match.
 
     Attributes:
-        inputs: What was read, each once.
-        seed_rows: How many seed rows there are, each once.
-        outcomes: How many of them have which outcome; these sum up to ``seed_rows``.
-        rules: How many were found by which rule; "" not at all.
+        inputs: The inputs read, each once.
+        seed_rows: Number of distinct seed rows.
+        outcomes: Outcome → number of seed rows; the sum is ``seed_rows``.
+        rules: Rule → number of seed rows that it found; "" for those not found.
         counters: The counters of arabesque, by its names, for each direction.
     """
 
@@ -66,11 +66,11 @@ class MatchReceipt:
 
     @property
     def set_aside(self) -> int:
-        """How many lines were none."""
+        """Return the number of malformed lines."""
         return sum(one.set_aside for one in self.inputs)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the receipt as JSON values."""
         return {
             "inputs": [one.to_json() for one in self.inputs],
             "seed_rows": self.seed_rows,
@@ -81,7 +81,7 @@ class MatchReceipt:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "MatchReceipt":
-        """The receipt that `to_json` gave."""
+        """Return the receipt of the values that `to_json` returned."""
         return cls(
             tuple(InputReceipt.from_json(one) for one in values["inputs"]),
             values["seed_rows"],
@@ -99,16 +99,19 @@ def match_into(
     memory: str = MEMORY,
     tables: bool = True,
 ) -> MatchReceipt:
-    """Match inputs and seeds, and write what comes of it into a directory that is there.
+    """Match inputs and seeds, and write the result into an existing directory.
 
     Args:
-        directory: Gets ``crawl_result.sqlite`` and ``set-aside.jsonl.gz``; with
-            ``tables``, ``crawl_result.parquet`` and what `explain` needs as well.
-        processes: Of more than one, each makes shards of inputs, which are merged here.
+        directory: Gets ``crawl_result.sqlite`` and ``set-aside.jsonl.gz``.
+        request: What to match.
+        processes: Number of processes; if more than one, they make shards, which are merged
+            here.
+        memory: Most memory of the engine, such as ``"512MB"``.
+        tables: Whether to write ``crawl_result.parquet`` and the tables of `explain` too.
 
     Raises:
         InputUnreadable, CrawlError: An input or a list of seeds cannot be read.
-        StepsError: No memory or no room on the disk is left.
+        StepsError: Memory or disk space ran out.
     """
     with (
         _as_shards(directory, request, processes, memory) as (names, kept_aside),
@@ -143,10 +146,14 @@ _FILES = {
 def match_to_sqlite(
     path: str, request: Request, *, processes: int = 1, memory: str = MEMORY
 ) -> MatchReceipt:
-    """Match inputs and seeds into one SQLite file; one that is there is replaced when it is whole.
+    """Match inputs and seeds into one SQLite file; it replaces an existing file when complete.
+
+    Args:
+        path: The file.
+        request, processes, memory: See `match_into`.
 
     Raises:
-        As `match_into`; what was there stays.
+        As `match_into`; an existing file is unchanged.
     """
     target = os.path.realpath(path)
     if os.path.isdir(target):
@@ -177,7 +184,7 @@ def _read_all(engine: Engine, request: Request, names: Sequence[str], reading: R
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """An input that becomes a shard."""
+    """An input to make a shard of."""
 
     path: str
     name: str
@@ -194,7 +201,7 @@ def _made(job: _Job) -> str:
 def _as_shards(
     directory: str, request: Request, processes: int, memory: str
 ) -> Iterator[tuple[Sequence[str], list[str]]]:
-    """The inputs, those that are files made into shards by several processes."""
+    """Return the inputs, with files replaced by shards that several processes made."""
     names = list(dict.fromkeys(request.inputs))
     files = [name for name in names if name != "-" and not os.path.isdir(name)]
     if processes == 1 or len(files) < 2:

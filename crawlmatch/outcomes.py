@@ -1,4 +1,4 @@
-"""What may come of a link, and what to do next about each (pure)."""
+"""The outcomes of a link, and what to do about each (pure)."""
 
 from enum import StrEnum
 
@@ -25,12 +25,12 @@ class Outcome(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What it says of the link."""
+        """Return what it means."""
         return _TOLD[self][0]
 
     @property
     def next_step(self) -> str:
-        """What to do about it."""
+        """Return what to do about it."""
         return _TOLD[self][1]
 
 
@@ -45,23 +45,23 @@ _TOLD = {
     ),
     Outcome.LANDING: (
         "web page without a full text",
-        "look whether the page has a document, and let the crawl follow such links",
+        "check whether the page links to a document, and let the crawl follow such links",
     ),
     Outcome.WRONG_TYPE: (
         "neither a full text nor a web page",
-        "look at its media type; if it is what you want, name it in full_texts",
+        "check its media type; if you want it, add it to full_texts",
     ),
     Outcome.EMPTY: (
         "empty response",
-        "try again; if it stays so, tell the repository",
+        "try again; if it recurs, tell the repository",
     ),
     Outcome.COOKIE_WALL: (
         "cookies or sign-in required",
-        "crawl with cookies or from a network that is let in, or look for a free copy",
+        "crawl with cookies or from a network with access, or look for a free copy",
     ),
     Outcome.LOOP: (
         "endless redirects",
-        "try with cookies; if it stays so, correct the link",
+        "try with cookies; if it recurs, correct the link",
     ),
     Outcome.UNCAPTURED: (
         "redirected to an unknown address",
@@ -72,7 +72,7 @@ _TOLD = {
     Outcome.RATE_LIMITED: ("too many requests", "try again, more slowly"),
     Outcome.UNREACHABLE: (
         "server unreachable",
-        "try again; if it stays so, correct the link",
+        "try again; if it recurs, correct the link",
     ),
     Outcome.ROBOTS: ("excluded by robots.txt", "ask the repository"),
     Outcome.NOT_ATTEMPTED: ("not fetched", "add it to the seeds of the next crawl"),

@@ -9,35 +9,37 @@ MAX_CLIMB = 60
 
 
 class Steps(Protocol):
-    """What runs steps: `silosteps.engine.Engine`, or Spark."""
+    """Interface that runs steps: `silosteps.engine.Engine`, or Spark."""
 
     def run(self, step: str, **values: object) -> "Steps":
         """Run a step with its parameters."""
 
     def all(self) -> list[tuple[object, ...]]:
-        """The rows of the step run last."""
+        """Return the rows of the last step."""
 
     def drop(self, names: list[str]) -> None:
-        """Forget tables."""
+        """Drop tables."""
 
 
 def make_tables(steps: Steps) -> None:
-    """Make the tables that inputs are read into."""
+    """Create the tables that inputs are read into."""
     for step in ("make_tables", "make_locations", "make_captures", "make_edges", "make_seeds"):
         steps.run(step)
 
 
 def merge(steps: Steps) -> None:
-    """From events to one page for each address, and the other ways to it."""
+    """Merge events into one page for each address, and the edges that lead to it."""
     steps.run("best_pages").run("more_edges")
     steps.drop(["event", "raw", "line"])
 
 
 def match(steps: Steps, rules: Rules, *, unseeded: bool = True) -> None:
-    """From pages and seeds (table ``seed_row``) to the table ``result``.
+    """Make the table ``result`` from pages and seeds (table ``seed_row``).
 
     Args:
-        unseeded: Whether full texts that belong to no seed have rows, too.
+        steps: Runs the steps.
+        rules: What counts as a full text.
+        unseeded: Whether full texts without a seed have rows too.
     """
     steps.run("resolve_revisits").run("pages")
     steps.run("seeds").run("seed_rows").run("asked").run("found").run("found_alike").run(

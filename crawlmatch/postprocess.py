@@ -1,4 +1,4 @@
-"""What others found out about full texts, by digest, into ``crawl_result``; and out again."""
+"""Import statuses of full texts, by digest, into ``crawl_result``; and dump the table."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ from silosteps.lines import blocks
 
 @dataclass(frozen=True, slots=True)
 class PostprocessReceipt:
-    """What was done: lines, rows, digests not found, lines passed over."""
+    """Numbers of lines, rows, digests not found, and skipped lines."""
 
     lines_parsed: int
     rows_updated: int
@@ -27,7 +27,7 @@ class PostprocessReceipt:
     skip_raw_line: int
 
     def to_json(self) -> dict[str, int]:
-        """With arabesque's names."""
+        """Return the receipt as JSON values, with arabesque's names."""
         return {
             "lines-parsed": self.lines_parsed,
             "rows-updated": self.rows_updated,
@@ -38,16 +38,16 @@ class PostprocessReceipt:
 
 
 def postprocess(statuses: str, database: str) -> PostprocessReceipt:
-    """Write the status of each digest into the rows that end there, all of them or none.
+    """Write the status of each digest into the rows of its full text, all or none.
 
     Args:
         statuses: A file of lines ``SHA1 TAB STATUS``; the digest in base32 or in hex,
-            perhaps after ``sha1:``. ``-`` is standard input.
+            with or without ``sha1:``. ``-`` is standard input.
         database: A `crawl_result.sqlite`.
 
     Raises:
         InputUnreadable: The file cannot be read.
-        CrawlError: The database is none of ours.
+        CrawlError: The database is not a `crawl_result.sqlite`.
     """
     lines = updated = missing = bad = raw = 0
     with _opened(database) as connection:
@@ -73,7 +73,7 @@ def postprocess(statuses: str, database: str) -> PostprocessReceipt:
 
 
 def base32_of(text: str) -> str | None:
-    """A SHA-1 as 32 letters of base32; None for what is none."""
+    """Return a SHA-1 as 32 letters of base32; None if it is malformed."""
     bare = text.strip().removeprefix("sha1:").upper()
     try:
         if len(bare) == 40:
@@ -90,16 +90,16 @@ def dumped(
     only_direct_breadcrumbs: bool = False,
     max_per_identifier: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of ``crawl_result`` as objects, ordered by identifier.
+    """Yield the rows of ``crawl_result`` as objects, ordered by identifier.
 
     Args:
-        only_identifier_hits: Only full texts of rows with an identifier.
-        only_direct_breadcrumbs: Only what was come to without following a link: by
-            redirects, or at once. Rows that were never attempted were not come to.
-        max_per_identifier: At most so many rows of each identifier, full texts first.
+        only_identifier_hits: Only rows of full texts that have an identifier.
+            only_direct_breadcrumbs: Only rows reached without following a link, directly or by
+                redirects. Rows that were never attempted are not included.
+        max_per_identifier: Most rows of each identifier, full texts first.
 
     Raises:
-        CrawlError: The database is none of ours.
+        CrawlError: The database is not a `crawl_result.sqlite`.
     """
     tests = ["1"]
     if only_identifier_hits:
@@ -121,14 +121,14 @@ def dumped(
 
 
 def as_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Rows as lines of JSON."""
+    """Yield rows as lines of JSON."""
     return (json.dumps(row, ensure_ascii=False, sort_keys=True) for row in rows)
 
 
 @contextmanager
 def _opened(database: str) -> Iterator[sqlite3.Connection]:
     if not os.path.isfile(database):
-        raise CrawlError(f"{database} is no file; name a crawl_result.sqlite")
+        raise CrawlError(f"{database} is not a file; name a crawl_result.sqlite")
     connection = sqlite3.connect(database, isolation_level=None)
     try:
         try:
@@ -136,7 +136,7 @@ def _opened(database: str) -> Iterator[sqlite3.Connection]:
         except sqlite3.DatabaseError as error:
             raise CrawlError(f"{database} cannot be read: {error}") from None
         if not set(COLUMNS) <= found:
-            raise CrawlError(f"{database} has no table {TABLE} with our columns")
+            raise CrawlError(f"{database} does not have a table {TABLE} with the expected columns")
         yield connection
     finally:
         connection.close()

@@ -1,4 +1,4 @@
-"""The links of a Silo's records, as the list of seeds has them."""
+"""The links of a Silo's records, in the form of a list of seeds."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from recordsilo.selection import Selection
 
 
 def links_of_records(silo: Silo, select: Selection) -> Iterator[SeedLink]:
-    """Each link of each record's current version, those of a record in the order of its metadata.
+    """Yield the links of each record's current version, in the order of its metadata.
 
     Raises:
         RecordNotFound, SearchError, IndexProblem: See `Selection.iterate`.
@@ -19,7 +19,7 @@ def links_of_records(silo: Silo, select: Selection) -> Iterator[SeedLink]:
         try:
             record = silo[identifier]
         except RecordSiloError:
-            continue  # removed meanwhile, or unreadable: `silo check` tells
+            continue  # removed meanwhile, or unreadable: `silo check` reports it
         version = record.state.current
         found: list[Link] = []
         for path in version.metadata_files:

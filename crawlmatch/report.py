@@ -1,4 +1,4 @@
-"""What came of a crawl's links, in figures: by outcome, domain, status, media type, way."""
+"""Count a crawl's links by outcome, domain, status, media type and breadcrumbs."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ _TABLES = {
     "breadcrumbs of full texts": ("breadcrumbs", "terminal > 0 AND hit = 1"),
     "match rules": ("match_rule", "terminal = 1"),
 }
-"""Heading → the column that is counted, and of which rows: 1 is the first of a seed row."""
+"""Heading → the column to count, and a condition on rows; ``terminal`` 1 is a seed row's first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Report:
     """The figures of a crawl.
 
     Attributes:
-        outcomes: All of them, in the order of `Outcome`.
+        outcomes: All outcomes, in the order of `Outcome`.
         tables: Name → (value, count), the most frequent first; at most `TOP` of each.
-        held_before: Of the full texts, how many were held before.
-        unseeded: Full texts that belong to no seed.
+        held_before: Number of full texts that earlier crawls had.
+            unseeded: Number of full texts without a seed.
     """
 
     name: str
@@ -44,11 +44,11 @@ class Report:
 
     @property
     def dedupe_share(self) -> float:
-        """How much of the full texts were held before, from 0 to 1."""
+        """Return the share of full texts that earlier crawls had, from 0 to 1."""
         return self.held_before / self.full_texts if self.full_texts else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the report as JSON values."""
         return {
             "name": self.name, "matched": self.matched, "seed_rows": self.seed_rows,
             "outcomes": {str(name): count for name, count in self.outcomes.items()},
@@ -59,7 +59,7 @@ class Report:
         }  # fmt: skip
 
     def to_csv(self) -> str:
-        """As a table of three columns: what, value, count."""
+        """Return the report as CSV with three columns: what, value, count."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("table", "value", "count"))
@@ -73,7 +73,7 @@ class Report:
         return out.getvalue()
 
     def text(self) -> str:
-        """For people."""
+        """Return the report as text."""
         lines = [f"{self.name}: {self.seed_rows:,} seed rows, matched {self.matched[:19]} UTC", ""]
         for outcome, count in self.outcomes.items():
             if count:
@@ -82,7 +82,7 @@ class Report:
         lines.append("")
         lines.append(
             f"{self.full_texts:,} full texts, {self.held_before:,} of them"
-            f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more of no seed"
+            f" ({100 * self.dedupe_share:.1f} %) held before; {self.unseeded:,} more without a seed"
         )
         for name, rows in self.tables.items():
             lines += ["", name, *(f"{count:>11,}  {value or '-'}" for value, count in rows)]
@@ -90,7 +90,7 @@ class Report:
 
 
 def report_on(crawl: Crawl) -> Report:
-    """Count."""
+    """Count the rows of a crawl."""
     held = crawl.rows(
         "SELECT count(*) AS texts, coalesce(sum(final_was_dedupe), 0) AS held"
         " FROM crawl_result WHERE terminal IS NOT NULL AND hit = 1"

@@ -1,4 +1,4 @@
-"""The table ``crawl_result`` as SQLite: arabesque's columns, and what its author asked for."""
+"""The table ``crawl_result`` as SQLite: the columns of arabesque, and some more."""
 
 import os
 import sqlite3
@@ -25,7 +25,7 @@ COLUMNS = {
     "match_rule": "TEXT",
     "terminal": "INTEGER",
 }
-"""Name → type; docs/crawl.md says what each means."""
+"""Name → type; docs/crawl.md explains them."""
 _INDEXED = ("initial_url", "identifier", "final_sha1")
 
 
@@ -33,10 +33,11 @@ def write_sqlite(pages: Iterable[Sequence[tuple[Any, ...]]], path: str) -> None:
     """Write the table with its indexes into a new database, flushed.
 
     Args:
-        pages: The rows, some at a time, in the order of `COLUMNS`.
+        pages: The rows in batches, in the order of `COLUMNS`.
+            path: The file.
 
     Raises:
-        sqlite3.Error, OSError: The disk refused; a part of the file may be there.
+        sqlite3.Error, OSError: The disk refused; a partial file may remain.
     """
     connection = sqlite3.connect(path, isolation_level=None)
     try:

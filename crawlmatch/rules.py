@@ -1,4 +1,4 @@
-"""What counts as a full text, and which pages are walls: what a user may set (pure)."""
+"""Settings: the media types of full texts, and the addresses of walls (pure)."""
 
 import re
 import tomllib
@@ -20,19 +20,19 @@ WALLS = (
     r"/(idp|simplesaml|openathens|saml2?)/",
     r"/(captcha|distil_r_captcha|cdn-cgi/challenge)",
 )
-"""Addresses of pages that stand before a document: they take cookies, or a password.
+"""Addresses of walls: pages before a document that require cookies or a password.
 
-Regular expressions that RE2 and Java read alike; upper and lower case do not matter.
+Regular expressions that mean the same to RE2 and Java; matched without case.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How lines are judged.
+    """The rules by which lines are judged.
 
     Attributes:
         full_texts: Media types of full texts.
-        walls: Patterns of addresses where people sign in or take cookies.
+        walls: Patterns of addresses that require a login or cookies.
     """
 
     full_texts: tuple[str, ...] = FULL_TEXTS
@@ -40,22 +40,22 @@ class Rules:
 
     @classmethod
     def html(cls, walls: Iterable[str] = WALLS) -> "Rules":
-        """Web pages are what is looked for, in place of documents."""
+        """Return rules that look for web pages instead of documents."""
         return cls(WEB_PAGES, tuple(walls))
 
     @property
     def hits(self) -> str:
-        """The pattern of the media types that are full texts."""
+        """Return the pattern of the media types of full texts."""
         return f"^({'|'.join(map(_escaped, self.full_texts))})"
 
     @property
     def pages(self) -> str:
-        """The pattern of those that are web pages."""
+        """Return the pattern of the media types of web pages."""
         return f"^({'|'.join(map(_escaped, WEB_PAGES))})"
 
     @property
     def walled(self) -> str:
-        """The pattern of addresses that are walls."""
+        """Return the pattern of the addresses of walls."""
         return f"(?i)({'|'.join(self.walls)})" if self.walls else "^$"
 
 
@@ -64,17 +64,19 @@ def _escaped(media_type: str) -> str:
 
 
 def rules_from(text: str, *, html: bool = False) -> Rules:
-    """Rules from TOML: ``walls`` to be added to ours, ``full_texts`` in place of ours.
+    """Read rules from TOML: ``walls`` are added to the default, ``full_texts`` replace it.
 
     Raises:
-        CrawlError: It is no TOML, holds something else, or a pattern cannot be read.
+        CrawlError: It is not TOML, has an unknown key, or a pattern is invalid.
     """
     try:
         found: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CrawlError(f"the rules are no TOML: {error}") from None
+        raise CrawlError(f"the rules are not TOML: {error}") from None
     if unknown := found.keys() - {"walls", "full_texts"}:
-        raise CrawlError(f"{', '.join(sorted(unknown))} is no rule; there are walls, full_texts")
+        raise CrawlError(
+            f"unknown in the rules: {', '.join(sorted(unknown))}; there are walls, full_texts"
+        )
     walls, types = (_texts(found, name) for name in ("walls", "full_texts"))
     for pattern in walls:
         _check(pattern)
@@ -85,17 +87,17 @@ def rules_from(text: str, *, html: bool = False) -> Rules:
 def _texts(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = found.get(name, [])
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-        raise CrawlError(f"{name} is a list of texts, not {value!r}")
+        raise CrawlError(f"{name} must be a list of texts, not {value!r}")
     return tuple(value)
 
 
 def _check(pattern: str) -> None:
-    """Refuse what Python cannot read, and what RE2 has not: references and look-around."""
+    """Refuse invalid patterns, and back-references and look-around, which RE2 does not have."""
     try:
         re.compile(pattern)
     except re.error as error:
-        raise CrawlError(f"the pattern {pattern!r} cannot be read: {error}") from None
+        raise CrawlError(f"the pattern {pattern!r} is invalid: {error}") from None
     if re.search(r"\\[1-9]|\(\?[=!<P>]|[*+?}]\+", pattern):
         raise CrawlError(
-            f"the pattern {pattern!r} looks around or back, which is not possible here"
+            f"the pattern {pattern!r} has look-around or a back-reference, which is not supported"
         )

@@ -1,8 +1,7 @@
-"""The list of seeds: an address and, after a tab, the identifier of the record it is of.
+"""Lists of seeds: an address, a tab, and the identifier of the record that links to it.
 
-An address may be there for several records, and a record with several addresses. What
-comes after a second tab is for people: `silo crawl seeds` says there what kind of link
-it is.
+Several records may have the same address, and a record several addresses. The text after a
+second tab is ignored; `silo crawl seeds` writes the kind of the link there.
 """
 
 import hashlib
@@ -25,9 +24,9 @@ _COLUMNS = ("url", "identifier", "heritrix", "whatwg")
 
 
 def forms(address: str) -> tuple[str, str]:
-    """Heritrix's and the browsers' form of an address; "" for what has none.
+    """Return the forms of an address in Heritrix and in browsers; "" if it has none.
 
-    The second is "" also where it is the first.
+    The second is also "" if both are equal.
     """
     if is_plain(address):
         return address, ""
@@ -45,10 +44,10 @@ def forms(address: str) -> tuple[str, str]:
 def read_seeds(engine: Engine, name: str) -> InputReceipt:
     """Read a list of seeds into the table ``seed_row``.
 
-    Bytes that are not UTF-8 become U+FFFD, as they do when Heritrix reads the list.
+    Bytes that are not UTF-8 become U+FFFD, as in Heritrix.
 
     Raises:
-        InputUnreadable: It is not there, or breaks off.
+        InputUnreadable: It does not exist, or is truncated.
     """
     digest = hashlib.sha256()
     lines, reasons = 0, {"blank": 0, "too-long": 0}
@@ -71,7 +70,7 @@ def read_seeds(engine: Engine, name: str) -> InputReceipt:
 
 
 def add_seeds(engine: Engine, rows: Iterable[tuple[str, str]]) -> int:
-    """Put (address, identifier) rows into the table ``seed_row``; returns how many."""
+    """Add (address, identifier) rows to the table ``seed_row``; return their number."""
     listed = [(url, identifier, *forms(url)) for url, identifier in rows]
     _add(engine, listed)
     return len(listed)
@@ -95,7 +94,7 @@ def _add(engine: Engine, rows: list[Any]) -> None:
 
 
 class LinkKind(StrEnum):
-    """What a link of a record leads to, as far as the link tells."""
+    """What a link of a record leads to, judged by the link alone."""
 
     FULLTEXT = "fulltext"
     DOI = "doi"
@@ -111,7 +110,7 @@ class SeedLink:
     kind: LinkKind
 
     def line(self) -> str:
-        """As a line of a list of seeds."""
+        """Return the link as a line of a list of seeds."""
         return f"{self.url}\t{self.identifier}\t{self.kind}\n"
 
 
@@ -121,7 +120,7 @@ _DOWNLOADS = ("/bitstream/", "/bitstreams/", "/download/", "/content/", "/viewco
 
 
 def kind_of_link(link: Link) -> LinkKind:
-    """What kind of link it is, by its host, the metadata's media type and its path."""
+    """Return the kind of a link, by its host, the metadata's media type and its path."""
     if host_of(link.url).lower() in _DOI_HOSTS:
         return LinkKind.DOI
     if link.type:
@@ -133,7 +132,7 @@ def kind_of_link(link: Link) -> LinkKind:
 
 
 def seed_links(identifier: str, links: Iterable[Link]) -> Iterator[SeedLink]:
-    """A record's links, each address once, in their order; addresses of schemas are none."""
+    """Return a record's links in order, each address once, without those of schemas."""
     seen: set[str] = set()
     for link in chain(links):
         if link.url not in seen and not link.field.endswith("schemaLocation"):

@@ -1,8 +1,8 @@
-"""Shards: what some inputs say of pages, in a directory of Parquet files.
+"""Shards: the pages of some inputs, in a directory of Parquet files.
 
-A shard is what `best_pages` and `more_edges` make of its inputs, and the same steps make
-one of several: in any order, of inputs that overlap or come twice. Its directory gets its
-name last, so it is whole or not there.
+The steps `best_pages` and `more_edges` make a shard of its inputs, and merge several shards into
+one, in any order and also if inputs overlap or are repeated. A shard's directory is renamed to
+its name last, so it is complete or does not exist.
 """
 
 import contextlib
@@ -35,19 +35,19 @@ MEMORY = "600MB"
 
 @dataclass(slots=True)
 class Reading:
-    """What was read so far, and where lines that are none go."""
+    """The inputs read so far, and the file for malformed lines."""
 
     set_aside: gzip.GzipFile
     inputs: list[InputReceipt] = field(default_factory=list)
 
     def keep(self, name: str, reason: str, line: str) -> None:
-        """Set a line aside."""
+        """Write a malformed line to the file."""
         self.set_aside.write(set_aside_line(name, reason, line))
 
 
 @contextmanager
 def opened_engine(scratch: str, memory: str = MEMORY) -> Iterator[Engine]:
-    """An engine with empty tables; what it spills lies in a directory of its own."""
+    """Open an engine with empty tables and its own directory for temporary files."""
     directory = f"{scratch}/{os.getpid()}-{secrets.token_hex(4)}.duckdb"
     os.makedirs(directory)
     try:
@@ -60,7 +60,7 @@ def opened_engine(scratch: str, memory: str = MEMORY) -> Iterator[Engine]:
 
 @contextmanager
 def whole_directory(path: str) -> Iterator[str]:
-    """A directory to write into, which takes the place of the one at a path when it is whole."""
+    """Give a directory to write into, which replaces the one at the path when it is complete."""
     parent, name = os.path.split(os.path.abspath(path))
     os.makedirs(parent, exist_ok=True)
     sweep(parent, name)
@@ -81,7 +81,7 @@ def whole_directory(path: str) -> Iterator[str]:
 
 
 def sweep(parent: str, name: str) -> None:
-    """Put right what a killed process left: bring back what was moved away, remove the rest."""
+    """Clean up after a killed process: move the old directory back, remove temporary ones."""
     replaced, path = f"{parent}/.{name}.replaced", f"{parent}/{name}"
     if os.path.isdir(replaced) and not os.path.lexists(path):
         os.rename(replaced, path)
@@ -97,13 +97,18 @@ def sweep(parent: str, name: str) -> None:
 def read_input(
     engine: Engine, name: str, rules: Rules, reading: Reading, *, source: int | None = None
 ) -> None:
-    """Read whatever an input is: a log, an index, a WARC, or a shard.
+    """Read an input of any kind: a log, an index, a WARC, or a shard.
 
     Args:
-        source: What its pages are taken for; None: by its kind.
+        engine: Gets the rows.
+        name: The input.
+        rules: What counts as a full text.
+        reading: Gets the receipt and malformed lines.
+        source: The source of its pages, as in ``steps.sql``; None for that of its kind.
 
     Raises:
-        InputUnreadable, ShardUnusable, CrawlError: See there.
+        InputUnreadable: It does not exist, or is truncated.
+        ShardUnusable, CrawlError: It cannot be used.
     """
     if os.path.isdir(name):
         reading.inputs += take_shard(engine, name, rules, earlier=source == 2)
@@ -119,17 +124,23 @@ def read_input(
 def write_shard(
     path: str, names: Sequence[str], rules: Rules, *, memory: str = MEMORY
 ) -> list[InputReceipt]:
-    """Make a shard of some inputs; one that is there is replaced when the new one is whole.
+    """Make a shard of some inputs; it replaces an existing one when it is complete.
+
+    Args:
+        path: The shard's directory.
+        names: The inputs.
+        rules: What counts as a full text.
+        memory: Most memory of the engine, such as ``"512MB"``.
 
     Returns:
-        What was read.
+        The receipts of the inputs.
 
     Raises:
         InputUnreadable, ShardUnusable, CrawlError, OSError: Nothing is written.
-        StepsError: No memory or no room on the disk is left; nothing is written.
+        StepsError: Memory or disk space ran out; nothing is written.
     """
     if os.path.lexists(path) and not os.path.exists(f"{path}/{RECEIPT}"):
-        raise CrawlError(f"{path} is there and is no shard; give another name")
+        raise CrawlError(f"{path} exists and is not a shard; give another name")
     with whole_directory(path) as staged, opened_engine(staged, memory) as engine:
         with gzip.open(f"{staged}/{SET_ASIDE}", "wb") as kept:
             reading = Reading(kept)
@@ -151,15 +162,15 @@ def write_shard(
 def take_shard(
     engine: Engine, path: str, rules: Rules, *, earlier: bool = False
 ) -> list[InputReceipt]:
-    """Read a shard; what it was made of.
+    """Read a shard; return the receipts of its inputs.
 
     Raises:
-        ShardUnusable: It is none, of a later release, or made by other rules.
+        ShardUnusable: It is not a shard, has a later format, or was made with other rules.
     """
     told = _told(path)
     if tuple(told["rules"]["full_texts"]) != rules.full_texts:
         kept = ", ".join(told["rules"]["full_texts"])
-        raise ShardUnusable(path, f"it was made for {kept} as full texts; make it anew")
+        raise ShardUnusable(path, f"it was made with {kept} as full texts; make it again")
     engine.run("take_pages", file=f"{path}/page.parquet", earlier=earlier)
     for table in ("locations", "captures") if earlier else ("edges", "locations", "captures"):
         engine.run(f"take_{table}", file=f"{path}/{_TABLES[table]}.parquet")
@@ -180,7 +191,7 @@ def _told(path: str) -> dict[str, Any]:
 
 
 def _first_kind(name: str) -> Kind:
-    """What a file is, by its first bytes; also of one that is compressed and breaks off."""
+    """Return the kind of a file by its first bytes, also if it is compressed and truncated."""
     with open_input(name) as stream:
         if not stream.compressed:
             return kind_of_lines(stream.read(4096) or b"")
@@ -189,7 +200,7 @@ def _first_kind(name: str) -> Kind:
     if packed.startswith(GZIP):
         with contextlib.suppress(zlib.error):
             return kind_of_lines(zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(packed, 4096))
-        return Kind.LOG  # the reader tells that it breaks off
+        return Kind.LOG  # the reader reports that it is truncated
     with open_input(name) as stream:
         return kind_of_lines(stream.read(4096) or b"")
 

@@ -1,7 +1,7 @@
-"""The steps of ``steps.sql`` on Apache Spark, for logs that lie on a cluster; extra ``spark``.
+"""Run the steps of ``steps.sql`` on Apache Spark, for logs on a cluster; extra ``spark``.
 
-The SQL is the same, translated by sqlglot when it runs. On one machine this takes many
-times the CPU of DuckDB.
+The SQL is the same; sqlglot translates it at run time. On one machine this takes many times the
+CPU time of DuckDB.
 
     >>> spark = SparkSession.builder.getOrCreate()
     >>> rows = match_on_spark(spark, ["hdfs://…/crawl.log.gz"], [("http://…", "oai:…")])
@@ -38,15 +38,16 @@ def match_on_spark(
 
     Args:
         spark: A `SparkSession`.
-        logs: Heritrix logs, as paths that Spark reads; compressed as Spark can.
+        logs: Paths of Heritrix logs, which may be compressed in a form that Spark reads.
         seeds: (address, identifier) rows.
-        indexes: CDX with eleven fields.
+        indexes: Paths of CDX files with eleven fields.
+            rules: What counts as a full text.
 
     Returns:
-        A data frame: the table `crawl_result`.
+        The table `crawl_result` as a data frame.
     """
     found = rules or Rules()
-    spark.conf.set("spark.sql.ansi.enabled", "false")  # a field that is not there is NULL
+    spark.conf.set("spark.sql.ansi.enabled", "false")  # a missing field is NULL
     steps = SparkSteps(spark)
     make_tables(steps)
     for names, step, source in ((logs, "read_log", 0), (indexes, "read_cdx", 1)):
@@ -74,7 +75,7 @@ def match_on_spark(
 
 
 class SparkSteps:
-    """Runs steps on Spark; a table is a temporary view of rows that are computed once."""
+    """Runs steps on Spark; a table is a temporary view of cached rows."""
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
@@ -96,21 +97,21 @@ class SparkSteps:
         return self
 
     def all(self) -> list[tuple[Any, ...]]:
-        """The rows of the step run last."""
+        """Return the rows of the last step."""
         return [tuple(row) for row in self._result.collect()]
 
     def drop(self, names: list[str]) -> None:
-        """Forget tables."""
+        """Drop tables."""
         for name in names:
             self._spark.catalog.dropTempView(name)
 
     def table(self, name: str, columns: Sequence[str], rows: list[Any]) -> None:
-        """Make a table of texts."""
+        """Create a table of texts."""
         schema = ", ".join(f"{column} STRING" for column in columns)
         self._keep(name, self._spark.createDataFrame(rows, schema))
 
     def lines(self, path: str) -> None:
-        """Make the table ``line`` of a file's lines, as `plain_lines` has them."""
+        """Create the table ``line`` from a file's lines, in the form of `plain_lines`."""
         from pyspark.sql import functions  # noqa: PLC0415 - loaded where there is a session
 
         plain = functions.udf(lambda line: escaped(bytes(line)).decode("ascii"))
@@ -145,12 +146,12 @@ class SparkSteps:
 
 
 def translated(tree: Any) -> str:
-    """A query in DuckDB's dialect as Spark SQL."""
+    """Translate a query from DuckDB's dialect to Spark SQL."""
     return str(tree.copy().transform(_named).sql("spark"))
 
 
 def _named(node: Any) -> Any:
-    """The functions that sqlglot hands on as they are, as Spark has them."""
+    """Translate the functions that sqlglot leaves unchanged."""
     name = node.name.upper() if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
     if name in {"JSON_VALID", "JSONVALID"}:
         (text,) = node.expressions or (node.this,)
@@ -164,6 +165,6 @@ def _named(node: Any) -> Any:
 
 
 def filled(sql: str, values: Mapping[str, Any]) -> str:
-    """A step with its parameters put in, before it is read: places in a list are counted then."""
+    """Insert the parameters into a step before it is parsed, which rewrites list indexes."""
     bare = _COMMENT.sub("", sql)
     return _PARAMETER.sub(lambda match: exp.convert(values[match[1]]).sql("duckdb"), bare)

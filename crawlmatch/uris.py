@@ -1,8 +1,7 @@
-"""The forms of an address: as Heritrix writes it, as browsers do, and without what rarely matters.
+"""Normal forms of an address: that of Heritrix and that of browsers (pure).
 
-`heritrix_form` is the form that Heritrix 3 gives to an address before it fetches it, and
-so the form in its logs; `whatwg_form` is that of browsers and of the crawlers built on
-them. Both are pure.
+`heritrix_form` is the form that Heritrix 3 fetches and logs; `whatwg_form` is that of browsers
+and of the crawlers built on them.
 
 Source: `UsableURIFactory` and `LaxURLCodec` of webarchive-commons 1.1, whose behaviour
 tests/crawlmatch/data/heritrix_forms.tsv records; the URL Standard of the WHATWG.
@@ -19,7 +18,7 @@ from crawlmatch.errors import BadAddress
 MAX_LENGTH = 2083
 """Heritrix refuses longer addresses."""
 FETCHED_SCHEMES = frozenset({"http", "https", "ftp", "ftps", "sftp"})
-"""Schemes that a crawler goes for; an address of another one is no link to a document."""
+"""Schemes that a crawler fetches; addresses with others do not link to documents."""
 
 _SAFE = r"A-Za-z0-9\-~_.*/=&+,:;@$!)(%|'"
 _QUERY_SAFE = _SAFE + r"{}\[\]^?"
@@ -29,7 +28,7 @@ _CANONICAL = re.compile(
     r"https?://(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?:/(?!\.)"
     rf"[{_SAFE.replace('/', '')}]*)+(?:\?[{_QUERY_SAFE}]+)?"
 )
-"""What `heritrix_form` leaves as it is, for all but a few addresses."""
+"""Matches most of the addresses that `heritrix_form` does not change."""
 _PLAIN = re.compile(
     r"https?://(?:[a-z0-9-]{1,63}\.)*[a-z][a-z0-9-]{0,62}(?:/(?!\.)[A-Za-z0-9\-~_.*=&+,:;@$!)(]*)+"
     r"(?:\?[A-Za-z0-9\-~_.*/=&+,:;@$!)(?]+)?"
@@ -50,16 +49,16 @@ _TRIMMED = "".join(map(chr, range(33)))
 
 
 def heritrix_form(address: str) -> str:
-    """The form in which Heritrix fetches and logs an address.
+    """Return the form in which Heritrix fetches and logs an address.
 
     The form of a form is itself, except where a dot stood beside a port
     or a user (``http://a.example:80.``): Heritrix drops one of them at a time.
 
     Args:
-        address: As found in a description or a page; blanks around it do not matter.
+        address: As found in a description or a page; outer spaces are ignored.
 
-    Raises:
-        BadAddress: Heritrix would refuse it, or it is none that is fetched; says why.
+        Raises:
+            BadAddress: Heritrix would refuse it, or its scheme is not fetched.
     """
     if _CANONICAL.fullmatch(address) and len(address) <= MAX_LENGTH:
         return address
@@ -70,32 +69,32 @@ def heritrix_form(address: str) -> str:
 
 
 def whatwg_form(address: str) -> str:
-    """The form in which a browser fetches an address, without its fragment.
+    """Return the form in which a browser fetches an address, without its fragment.
 
     Raises:
-        BadAddress: A browser would refuse it, or it is none that is fetched.
+        BadAddress: A browser would refuse it, or its scheme is not fetched.
     """
     try:
         url = ada_url.URL(address.replace("\xa0", " "))
     except (ValueError, UnicodeError):
         raise BadAddress(address, "a browser would refuse it") from None
     if url.protocol[:-1] not in FETCHED_SCHEMES:
-        raise BadAddress(address, f"{url.protocol[:-1]} is no scheme that is fetched")
+        raise BadAddress(address, f"the scheme {url.protocol[:-1]} is not fetched")
     url.hash = ""
     return str(url.href)
 
 
 def is_plain(address: str) -> bool:
-    """Whether an address surely is its own form, both Heritrix's and the browsers'."""
+    """Whether an address is certainly equal to both its forms, Heritrix's and the browsers'."""
     return len(address) <= MAX_LENGTH and _PLAIN.fullmatch(address) is not None
 
 
 def redirect_target(page: str, location: str) -> str | None:
-    """Where a redirect leads, in Heritrix's form; None where it leads to no address.
+    """Return the target of a redirect, in Heritrix's form; None if it is not a valid address.
 
     Args:
-        page: The address that answered with the redirect.
-        location: The ``Location`` it gave; may be relative.
+        page: The address that redirects.
+        location: The value of its ``Location`` header; may be relative.
     """
     try:
         return heritrix_form(urljoin(page, location.strip()))
@@ -104,7 +103,7 @@ def redirect_target(page: str, location: str) -> str | None:
 
 
 def host_of(address: str) -> str:
-    """The host of an address in one of the forms above, without user and port."""
+    """Return the host of an address in one of the forms above, without user and port."""
     authority = address.partition("://")[2].partition("/")[0].partition("?")[0]
     return authority.rpartition("@")[2].partition(":")[0]
 
@@ -119,9 +118,9 @@ def _fixed_up(address: str) -> str:
         raise BadAddress(address, "it has no scheme, such as https:")
     scheme = match["scheme"].lower()
     if scheme not in FETCHED_SCHEMES:
-        raise BadAddress(address, f"{scheme} is no scheme that is fetched")
+        raise BadAddress(address, f"the scheme {scheme} is not fetched")
     if match["authority"] is None or match["specific"] == "//":
-        raise BadAddress(address, "it names no host")
+        raise BadAddress(address, "it has no host")
     authority = _authority(address, scheme, match["authority"])
     path = _PARENTS_FIRST.sub("/", match["path"], count=1) if match["path"] else "/"
     path = _without_dots(_ESCAPED_IN_PATH.sub(_escaped, path))
@@ -130,7 +129,7 @@ def _fixed_up(address: str) -> str:
 
 
 def _cleaned(address: str) -> str:
-    """Blanks, backslashes and slashes put right, as browsers of old did."""
+    """Correct spaces, backslashes and slashes, as old browsers did."""
     text = address.replace("\xa0", " ").strip(_TRIMMED)
     if len(text) > MAX_LENGTH:
         raise BadAddress(address, f"it is longer than {MAX_LENGTH:,} characters")
@@ -155,15 +154,15 @@ def _authority(address: str, scheme: str, authority: str) -> str:
     text = _ESCAPED_IN_PATH.sub(_escaped, user) + at + _host(address, name) + colon + port
     if scheme in _DEFAULT_PORTS:
         text = _checked_port(address, text).removesuffix(_DEFAULT_PORTS[scheme])
-        text = _checked_port(address, text)  # a second one may stand before it
+        text = _checked_port(address, text)  # there may be a second one before it
     text = text.removesuffix(".").removeprefix(".")
     host, colon, port = text.rpartition(":")
     if not colon or "@" in port:
         return text
     if port and not (port.isascii() and port.isdigit()):
-        raise BadAddress(address, f"its port is no number: {port}")
+        raise BadAddress(address, f"its port is not a number: {port}")
     if ":" in host.rpartition("@")[2]:
-        raise BadAddress(address, "it names two ports")
+        raise BadAddress(address, "it has two ports")
     return f"{host}:{port.lstrip('0') or '0'}" if port else host
 
 
@@ -173,12 +172,12 @@ def _checked_port(address: str, authority: str) -> str:
         return authority
     port = match[2].lstrip("0") or "0"
     if len(port) > 5 or not 0 < int(port) <= 65535:
-        raise BadAddress(address, f"there is no port {port}")
+        raise BadAddress(address, f"the port {port} is out of range")
     return match[1] + port
 
 
 def _host(address: str, name: str) -> str:
-    """A host's name in lower case, its labels as IDNA 2003 encodes them."""
+    """Return a host name in lower case, with its labels encoded by IDNA 2003."""
     if name.isascii():
         if not _HOST.fullmatch(name):
             raise BadAddress(address, f"{name!r} cannot be the name of a host")
@@ -193,7 +192,7 @@ def _host(address: str, name: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """A path without its ``.`` and ``..``; what leads above the root is left out."""
+    """Resolve ``.`` and ``..`` in a path; segments above the root are dropped."""
     if "/." not in path:
         return path
     kept: list[str] = []

@@ -1,4 +1,4 @@
-"""WARC files as input: what was captured, when, and where redirects lead.
+"""Read captures from WARC files: address, time, status and redirects.
 
 Source: WARC 1.1 (ISO 28500:2017), sections 6.3 (response) and 6.7 (revisit).
 """
@@ -26,8 +26,8 @@ DAMAGED = (
     ArchiveLoadFailed, EOFError, ValueError, AttributeError, OverflowError, zlib.error,
     InputUnreadable,
 )  # fmt: skip
-"""What warcio 1.8 raises at a malformed record: AttributeError where a header breaks off or has
-no target URI, OverflowError at a length beyond 2**63."""
+"""Errors of warcio 1.8 for a malformed record: AttributeError if a header is truncated or has no
+target URI, OverflowError if a length exceeds 2**63."""
 _STATUS = re.compile("[0-9]{3}")
 _OTHER_THAN_DIGITS = re.compile("[^0-9]+")
 _AT_ONCE = 20_000
@@ -39,11 +39,11 @@ class Capture:
     """A response or a revisit in a WARC.
 
     Attributes:
-        ts: When, in 14 digits; "" if the record does not say.
-        status: 0 where the record does not say.
-        size: Of the body as stored, in bytes; -1 where unknown.
-        offset: Where the record begins in the file.
-        length: How long it is there.
+        ts: The time in 14 digits; "" if the record does not have it.
+        status: The HTTP status; 0 if the record does not have it.
+            size: Size of the stored body in bytes; -1 if unknown.
+        offset: Offset of the record in the file.
+            length: Its length in the file.
     """
 
     url: str
@@ -58,7 +58,7 @@ class Capture:
     length: int
 
     def cdx(self, name: str) -> str:
-        """As a line of an index, with no key."""
+        """Return the capture as a line of an index, without a key."""
         mime = "warc/revisit" if self.is_revisit else self.mime or "-"
         return (
             f"- {self.ts} {self.url} {mime} {self.status or '-'} {self.sha1 or '-'} "
@@ -68,10 +68,10 @@ class Capture:
 
 @contextmanager
 def opened_warc(name: str) -> Iterator[BinaryIO]:
-    """A WARC, plain or with a gzip member a record, which warcio reads; or all of it Zstandard.
+    """Open a WARC: plain or with one gzip member per record, as warcio reads it, or Zstandard.
 
     Raises:
-        InputUnreadable: It is not there.
+        InputUnreadable: It does not exist.
     """
     try:
         with open(name, "rb") as file:
@@ -86,10 +86,10 @@ def opened_warc(name: str) -> Iterator[BinaryIO]:
 
 
 def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
-    """The captures in a WARC; records are counted, and those that are no captures.
+    """Yield the captures in a WARC; count the other records.
 
     Raises:
-        ArchiveLoadFailed: What comes next is no WARC record.
+        ArchiveLoadFailed: The next record is malformed.
     """
     iterator = ArchiveIterator(file)
     for record in iterator:
@@ -108,7 +108,7 @@ def captures(file: BinaryIO, passed_over: "Counter[str]") -> Iterator[Capture]:
 
 
 def capture_of(record: Any) -> Capture | None:
-    """What a record captured; None for one that is no answer to a request for a page."""
+    """Return what a record captured; None if it is not a response to a request for a page."""
     if record.rec_type not in {"response", "revisit", "resource"}:
         return None
     headers, http = record.rec_headers, record.http_headers
@@ -137,8 +137,8 @@ def capture_of(record: Any) -> Capture | None:
 def read_warc(engine: Engine, name: str, rules: Rules, *, source: int) -> InputReceipt:
     """Read a WARC into the tables ``event``, ``capture`` and ``location``.
 
-    A file that breaks off, as one of a crawler that was killed, is read up to there; the
-    receipt counts the rest as one record with the reason ``broken``.
+    A truncated file, such as one of a killed crawler, is read up to its end; the receipt
+    counts the incomplete record with the reason ``broken``.
 
     Raises:
         OSError: It cannot be read.
@@ -173,10 +173,10 @@ def _add(engine: Engine, rules: Rules, source: int, rows: list[tuple[Any, ...]])
 
 
 def _plain(text: str) -> str:
-    """A header's text in printable ASCII, other bytes escaped."""
+    """Return a header's text in printable ASCII, with other bytes escaped."""
     return escaped(text.encode("utf-8", "surrogateescape")).decode("ascii").strip()
 
 
 def _size(record: Any) -> int:
-    """The length of the body as stored, headers of HTTP left out; -1 where unknown."""
+    """Return the length of the stored body without HTTP headers; -1 if unknown."""
     return -1 if record.rec_type == "revisit" else int(getattr(record.raw_stream, "limit", -1))

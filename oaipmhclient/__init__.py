@@ -1,10 +1,10 @@
-"""oaipmhclient: a repository's six verbs over OAI-PMH 2.0, whatever the repository does.
+"""An OAI-PMH 2.0 client for the six verbs, which copes with faulty repositories.
 
     >>> from oaipmhclient import Client
     >>> for record in Client("https://eprints.example.org/cgi/oai2").list_records("oai_dc"):
     ...     print(record.header.identifier)
 
-It keeps nothing: `oaipmhscraper` stores what it brings in a Silo.
+It does not store records; `oaipmhscraper` stores them in a Silo.
 """
 
 from oaipmhclient.client import Client

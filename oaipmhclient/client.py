@@ -38,7 +38,7 @@ logger = logging.getLogger("OAIPMH Harvester")
 
 Value = TypeVar("Value")
 Moment = str | date | None
-"""A bound of a selective harvest: a datestamp's text, a day, an aware datetime, or none."""
+"""A bound of a selective harvest: a datestamp as text, a day, an aware datetime, or None."""
 
 
 class Client(Endpoint):
@@ -46,7 +46,7 @@ class Client(Endpoint):
 
     Args:
         repository: Its base URL, or a transport (any object with ``fetch(params)``).
-        settings: How to send, where a base URL is given.
+        settings: How to send requests, if a base URL is given.
     """
 
     def __init__(self, repository: str | Transport, settings: HttpSettings | None = None) -> None:
@@ -61,23 +61,23 @@ class Client(Endpoint):
         until: Moment = None,
         set_spec: str | None = None,
     ) -> Iterator[Header]:
-        """The headers of a selection, page by page as they are asked for (section 4.3).
+        """Yield the headers of a selection; pages are requested lazily (section 4.3).
 
         Args:
-            metadata_prefix: Only items that can be had in this format.
+            metadata_prefix: Only items that are available in this format.
             from_: Earliest datestamp, inclusive.
             until: Latest datestamp, inclusive.
             set_spec: Only members of this set.
 
-        Answers that are not well-formed are mended, tokens re-issued, windows
-        restarted or split; every identifier comes once. What stays unreadable of a
-        page is left out with a warning in the log.
+        Malformed responses are repaired, tokens sent again, windows restarted or split; every
+        identifier is yielded once. Records that stay unreadable are left out, with a warning in
+        the log.
 
         Raises:
-            NoRecordsMatch: There are none.
-            RequestRefused: Arguments that make no request.
-            TokenLoopError: The list runs in a circle, and may be longer than what came.
-            OAIError, EndpointError: What ended the list, when nothing helped.
+            NoRecordsMatch: The selection is empty.
+                RequestRefused: The arguments are invalid.
+                TokenLoopError: The list loops, and may have more records.
+                OAIError, EndpointError: The error that ended the list, if no retry helped.
         """
         for page in self.header_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
             page.raise_errors()
@@ -91,9 +91,9 @@ class Client(Endpoint):
         until: Moment = None,
         set_spec: str | None = None,
     ) -> Iterator[Record]:
-        """The records of a selection, page by page as they are asked for (section 4.5).
+        """Yield the records of a selection; pages are requested lazily (section 4.5).
 
-        Arguments and errors are those of `list_identifiers`.
+        See `list_identifiers` for the arguments and errors.
         """
         for page in self.record_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
             page.raise_errors()
@@ -107,10 +107,10 @@ class Client(Endpoint):
         until: Moment = None,
         set_spec: str | None = None,
     ) -> Iterator[ListPage[Header]]:
-        """`list_identifiers`, by pages: what was set aside, repairs and the token are in them.
+        """Yield the pages of `list_identifiers`, with records set aside, repairs and the token.
 
-        A page may be empty; an empty list is one page with ``noRecordsMatch`` among
-        its errors, or none.
+        A page may be empty. An empty list is one page, with or without ``noRecordsMatch`` among its
+        errors.
         """
         return self._pages(HEADERS, self._job(metadata_prefix, from_, until, set_spec))
 
@@ -122,7 +122,7 @@ class Client(Endpoint):
         until: Moment = None,
         set_spec: str | None = None,
     ) -> Iterator[ListPage[Record]]:
-        """`list_records`, by pages; see `header_pages`."""
+        """Yield the pages of `list_records`; see `header_pages`."""
         job = self._job(metadata_prefix, from_, until, set_spec)
         return self._pages(RECORDS, job, lambda *part: self._one_by_one(job, *part))
 
@@ -147,7 +147,7 @@ class Client(Endpoint):
         job: ListJob,
         one_by_one: OneByOne[Item] | None = None,
     ) -> Iterator[ListPage[Item]]:
-        """A list's pages; an end in a circle that no promise covers is an error."""
+        """Yield a list's pages; a loop is an error unless all promised records were received."""
         try:
             for listed in whole_list(self, reading, job, self._quirks, one_by_one=one_by_one):
                 for one in listed.page.set_aside:
@@ -160,11 +160,11 @@ class Client(Endpoint):
 
     @cached_property
     def granularity(self) -> Granularity:
-        """The finest datestamps the repository understands; days where it names nothing known."""
+        """Return the finest granularity of the repository; days if Identify has no valid one."""
         return self.identify().granularity or Granularity.DAY
 
     def datestamp(self, moment: Moment) -> str | None:
-        """A bound as sent: a well-formed text as it is, anything else in the granularity."""
+        """Return a bound as it is sent: text unchanged, other values in the granularity."""
         if moment is None:
             return None
         if isinstance(moment, str):

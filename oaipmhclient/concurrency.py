@@ -1,8 +1,8 @@
-"""How many requests may be in flight at once against one repository (pure).
+"""Decide how many requests to one repository may be in flight at once (pure).
 
-Begin with one, grow while pages come as fast as they did, shrink as soon as the
-server refuses or labours. In the wild the median answer takes 1.2 s and the 90th
-percentile 30 s (6,778 endpoints, 2023): one slow page says nothing, two in a row do.
+Begin with one, increase while pages arrive as fast as before, decrease as soon as the server
+refuses or slows down. The median response takes 1.2 s and the 90th percentile 30 s (6,778
+endpoints, 2023), so one slow page means nothing, but two in a row do.
 """
 
 from dataclasses import dataclass, replace
@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """What may be in flight, and what is known of the server's pace.
+    """The limit of requests in flight, and the server's known speed.
 
     Attributes:
-        ceiling: The most that the user allows.
-        limit: How many may be in flight now.
-        usual: Seconds that a page takes when all is well; None before the first.
-        good: Pages in a row that came as fast as usual since the limit was changed.
-        slow: Pages in a row that took far longer.
-        rest: Good pages to wait for, after a refusal, before growing again.
+        ceiling: The maximum that the user allows.
+        limit: How many requests may be in flight now.
+        usual: Seconds that a page normally takes; None before the first.
+        good: Successive pages at the usual speed since the limit changed.
+        slow: Successive pages that took much longer.
+        rest: Good pages to wait for, after a refusal, before the limit grows again.
     """
 
     ceiling: int
@@ -29,7 +29,7 @@ class Concurrency:
     rest: int = 0
 
     def after_page(self, seconds: float) -> "Concurrency":
-        """What holds once a page came that took so long."""
+        """Return the state after a page that took this many seconds."""
         if self.usual is None:
             return replace(self, usual=seconds)._grown()
         told = replace(self, usual=_usual(self.usual, seconds, self.limit))
@@ -42,7 +42,7 @@ class Concurrency:
         return replace(told, slow=1, good=0)
 
     def after_refusal(self) -> "Concurrency":
-        """What holds once the server refused (429, 503) or did not answer in time."""
+        """Return the state after the server refused (429, 503) or did not answer in time."""
         return replace(self, limit=max(1, self.limit // 2), good=0, slow=0, rest=REST)
 
     def _grown(self) -> "Concurrency":
@@ -56,9 +56,10 @@ REST = 20
 
 
 def _usual(usual: float, seconds: float, limit: int) -> float:
-    """Follows faster pages at once, slower ones hesitantly and never by leaps.
+    """Follow faster pages at once, and slower ones gradually.
 
-    What several requests at once take says more of them than of the server's own pace.
+    With several requests in flight, the time measures their interference rather than the
+    server's own speed.
     """
     if seconds < usual:
         return (usual + seconds) / 2

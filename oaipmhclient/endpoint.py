@@ -1,4 +1,4 @@
-"""One request to a repository and one answer read: all verbs but the two that list items.
+"""Send one request and read its response: all verbs except the two that list items.
 
 Source: OAI-PMH 2.0, sections 4.1, 4.2, 4.4 and 4.6.
 """
@@ -30,11 +30,11 @@ Value = TypeVar("Value")
 
 
 class Endpoint:
-    """A repository, asked one thing at a time.
+    """A repository, with one request at a time.
 
     Args:
         repository: Its base URL, or a transport (any object with ``fetch(params)``).
-        settings: How to send, where a base URL is given.
+        settings: How to send requests, if a base URL is given.
     """
 
     def __init__(self, repository: str | Transport, settings: HttpSettings | None = None) -> None:
@@ -44,18 +44,18 @@ class Endpoint:
 
     @property
     def base_url(self) -> str:
-        """Where the transport leads, without credentials; empty if it does not say."""
+        """Return the transport's base URL without credentials; empty if it does not have one."""
         return str(getattr(self._transport, "base_url", ""))
 
     @property
     def traffic(self) -> Traffic:
-        """What was sent and received so far, as far as the transport counts it."""
+        """Return what was sent and received so far, if the transport counts it."""
         found = getattr(self._transport, "traffic", None)
         return found if isinstance(found, Traffic) else Traffic()
 
     @property
     def moved_to(self) -> str:
-        """The base URL that redirects lead to; empty where none were met."""
+        """Return the base URL that redirects lead to; empty without redirects."""
         return str(getattr(self._transport, "moved_to", ""))
 
     def close(self) -> None:
@@ -65,7 +65,7 @@ class Endpoint:
             close()
 
     def abort(self) -> None:
-        """Cut off a request that another thread waits for, if the transport can do so."""
+        """Abort a request that another thread waits for, if the transport supports it."""
         abort = getattr(self._transport, "abort", None)
         if abort is not None:
             abort()
@@ -77,11 +77,11 @@ class Endpoint:
         self.close()
 
     def identify(self) -> Identify:
-        """What the repository says of itself (section 4.2)."""
+        """Return the repository's description of itself (section 4.2)."""
         return self._ask(identify_request(), read_identify)
 
     def list_metadata_formats(self, identifier: str | None = None) -> tuple[MetadataFormat, ...]:
-        """The formats of the repository, or of one item (section 4.4).
+        """Return the formats of the repository, or of one item (section 4.4).
 
         Raises:
             IdDoesNotExist, NoMetadataFormats
@@ -91,7 +91,7 @@ class Endpoint:
         return page.items
 
     def list_sets(self) -> Iterator[Set]:
-        """The sets, page by page as they are asked for (section 4.6).
+        """Yield the sets; pages are requested lazily (section 4.6).
 
         Raises:
             NoSetHierarchy: The repository has none.
@@ -110,7 +110,7 @@ class Endpoint:
             sent.add(token)
 
     def get_record(self, identifier: str, metadata_prefix: str = "oai_dc") -> Record:
-        """One record (section 4.1).
+        """Return one record (section 4.1).
 
         Raises:
             IdDoesNotExist, CannotDisseminateFormat
@@ -118,15 +118,15 @@ class Endpoint:
         return self._ask(get_record_request(identifier, metadata_prefix), read_record)
 
     def exchange(self, request: Request, read: Callable[[bytes], Value]) -> tuple[Value, Answer]:
-        """Send a request; return what was read from the answer, and the answer.
+        """Send a request; return the values read from the response, and the response.
 
         Args:
-            request: What to send.
+            request: The request.
             read: A reader of `requests_and_pages` or of `repair`.
 
         Raises:
-            EndpointError: No answer came, or none that can be read.
-            OAIError: The reader raises the repository's error.
+            EndpointError: There was no response, or it cannot be read.
+                OAIError: The reader raises the repository's error.
         """
         try:
             return self._exchanged(request, read)
@@ -144,7 +144,7 @@ class Endpoint:
             raise error.at(answer.url) from error
 
     def _ask(self, request: Request, read: Callable[[bytes], Value]) -> Value:
-        """What was read from the answer to a request, mended where it has to be."""
+        """Send a request; return the values read from the response, repaired if necessary."""
         return self.exchange(request, lambda body: read_mended(body, read)[0])[0]
 
 

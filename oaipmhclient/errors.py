@@ -1,11 +1,11 @@
-"""What can be wrong with an answer, beside what `politeweb.errors` lists.
+"""Errors of responses, in addition to those in `politeweb.errors`.
 
     EndpointError             the repository, or the way to it (`politeweb`)
-    └── PageUnreadable          bytes that are no OAI-PMH answer
-        ├── OtherAnswer           an answer to another verb
+    └── PageUnreadable          the bytes are not an OAI-PMH response
+        ├── OtherAnswer           a response to another verb
         ├── EntitiesRefused       entities other than XML's own five
-        └── PageOverfull          far more would be made of it than it has bytes
-    TokenLoopError            a list that leads back into itself
+        └── PageOverfull          its content would be far larger than itself
+    TokenLoopError            a list that loops
 
 The repository's own error conditions are `oaipmhprotocol.OAIError`.
 """
@@ -14,7 +14,7 @@ from politeweb.errors import EndpointError, FetchError, shortened
 
 
 class PageUnreadable(EndpointError):
-    """The bytes received are no OAI-PMH answer.
+    """The bytes received are not an OAI-PMH response.
 
     Attributes:
         reason: What they are instead, or where reading failed.
@@ -25,29 +25,29 @@ class PageUnreadable(EndpointError):
         super().__init__(url, f"the answer of {url or 'the repository'} {self.reason}")
 
     def at(self, url: str) -> "PageUnreadable":
-        """The same, with the request's URL told."""
+        """Return the error with the request's URL."""
         return type(self)(self.reason, url)
 
 
 class OtherAnswer(PageUnreadable):
-    """A well-formed answer to another verb than was asked."""
+    """A well-formed response to another verb than the one requested."""
 
 
 class EntitiesRefused(PageUnreadable):
-    """The answer wants entities resolved, as entity bombs and file thieves do."""
+    """The response has entities to resolve, as in entity bombs and attempts to read files."""
 
 
 class PageOverfull(PageUnreadable):
-    """Far more would be made of the answer than it has bytes; it is not mended either."""
+    """The content would be far larger than the response; it is not repaired either."""
 
 
 class TokenLoopError(FetchError):
-    """A list leads back into itself; the pages before are sound, the list is not complete.
+    """A list loops; the pages before are valid, but the list is not complete.
 
     Attributes:
-        token: The resumption token that came again, or that gave the same page again.
+        token: The resumption token that was repeated, or that gave the same page again.
     """
 
-    def __init__(self, token: str, what: str = "was handed out before") -> None:
+    def __init__(self, token: str, what: str = "was issued before") -> None:
         self.token = token
-        super().__init__(f"the list runs in a circle: resumption token {shortened(token)!r} {what}")
+        super().__init__(f"the list loops: resumption token {shortened(token)!r} {what}")

@@ -1,9 +1,8 @@
-"""Threads that fetch: one connection each, one window each, one page at a time.
+"""Fetching threads: one connection each, one window each, one page at a time.
 
-A thread fetches and parses a page, hands it over, and waits to be told that it is
-stored before it asks for the next: nothing is fetched ahead, since some servers
-accept a resumption token once (kor#110). Everything that is kept is kept by the one
-thread that calls `Fetchers.next`.
+A thread fetches and parses a page, passes it on, and requests the next page only after this one
+is stored: nothing is fetched ahead, because some servers accept a resumption token only once
+(kor#110). The thread that calls `Fetchers.next` stores everything.
 """
 
 import threading
@@ -19,26 +18,26 @@ from politeweb.answers import Answer, Exchange, Traffic
 from politeweb.answers import Outcome as Answered
 
 Walk = Callable[[Client], Iterator[WalkPage]]
-"""Walks a window with the client given."""
+"""Walks a window with a client."""
 
 JOIN_SECONDS = 10.0
-"""How long to wait for threads whose connections are cut before leaving them to their timeouts."""
+"""Seconds to wait for threads with aborted connections; later they end by their timeouts."""
 
 
 class FetchingEnded(Exception):
-    """A fetching thread is to end; never leaves this module's threads."""
+    """Ends a fetching thread; not raised outside this module's threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a thread brings.
+    """The result of a thread.
 
     Attributes:
         window: The window's id.
-        page: A page; None where the walk came to its end, or failed.
-        failure: Why it failed, whatever it is; None at its end.
-        seconds: What the server took for the page.
-        refused: Whether it refused or kept silent meanwhile (429, 503, timeouts).
+        page: A page; None if the walk ended or failed.
+        failure: The exception with which it failed; None otherwise.
+        seconds: How long the server took for the page.
+        refused: Whether the server refused or timed out meanwhile (429, 503, timeouts).
     """
 
     window: int
@@ -49,10 +48,10 @@ class Fetched:
 
 
 class Lane:
-    """What a fetching thread's transport is told and tells; given to `OpenClient`.
+    """Connects a fetching thread with its transport; passed to `OpenClient`.
 
     Attributes:
-        seconds: Of the exchanges since the last page, as far as answered.
+        seconds: Duration of the answered exchanges since the last page.
         refused: Whether one of them was refused or timed out.
     """
 
@@ -62,39 +61,39 @@ class Lane:
         self.refused = False
 
     def on_exchange(self, exchange: Exchange) -> None:
-        """Take note of an attempt."""
+        """Record an attempt."""
         if exchange.outcome in {Answered.REFUSED, Answered.TIMED_OUT}:
             self.refused = True
         elif exchange.outcome is Answered.ANSWERED:
             self.seconds += exchange.seconds
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, unless everything is to end."""
+        """Sleep, unless the threads are ending."""
         if self._ended.wait(seconds):
             raise FetchingEnded
 
     def begin(self) -> None:
-        """Forget the page before."""
+        """Reset the values of the last page."""
         self.seconds, self.refused = 0.0, False
 
 
 class Lent:
-    """A transport that belongs to somebody else: used here, not closed."""
+    """A transport that the caller owns: it is not closed here."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
-        """Fetch by the transport lent."""
+        """Fetch with the borrowed transport."""
         return self._inner.fetch(params)
 
 
 OpenClient = Callable[[Lane], Client]
-"""Makes a client for one thread; its transport sleeps by the lane and tells it of exchanges."""
+"""Makes a client for one thread; its transport uses the lane to sleep and to report exchanges."""
 
 
 class _Thread:
-    """One thread with its client; takes a walk, then steps of it."""
+    """A thread with its client, which runs a walk step by step."""
 
     def __init__(
         self, number: int, open_client: OpenClient, ended: threading.Event, out: "_Queue"
@@ -110,16 +109,16 @@ class _Thread:
         self.thread.start()
 
     def order(self, window: int, walk: Walk | None = None) -> None:
-        """Begin a walk, or take the next step of the one begun."""
+        """Begin a walk, or do the next step of the current one."""
         self.window = window
         self._orders.put((window, walk))
 
     def end(self) -> None:
-        """Let the thread end once it is idle."""
+        """End the thread when it is idle."""
         self._orders.put(None)
 
     def join(self, deadline: float) -> None:
-        """Wait for the thread's end; cut off its request, and each it may begin meanwhile."""
+        """Wait for the thread's end; abort its current request and any that it begins meanwhile."""
         while self.thread.is_alive() and time.monotonic() < deadline:
             if self.client is not None:
                 self.client.abort()
@@ -141,7 +140,7 @@ class _Thread:
                 if self._ended.is_set():
                     return
                 self._out.put(found)
-                del found  # it may hold an answer, and the next order may come late
+                del found  # it may hold a response, and the next order may come late
         finally:
             if self.client is not None:
                 self.client.close()
@@ -163,10 +162,10 @@ _Queue = SimpleQueue[Fetched]
 
 
 class Fetchers:
-    """The fetching threads of a harvest; to be used by one thread, and closed by it.
+    """The fetching threads of a harvest; one thread uses and closes them.
 
-    A thread is started when there is no idle one, so there are never more than
-    windows being walked at once.
+    A thread is started if none is idle, so there are at most as many as windows are walked at
+    once.
 
     Args:
         open_client: Called in each thread once; the thread closes the client.
@@ -180,7 +179,7 @@ class Fetchers:
 
     @property
     def traffic(self) -> Traffic:
-        """What all of them sent and received."""
+        """Return what all threads sent and received."""
         told = [one.client.traffic for one in self._threads if one.client is not None]
         return Traffic(
             sum(one.sent for one in told),
@@ -190,7 +189,7 @@ class Fetchers:
 
     @property
     def moved_to(self) -> str:
-        """The base URL that the repository redirects to; empty where it does not."""
+        """Return the base URL that the repository redirects to; empty without redirects."""
         told = (one.client.moved_to for one in self._threads if one.client is not None)
         return next(filter(None, told), "")
 
@@ -203,22 +202,22 @@ class Fetchers:
         idle.order(window, walk)
 
     def go_on(self, window: int) -> None:
-        """Fetch the next page: the one before is stored."""
+        """Fetch the next page; the one before is stored."""
         self._thread_of(window).order(window)
 
     def drop(self, window: int) -> None:
-        """End a walk between two pages; its thread is free."""
+        """End a walk between two pages; its thread becomes idle."""
         self._thread_of(window).window = None
 
     def next(self) -> Fetched:
-        """Wait for the next page, end or failure of any window that is being fetched."""
+        """Wait for the next page, end or failure of any window in work."""
         found = self._out.get()
         if found.page is None:
             self.drop(found.window)
         return found
 
     def close(self) -> None:
-        """End all threads; requests in flight are cut off."""
+        """End all threads; requests in flight are aborted."""
         self._ended.set()
         for one in self._threads:
             one.end()

@@ -1,4 +1,4 @@
-"""Ask a repository who it is; go on without where only that fails (OAI-PMH 2.0, section 4.2)."""
+"""Request Identify, and continue without it if only Identify fails (OAI-PMH 2.0, section 4.2)."""
 
 import logging
 
@@ -14,11 +14,10 @@ logger = logging.getLogger("OAIPMH Harvester")
 
 
 def ask_identify(client: Client) -> tuple[Identify, Answer | None]:
-    """What a repository says of itself, and its answer.
+    """Return a repository's description of itself, and the response.
 
-    Where Identify alone is broken, as SobekCM's is, and the formats are told, nothing is
-    known of the repository, and it is harvested all the same: by days, without an
-    answer to keep.
+    If Identify fails but ListMetadataFormats works, as with SobekCM, the repository is harvested
+    by days, without a response to store.
 
     Raises:
         EndpointError, OAIError: There is no repository.
@@ -32,7 +31,7 @@ def ask_identify(client: Client) -> tuple[Identify, Answer | None]:
             client.list_metadata_formats()
         except (HTTPStatusError, PageUnreadable, OAIError):
             raise failure from None
-        logger.warning("%s; harvesting without knowing more of the repository", failure)
+        logger.warning("%s; harvesting without Identify", failure)
         return _UNKNOWN, None
     return identify, answer
 

@@ -1,7 +1,7 @@
-"""A light look at a page of a list: who is on it and how it goes on, without parsing it (pure).
+"""Read the identifiers and the token of a list page without parsing it (pure).
 
-For harvests that keep pages as received and make no records of them. Only a page
-that is exactly of the usual form is taken so; any other goes to the parser.
+This is for harvests that store pages as received and do not make records of them. Only pages of
+exactly the usual form are read in this way; all others go to the parser.
 
 Source: OAI-PMH 2.0, sections 3.2, 3.5 and 4.5.
 """
@@ -26,8 +26,8 @@ _HEADER = re.compile(
     r"<(?:record>\s*+<header(?P<status>\s[^<>]*+)?>\s*+<identifier>([^<]*+)</identifier>"
     r"\s*+<datestamp>([^<]*+)</datestamp>|header|resumptionToken|!)"
 )
-"""The beginning of a record; or, without an identifier, what else there may be of a kind that
-tells whether the page is of the usual form: one look, since five take twice as long."""
+"""Matches the beginning of a record; or, without an identifier, other elements that show whether
+the page has the usual form. One pattern takes half the time of five."""
 _END = re.compile(
     rb"</record>\s*+(?:<resumptionToken(?P<attributes>\s[^<>]*?)?"
     rb"(?:/>|>(?P<token>[^<]*+)</resumptionToken>))?"
@@ -39,12 +39,12 @@ _LONGEST_END = 65536
 
 
 def read_lightly(body: bytes) -> ListPage[Record]:
-    """Read who is on a page of ``ListRecords``; the records have neither metadata nor sets.
+    """Read the headers on a page of ``ListRecords``; the records have neither metadata nor sets.
 
     Raises:
-        PageUnreadable: Nothing can be had of it.
+        PageUnreadable: The page cannot be read at all.
 
-    Cost: about 4 µs a record of 2.5 kB, a sixth of reading it.
+    Cost: about 4 µs for a record of 2.5 kB, a sixth of parsing it.
     """
     page = None if _ENCODING.match(body) else _of_usual_form(body)
     return read_records_mended(body) if page is None else page
@@ -69,7 +69,7 @@ def _of_usual_form(body: bytes) -> ListPage[Record] | None:
 
 
 class _Unusual(Exception):
-    """Something the parser has to look at."""
+    """The page needs the parser."""
 
 
 def _text(content: str) -> str:

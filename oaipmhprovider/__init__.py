@@ -1,7 +1,7 @@
-"""OAI-PMH out: any record source served as a data provider, and a sample repository.
+"""Serve a record source over OAI-PMH as a data provider; with a sample repository.
 
-`provider.respond` is a pure function from a request to its answer; `wsgi.ProviderApp`
-puts it on HTTP, `server.ProviderServer` on a loopback port.
+`provider.respond` is a pure function from a request to its response; `wsgi.ProviderApp`
+serves it over HTTP, `server.ProviderServer` on a loopback port.
 """
 
 from oaipmhprovider.provider import Response, Settings, respond

@@ -17,22 +17,22 @@ def _arguments() -> argparse.Namespace:
         prog="python -m oaipmhprovider",
         description="Serve the sample repository on 127.0.0.1 until Ctrl-C.",
     )
-    parser.add_argument("--port", type=_port, default=0, help="0 (the default) takes a free one")
-    parser.add_argument("--size", type=int, default=3200, help="how many records (3200)")
+    parser.add_argument("--port", type=_port, default=0, help="0 (the default) chooses a free port")
+    parser.add_argument("--size", type=int, default=3200, help="number of records (3200)")
     parser.add_argument("--granularity", choices=_GRANULARITIES, default="second")
-    parser.add_argument("--page-size", type=int, default=100, help="records in one answer (100)")
+    parser.add_argument("--page-size", type=int, default=100, help="records in one response (100)")
     return parser.parse_args()
 
 
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is no port; one is 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text} is not a port; use 0 to 65535")
     return port
 
 
 def main() -> int:
-    """Print the base URL on a line of its own, then serve until SIGINT or SIGTERM."""
+    """Print the base URL on its own line, then serve until SIGINT or SIGTERM."""
     given = _arguments()
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -46,8 +46,8 @@ def main() -> int:
         )
     except OSError as error:
         taken = "in use" in str(error)
-        reason = "it is taken by another program" if taken else str(error)
-        sys.stderr.write(f"port {given.port} cannot be listened on: {reason}\n")
+        reason = "another program uses it" if taken else str(error)
+        sys.stderr.write(f"cannot listen on port {given.port}: {reason}\n")
         return 1
     with server:
         sys.stdout.write(f"{server.base_url}\n")

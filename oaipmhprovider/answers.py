@@ -1,7 +1,7 @@
-"""Answers as XML (OAI-PMH 2.0, sections 3.2 and 4).
+"""Write responses as XML (OAI-PMH 2.0, sections 3.2 and 4).
 
-Bytes are joined, not trees: a source's documents are already serialised, and a page
-of a hundred records is written in well under a millisecond.
+Bytes are joined, not trees, because a source's documents are already serialised; a page of a
+hundred records takes much less than a millisecond.
 """
 
 import re
@@ -34,11 +34,11 @@ _PROLOG = (b"<?xml", b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe", b"<!")
 
 
 class NotEmbeddable(ValueError):
-    """A document of a source cannot stand in an answer."""
+    """A document of a source cannot be embedded in a response."""
 
 
 def escape(text: str) -> str:
-    """Text as element content; a character that XML does not allow becomes U+FFFD."""
+    """Escape text as element content; a character that XML does not allow becomes U+FFFD."""
     if not _AWKWARD.search(text):
         return text
     text = NOT_XML.sub("\ufffd", text)
@@ -48,25 +48,25 @@ def escape(text: str) -> str:
 
 
 def escape_attribute(text: str) -> str:
-    """Text as the value of an attribute in double quotes, white space kept."""
+    """Escape text as the value of an attribute in double quotes; white space is kept."""
     escaped = escape(text).replace('"', "&quot;")
     return escaped.replace("\t", "&#9;").replace("\n", "&#10;")
 
 
 def embeddable(document: bytes) -> bytes:
-    """A document as it can stand inside another: its root element, in UTF-8.
+    """Return a document in a form that can be embedded: its root element, in UTF-8.
 
-    Bytes that begin with their root element are returned as they are, unread. What
-    begins with an XML declaration, a byte order mark, a comment or a document type
-    is parsed and written again, the entities it declares itself replaced.
+    Bytes that begin with the root element are returned unread. A document that begins with an
+    XML declaration, a byte order mark, a comment or a document type is parsed and written
+    again, with the entities that it declares replaced.
 
     Raises:
         NotEmbeddable: The document had to be parsed and is not well-formed, or uses
-            an entity that is declared elsewhere; nothing is ever loaded.
+            an entity that is declared elsewhere; nothing is loaded.
     """
     if not document.lstrip().startswith(_PROLOG):
         return document
-    # lxml 5 and later replace entities of the document itself only, and libxml2 bounds them.
+    # lxml 5 and later replace only entities declared in the document, and libxml2 limits them.
     parser = etree.XMLParser(no_network=True, load_dtd=False)
     try:
         root = etree.fromstring(document, parser)
@@ -80,7 +80,7 @@ def embeddable(document: bytes) -> bytes:
 def page(
     now: datetime, base_url: str, attributes: Mapping[str, str], content: Sequence[bytes]
 ) -> bytes:
-    """A whole answer: the date, the request it answers and what it says."""
+    """Write a whole response: its date, the request, and the content."""
     echoed = "".join(f' {name}="{escape_attribute(value)}"' for name, value in attributes.items())
     head = (
         f"{_HEAD}<responseDate>{format_datestamp(now, Granularity.SECOND)}</responseDate>\n"
@@ -90,7 +90,7 @@ def page(
 
 
 def error_elements(conditions: Iterable[OAIError]) -> list[bytes]:
-    """One ``error`` element for each condition (section 3.6)."""
+    """Write an ``error`` element for each condition (section 3.6)."""
     return [
         f'<error code="{escape_attribute(one.code)}">{escape(one.message)}</error>\n'.encode()
         for one in conditions
@@ -98,7 +98,7 @@ def error_elements(conditions: Iterable[OAIError]) -> list[bytes]:
 
 
 def identify_element(identity: Identify, base_url: str, compression: Sequence[str]) -> list[bytes]:
-    """The ``Identify`` element (section 4.2)."""
+    """Write the ``Identify`` element (section 4.2)."""
     assert identity.granularity is not None
     texts = [
         ("repositoryName", identity.repository_name),
@@ -116,7 +116,7 @@ def identify_element(identity: Identify, base_url: str, compression: Sequence[st
 
 
 def formats_element(formats: Iterable[MetadataFormat]) -> list[bytes]:
-    """The ``ListMetadataFormats`` element (section 4.4)."""
+    """Write the ``ListMetadataFormats`` element (section 4.4)."""
     lines = [
         (
             f"<metadataFormat><metadataPrefix>{escape(one.prefix)}</metadataPrefix>"
@@ -129,7 +129,7 @@ def formats_element(formats: Iterable[MetadataFormat]) -> list[bytes]:
 
 
 def set_elements(sets: Iterable[Set]) -> Iterator[bytes]:
-    """One ``set`` element each (section 4.6)."""
+    """Write a ``set`` element for each set (section 4.6)."""
     for one in sets:
         opening = f"<set><setSpec>{escape(one.spec)}</setSpec><setName>{escape(one.name)}</setName>"
         yield opening.encode()
@@ -139,7 +139,7 @@ def set_elements(sets: Iterable[Set]) -> Iterator[bytes]:
 
 
 def header_element(header: Header) -> bytes:
-    """A ``header`` element (section 2.5)."""
+    """Write a ``header`` element (section 2.5)."""
     opening = '<header status="deleted">' if header.deleted else "<header>"
     sets = "".join(f"<setSpec>{escape(spec)}</setSpec>" for spec in header.set_specs)
     return (
@@ -149,7 +149,7 @@ def header_element(header: Header) -> bytes:
 
 
 def record_element(record: Record) -> bytes:
-    """A ``record`` element (section 2.5); of a deleted record only the header."""
+    """Write a ``record`` element (section 2.5); a deleted record has only the header."""
     parts = [b"<record>", header_element(record.header)]
     if not record.header.deleted and record.metadata is not None:
         parts.append(_wrapped("metadata", record.metadata))
@@ -159,7 +159,7 @@ def record_element(record: Record) -> bytes:
 
 
 def token_element(token: ResumptionToken) -> bytes:
-    """A ``resumptionToken`` element (section 3.5)."""
+    """Write a ``resumptionToken`` element (section 3.5)."""
     attributes = {
         "expirationDate": token.expiration,
         "completeListSize": token.complete_list_size,

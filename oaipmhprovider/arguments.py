@@ -1,4 +1,4 @@
-"""The arguments of a request, as received, to a request that can be answered.
+"""Check the arguments of a request.
 
 Source: OAI-PMH 2.0, sections 3.1.1 and 3.6.
 """
@@ -13,7 +13,7 @@ from oaipmhprotocol.words import ARGUMENT_RULES, Argument
 from oaipmhprovider.source import Selection
 
 Arguments = Sequence[tuple[str, str]]
-"""Names and values in the order received, a repeated argument as often as it came."""
+"""Names and values in the order received, with repeated arguments."""
 
 _UNRESERVED = r"[A-Za-z0-9\-_.!~*'()]+"
 _PREFIX = re.compile(_UNRESERVED)
@@ -33,7 +33,7 @@ class Refused(Exception):
     """A request cannot be answered.
 
     Attributes:
-        conditions: Why, in the order found; at least one.
+        conditions: The errors, in the order found; at least one.
     """
 
     def __init__(self, conditions: Sequence[OAIError]) -> None:
@@ -50,9 +50,9 @@ class Request:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What the ``request`` element of the answer repeats (section 3.2).
+        """Return the attributes of the response's ``request`` element (section 3.2).
 
-        Nothing where the identifier is no URI: OAI-PMH.xsd admits only URIs there.
+        They are empty if the identifier is not a URI, because OAI-PMH.xsd allows only URIs there.
         """
         identifier = self.arguments.get(Argument.IDENTIFIER)
         if identifier is not None and not _URI.fullmatch(identifier):
@@ -62,10 +62,10 @@ class Request:
 
 
 def read_request(received: Arguments) -> Request:
-    """Check the arguments of a request, all but those the repository must be asked about.
+    """Check the arguments of a request, except values that depend on the repository.
 
     Raises:
-        Refused: With badVerb, or with a badArgument for each fault.
+        Refused: With badVerb, or with a badArgument for each error.
     """
     verb = _read_verb([value for name, value in received if name == Argument.VERB])
     others = [(name, value) for name, value in received if name != Argument.VERB]
@@ -84,7 +84,7 @@ def _read_verb(values: Sequence[str]) -> Verb:
         return Verb(values[0])
     except ValueError:
         verbs = ", ".join(Verb)
-        raise Refused([BadVerb(f"there is no such verb; there are {verbs}")]) from None
+        raise Refused([BadVerb(f"the verb must be one of {verbs}")]) from None
 
 
 def _faults_of_names(verb: Verb, names: Sequence[str]) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _faults_of_names(verb: Verb, names: Sequence[str]) -> Iterator[str]:
     given = set(names)
     legal = {*rules.required, *rules.optional} | ({rules.exclusive} if rules.exclusive else set())
     for name in sorted(given - legal):
-        yield f"{verb} takes no argument {_quoted(name)}"
+        yield f"{verb} does not take the argument {_quoted(name)}"
     for name in sorted(given & legal):
         if names.count(name) > 1:
             yield f"the argument {name} is repeated"
@@ -134,14 +134,14 @@ def _fault_of_value(name: str, value: str) -> str | None:
 
 
 def read_selection(request: Request, granularity: Granularity) -> Selection:
-    """The selection that a list request without a token asks for.
+    """Return the selection of a list request without a token.
 
-    Days are filled up to the source's granularity: an ``until`` of a day includes
-    the last second of it.
+    Days are extended to the source's granularity: ``until`` with a day includes the day's last
+    second.
 
     Raises:
-        Refused: From and until differ in granularity, are finer than the
-            repository's, or from is later than until.
+        Refused: From and until differ in granularity, or are finer than the repository's, or
+            from is later than until.
 
     Source: OAI-PMH 2.0, section 2.7.1.
     """

@@ -1,4 +1,4 @@
-"""One function from request to answer: the six verbs over a record source.
+"""Answer a request: the six verbs, for a record source.
 
 Source: OAI-PMH 2.0, sections 3 and 4.
 """
@@ -34,11 +34,11 @@ class Settings:
     """How a source is served.
 
     Attributes:
-        base_url: Where the repository is reached from; None: what the source says.
-        page_size: How many records or headers one answer holds at most; at least 1.
-        sets_page_size: How many sets; at least 1.
-        token_lifetime: How long a resumption token is good for.
-        token_key: With which tokens are checked; the same wherever one source is served.
+        base_url: The repository's address; None for the one in the source.
+            page_size: Most records or headers in one response; at least 1.
+            sets_page_size: Most sets in one response; at least 1.
+            token_lifetime: How long a resumption token is valid.
+            token_key: The key for checking tokens; the same for all servers of one source.
         compression: Encodings that the transport offers besides identity.
     """
 
@@ -51,16 +51,16 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.page_size < 1 or self.sets_page_size < 1:
-            raise ValueError("an answer that holds nothing would never come to an end")
+            raise ValueError("the page sizes must be at least 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer, whatever carries it.
+    """A response, independent of its transport.
 
     Attributes:
-        status: The HTTP status: 200, also where the answer is an error condition.
-        headers: HTTP headers that belong to the answer.
+        status: The HTTP status: 200, also for an error condition.
+        headers: HTTP headers of the response.
         body: The XML document, in UTF-8.
     """
 
@@ -91,14 +91,14 @@ def respond(
     """Answer one request.
 
     Args:
-        arguments: Names and values as received and decoded, repeated ones visible.
-        source: What is served.
-        now: The moment of the answer, aware.
+        arguments: Decoded names and values as received, with repeated ones.
+            source: The records.
+            now: The current time, aware.
         settings: See `Settings`.
 
     Returns:
-        An answer valid against OAI-PMH.xsd, be it what was asked for or every error
-        condition found.
+        A response that is valid against OAI-PMH.xsd: the result, or all error conditions
+            found.
 
     Source: OAI-PMH 2.0, sections 3.2, 3.6 and 4.
     """
@@ -121,7 +121,7 @@ def respond(
 
 
 def _echoed(attributes: dict[str, str], conditions: Sequence[OAIError]) -> dict[str, str]:
-    """No attributes where the request itself was bad (section 3.2)."""
+    """Return the attributes, or none if the request itself was invalid (section 3.2)."""
     bad = any(isinstance(condition, BadArgument | BadVerb) for condition in conditions)
     return {} if bad else attributes
 
@@ -189,7 +189,7 @@ def _list_records(context: _Context) -> list[bytes]:
 
 
 def _begin(context: _Context) -> Continuation:
-    """Where the answer begins: where the token says, or at the beginning of the list."""
+    """Return the beginning of the response: from the token, or the beginning of the list."""
     if (token := _token(context)) is not None:
         return token
     assert context.identity.granularity is not None
@@ -226,7 +226,7 @@ def _list_element(
     context: _Context, place: Continuation, last: Position | None, shown: list[bytes]
 ) -> list[bytes]:
     if not shown:
-        raise BadResumptionToken("nothing is left of this list; begin it again")
+        raise BadResumptionToken("this list has no more records; begin it again")
     following = place.cursor + len(shown) if last is not None else None
     name = context.request.verb.encode()
     return [
@@ -240,9 +240,9 @@ def _list_element(
 def _token_element(
     context: _Context, place: Continuation, following: int | None, last: Position | None = None
 ) -> list[bytes]:
-    """The token of an answer: none for a whole list, an empty one for the end of another.
+    """Return the token of a response: none for a complete list, an empty one at the end of another.
 
-    ``following`` is the cursor of the next answer, None where this is the last.
+    ``following`` is the cursor of the next response; None if this is the last one.
     """
     if following is None:
         if place.cursor == 0:

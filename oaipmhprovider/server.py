@@ -1,4 +1,4 @@
-"""A data provider on a loopback port of its own, for demonstrations, tests and benchmarks."""
+"""Run a data provider on a loopback port, for demonstrations, tests and benchmarks."""
 
 import logging
 import socket
@@ -26,14 +26,14 @@ _log = logging.getLogger(__name__)
 
 
 class _QuietServer(wsgi.Server):
-    """Cheroot, with what it would print on stderr sent to this module's logger."""
+    """Cheroot, with its messages sent to this module's logger instead of stderr."""
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         _log.log(level, "%s", msg, exc_info=traceback)
 
     @staticmethod
     def bind_socket(socket_: socket.socket, bind_addr: tuple[str, int]) -> socket.socket:
-        """Bind, or close the socket; Cheroot 11.1.2 leaves it open where the port is taken."""
+        """Bind, or close the socket; Cheroot 11.1.2 leaves it open if the port is in use."""
         try:
             socket_.bind(bind_addr)
         except OSError:
@@ -43,22 +43,22 @@ class _QuietServer(wsgi.Server):
 
 
 class ProviderServer:
-    """Serves a source on 127.0.0.1 in threads of its own, from construction to `close`.
+    """Serves a source on 127.0.0.1 in its own threads, from construction to `close`.
 
     Usable as a context manager. Connections are kept alive.
 
     Args:
-        source: What is served.
-        port: 0 takes a free one.
-        settings: ``base_url`` is set to where the server listens unless it is given.
-        clock: What answers take for the time.
-        front: Makes the application that is served from the provider's; by default, that one.
+        source: The records.
+        port: 0 chooses a free port.
+        settings: Its ``base_url``, if not given, is set to the server's address.
+        clock: Returns the current time for responses.
+        front: Makes the application to serve from the provider's; by default, that one.
 
     Raises:
-        OSError: The port is taken.
+        OSError: The port is in use.
 
     Attributes:
-        base_url: The address that harvesters are given.
+        base_url: The address for harvesters.
         source: As given.
     """
 
@@ -85,7 +85,7 @@ class ProviderServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop serving and free the port; answers under way are finished first."""
+        """Stop serving and free the port; responses under way are finished first."""
         self._server.stop()
         self._thread.join()
 
@@ -102,9 +102,9 @@ class SampleServer(ProviderServer):
     Its page, which can change records, is at `page_url`.
 
     Args:
-        port: 0 takes a free one.
-        size: How many records it has.
-        granularity: Of its datestamps.
+        port: 0 chooses a free port.
+            size: The number of records.
+            granularity: Of the datestamps.
         settings: See `ProviderServer`.
         clock: See `ProviderServer`.
     """

@@ -1,7 +1,7 @@
-"""What a data provider needs of a store (OAI-PMH 2.0, sections 2.2–2.7).
+"""The interface that a data provider needs of a store (OAI-PMH 2.0, sections 2.2–2.7).
 
-Any store that can list its records in the order of (datestamp, identifier) can be
-served: the sample repository is one source, a Silo may be another.
+Any store that can list its records in the order of (datestamp, identifier) can be served. The
+sample repository is one such source.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from oaipmhprotocol import Header, Identify, MetadataFormat, Record, Set
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which records a list request asks for (section 2.7).
+    """The records that a list request selects (section 2.7).
 
     Attributes:
         prefix: The metadata format.
-        from_: First datestamp wanted, as text in the source's own granularity; None: no bound.
-        until: Last datestamp wanted, likewise; inclusive.
-        set_spec: Only records of this set or of a set below it.
+        from_: Earliest datestamp, as text in the source's granularity; None for no bound.
+            until: Latest datestamp, likewise; inclusive.
+        set_spec: Only records of this set or of one below it.
     """
 
     prefix: str
@@ -28,7 +28,7 @@ class Selection:
     set_spec: str | None = None
 
     def matches(self, header: Header) -> bool:
-        """Whether a header lies within the dates and the set; formats are not looked at."""
+        """Whether a header is within the dates and the set; the format is not checked."""
         if self.from_ is not None and header.datestamp < self.from_:
             return False
         if self.until is not None and header.datestamp > self.until:
@@ -40,68 +40,67 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """A place in the order in which every list is sent: right after this record."""
+    """A position in the order of all lists: directly after this record."""
 
     datestamp: str
     identifier: str
 
     @classmethod
     def of(cls, header: Header) -> "Position":
-        """The position of a record."""
+        """Return the position of a record."""
         return cls(header.datestamp, header.identifier)
 
 
 def lies_in(set_spec: str, wanted: str) -> bool:
-    """Whether a set is the wanted one or lies below it (``a:b`` lies in ``a``)."""
+    """Whether a set is the wanted one or below it (``a:b`` is in ``a``)."""
     return set_spec == wanted or set_spec.startswith(wanted + ":")
 
 
 class RecordSource(Protocol):
-    """A store as a data provider sees it; every method may be called from several threads.
+    """Interface of a store; every method may be called from several threads.
 
-    Datestamps in headers are written in the granularity that `identify` names, so
-    that their order as text is their order in time. Texts hold only characters that
-    XML allows. Metadata, about containers and descriptions are well-formed XML
-    documents in UTF-8 which declare every namespace they use (see
-    `answers.embeddable` for what may stand before the root element).
+    Datestamps in headers have the granularity that `identify` returns, so that they sort as text.
+    Texts have only characters that XML allows. Metadata, about containers and descriptions are
+    well-formed XML documents in UTF-8 that declare every namespace they use (`answers.embeddable`
+    says what may come before the root element).
     """
 
     def identify(self) -> Identify:
-        """What the repository says of itself; ``granularity`` is one of the two.
+        """Return the data of Identify, with one of the two granularities.
 
         ``protocol_version``, ``response_date`` and ``other`` are not used.
         """
 
     def formats(self) -> Sequence[MetadataFormat]:
-        """Every format in which some record can be had."""
+        """Return every format in which some record is available."""
 
     def formats_of(self, identifier: str) -> Sequence[MetadataFormat]:
-        """The formats of one item; empty where it has none.
+        """Return the formats of one item; empty if it has none.
 
         Raises:
             IdDoesNotExist: No such item.
         """
 
     def sets(self) -> Sequence[Set]:
-        """Every set, parents before children; empty where there is no set hierarchy."""
+        """Return every set, parents before children; empty without a set hierarchy."""
 
     def record(self, identifier: str, prefix: str) -> Record:
-        """One record; a deleted one has neither metadata nor about containers.
+        """Return one record; a deleted one has neither metadata nor about containers.
 
         Raises:
             IdDoesNotExist: No such item.
-            CannotDisseminateFormat: The item is not to be had in this format.
+            CannotDisseminateFormat: The item is not available in this format.
         """
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
-        """At most ``limit`` headers of a selection, in the order of `Position`, after one.
+        """Return at most ``limit`` headers of a selection after a position, in order.
 
         The cost depends on ``limit``, not on how far ``after`` is from the beginning.
-        ``after`` need not be the position of a record that (still) exists.
+        ``after`` need not be the position of an existing record.
         """
 
     def records(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Record]:
-        """The records that belong to the same call of `headers`."""
+        """Return the records for the same arguments as `headers`."""
 
     def count(self, selection: Selection) -> int:
-        """How many records a selection has now."""
+        """Return how many records a selection has now."""

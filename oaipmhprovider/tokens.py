@@ -1,9 +1,9 @@
-"""Resumption tokens that carry all they stand for (OAI-PMH 2.0, section 3.5).
+"""Stateless resumption tokens (OAI-PMH 2.0, section 3.5).
 
-The provider keeps no session: a token is the selection, the position of the last
-record sent and the figures of the list, so it works on any worker, before and after
-a restart, and as often as it is sent. The check value finds tokens that were mangled
-on their way; it is no secret, and what a token says is checked like any argument.
+The provider does not keep sessions: a token contains the selection, the position of the last
+record sent and the size of the list, so it works in any process, after a restart, and repeatedly.
+The check value detects tokens damaged in transit. It is not secret, so the content of a token is
+validated like any argument.
 """
 
 import base64
@@ -21,14 +21,14 @@ _CHECK_BYTES = 9
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Where a list goes on.
+    """The point at which a list continues.
 
     Attributes:
-        verb: The request the list answers; the token is good for no other.
-        cursor: How many records (or sets) were sent before.
-        size: How many the whole list had when it was begun.
-        expires: From this moment on the token is refused.
-        selection: What the list was asked for; None for a list of sets.
+        verb: The verb of the list; the token is valid for no other.
+        cursor: Number of records (or sets) sent before.
+        size: Size of the whole list when it began.
+        expires: When the token expires.
+        selection: The selection of the list; None for a list of sets.
         after: The last record sent; None for a list of sets.
     """
 
@@ -60,7 +60,7 @@ def decode_token(token: str, verb: Verb, now: datetime, key: bytes) -> Continuat
     """Read a token that `encode_token` wrote.
 
     Raises:
-        BadResumptionToken: It is mangled, of another verb, or has expired.
+        BadResumptionToken: It is damaged, of another verb, or expired.
     """
     continuation = _continuation(_payload(token, key))
     if continuation.verb is not verb:
@@ -109,7 +109,7 @@ def _selection(prefix: object, from_: object, until: object, set_spec: object) -
 
 
 def _not_ours() -> BadResumptionToken:
-    return BadResumptionToken("this is no resumption token of this repository")
+    return BadResumptionToken("this is not a resumption token of this repository")
 
 
 def _number(value: object) -> int:

@@ -27,7 +27,7 @@ _GZIP = re.compile(
 
 
 class _HTTPRefusal(Exception):
-    """The request cannot even be read: its status, a sentence and headers."""
+    """The request cannot be read; has a status, a sentence and headers."""
 
     def __init__(self, status: str, sentence: str, *headers: tuple[str, str]) -> None:
         self.status = status
@@ -37,16 +37,16 @@ class _HTTPRefusal(Exception):
 
 
 def utc_now() -> datetime:
-    """The moment, aware."""
+    """Return the current time, aware."""
     return datetime.now(UTC)
 
 
 class ProviderApp:
     """A WSGI application that serves one source at one path.
 
-    GET and POST (a form of at most 64 KiB) are answered, anything else with 405, any
-    other path with 404. Answers are compressed where the client accepts gzip. An
-    exception of the source is the server's to report: nothing is caught here.
+    It answers GET and POST (a form of at most 64 KiB), other methods with 405, and other paths
+    with 404. Responses are compressed if the client accepts gzip. Exceptions of the source are
+    not caught; the server reports them.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ProviderApp:
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether an Accept-Encoding header lets an answer be sent as gzip (RFC 9110, 12.5.3)."""
+    """Whether an Accept-Encoding header allows gzip (RFC 9110, 12.5.3)."""
     weights = [match[1] for match in _GZIP.finditer(accept_encoding)]
     return any(weight is None or weight.strip("0.") for weight in weights)
 
@@ -101,7 +101,7 @@ def _read_arguments(environ: "WSGIEnvironment") -> Arguments:
     method = environ["REQUEST_METHOD"]
     if method not in ("GET", "POST"):
         raise _HTTPRefusal(
-            "405 Method Not Allowed", "OAI-PMH is asked with GET or POST.", ("Allow", "GET, POST")
+            "405 Method Not Allowed", "OAI-PMH requests use GET or POST.", ("Allow", "GET, POST")
         )
     arguments = _parse(environ.get("QUERY_STRING", ""))
     return arguments if method == "GET" else [*arguments, *_parse(_read_form(environ))]
@@ -109,14 +109,14 @@ def _read_arguments(environ: "WSGIEnvironment") -> Arguments:
 
 def _read_form(environ: "WSGIEnvironment") -> str:
     if environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() != _FORM:
-        raise _HTTPRefusal("415 Unsupported Media Type", f"Arguments are posted as {_FORM}.")
+        raise _HTTPRefusal("415 Unsupported Media Type", f"Post the arguments as {_FORM}.")
     length = environ.get("CONTENT_LENGTH", "")
     if not (length.isascii() and length.isdecimal()):
         raise _HTTPRefusal("411 Length Required", "A posted form needs a Content-Length.")
     if int(length[:9]) > _LONGEST_QUERY:
         raise _HTTPRefusal(
             "413 Content Too Large",
-            f"A form may have {_LONGEST_QUERY} bytes.",
+            f"A form may have at most {_LONGEST_QUERY} bytes.",
             ("Connection", "close"),
         )
     form: bytes = environ["wsgi.input"].read(int(length))

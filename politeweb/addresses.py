@@ -1,4 +1,4 @@
-"""Addresses as people and servers write them, and the credentials in them (pure)."""
+"""Parse addresses from users and servers, and separate their credentials (pure)."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from politeweb.errors import RequestRefused
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An http or https URL, and the credentials that stood in it.
+    """An http or https URL, and the credentials that it contained.
 
     Attributes:
         url: Scheme, host, path and query.
-        auth: User and password that stood in it; never shown, logged or stored.
+        auth: User and password that it contained; never shown, logged or stored.
     """
 
     url: str
@@ -22,9 +22,9 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read what a person pasted.
+        """Parse an address that a user entered.
 
-        Fragments and surrounding blanks are dropped.
+        Fragments and outer spaces are dropped.
 
         Raises:
             RequestRefused: Not an http or https URL with a host.
@@ -37,11 +37,11 @@ class Address:
 
     @staticmethod
     def kept_query(query: str) -> str:
-        """What of a pasted query belongs to the address: all of it."""
+        """Return the part of a query that belongs to the address: all of it."""
         return query
 
     def shares_credentials_with(self, url: str) -> bool:
-        """Whether a redirect's target may be told user and password: same host, not less safe."""
+        """Whether to send credentials to a redirect's target: same host, no https→http."""
         here, there = urlsplit(self.url), urlsplit(url)
         if here.hostname != there.hostname:
             return False
@@ -66,5 +66,5 @@ _USERINFO = re.compile(r"(?<=//)[^/?#\s]*@")
 
 
 def without_credentials(text: str) -> str:
-    """Any text with ``user:password@`` taken out of the URLs in it."""
+    """Remove ``user:password@`` from the URLs in a text."""
     return _USERINFO.sub("", text)

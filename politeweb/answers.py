@@ -1,4 +1,4 @@
-"""What comes back for a request, and what its headers say (pure).
+"""Responses and their headers (pure).
 
 Source: RFC 9110, sections 10.2.3 (Retry-After) and 15.
 """
@@ -12,17 +12,17 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one request, unpacked.
+    """A response, decoded.
 
     Attributes:
         body: The body without its content coding.
-        url: Where the answer came from in the end, without credentials.
+        url: The address after redirects, without credentials.
         status: The HTTP status.
         headers: Names are in lower case.
-        raw: The body as sent, in its content coding; None where that is not known,
-            or where it is the body itself.
-        received: When the last byte came, aware UTC; None where that is not known.
-        cut: Why the body is less than was announced, in words; empty where it is not.
+        raw: The body as sent, in its content coding; None if that is unknown, or the same
+                as ``body``.
+            received: When the last byte arrived, aware UTC; None if unknown.
+            cut: Why the body is shorter than announced; empty if it is not.
     """
 
     body: bytes
@@ -36,11 +36,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What was sent and received so far.
+    """Numbers of requests and bytes so far.
 
     Attributes:
-        sent: Requests, retries and redirects included.
-        retried: How many of them repeated one that failed.
+        sent: Number of requests, including retries and redirects.
+        retried: Number of requests that repeated a failed one.
         received: Bytes of bodies, as sent by the server.
     """
 
@@ -50,25 +50,25 @@ class Traffic:
 
 
 class Outcome(Enum):
-    """What an attempt tells of the server's load."""
+    """The outcome of an attempt, which shows the server's load."""
 
     ANSWERED = "answered"
     REFUSED = "refused"
     """429 or 503: too many requests."""
     TIMED_OUT = "timed out"
     FAILED = "failed"
-    """Another HTTP error, a connection that broke, an answer cut short."""
+    """Another HTTP error, a broken connection, or a truncated response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt to be answered, for whoever sets how many requests are sent at once.
+    """One attempt; used to decide how many requests to send at once.
 
     Attributes:
         outcome: How it ended.
-        seconds: From sending to the last byte, without any wait before.
-        received: Bytes of the body, as sent; 0 where none came.
-        status: The HTTP status; None where none came.
+        seconds: From sending to the last byte, without a pause before.
+        received: Bytes of the body, as sent; 0 if there was none.
+        status: The HTTP status; None if there was none.
     """
 
     outcome: Outcome
@@ -81,9 +81,9 @@ BUSY = frozenset({429, 503})
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
-    """Seconds to wait by a ``Retry-After`` header: a number, or an HTTP date; None if neither.
+    """Return the seconds to wait by a ``Retry-After`` header; None if it is malformed.
 
-    A deadline that has passed is 0.
+    It is a number or an HTTP-date. A date in the past gives 0.
     """
     text = (value or "").strip()
     if text.isascii() and text.isdigit() and len(text) < 12:
@@ -102,14 +102,14 @@ def http_date(text: str) -> datetime | None:
 
 
 def number_of(text: str | None) -> int | None:
-    """A count as servers write it, or None; pycsw 2.6.2 sends ``-1`` on an empty page.
+    """Parse a count; None if it is malformed, as the ``-1`` of pycsw 2.6.2 on an empty page.
 
-    Python's `int` refuses what `str.isdigit` allows: ``²``, or 5,000 digits.
+    Python's `int` refuses some texts that `str.isdigit` allows: ``²``, or 5,000 digits.
     """
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def media_type(header: str) -> str:
-    """A Content-Type header without its parameters, in lower case."""
+    """Return a Content-Type header without its parameters, in lower case."""
     return header.partition(";")[0].strip().lower()

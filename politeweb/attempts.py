@@ -1,6 +1,6 @@
-"""Ask again where that may help: how often, and after how long a pause.
+"""Repeat attempts that failed temporarily: how often, and after which pauses.
 
-What is worth another attempt is for the caller to say: it raises `Passing`.
+The caller decides which failures are temporary, and raises `Passing` for them.
 
 Source: RFC 9110, section 10.2.3 (Retry-After).
 """
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 class Passing(Exception):
-    """An attempt failed in a way that may pass.
+    """A temporary failure.
 
     Args:
-        error: What is raised if it does not.
-        reason: The failure in words.
-        url: Of the server that failed, without credentials.
-        status: Of HTTP; None where no answer came.
-        retry_after: The answer's ``Retry-After``.
+        error: Raised after the last attempt.
+        reason: A description of the failure.
+        url: Address of the server that failed, without credentials.
+        status: The HTTP status; None if there was no response.
+        retry_after: The ``Retry-After`` header.
     """
 
     def __init__(
@@ -52,19 +52,19 @@ def attempted(
     now: Callable[[], datetime],
     random: Callable[[], float],
 ) -> T:
-    """Call a function with 1, 2, 3 … until it brings something, or nothing helps.
+    """Call a function with 1, 2, 3 … until it succeeds or the attempts are used up.
 
     Args:
-        attempt: Raises `Passing` for what is worth another attempt.
-        pause: Told of each failure, and the seconds to wait before the next attempt.
-        settings: How often, and how long pauses may be.
-        now: A clock, aware.
-        random: Gives numbers in [0, 1).
+        attempt: Raises `Passing` after a temporary failure.
+        pause: Called with each failure and the seconds to wait before the next attempt.
+        settings: The number of attempts, and the longest pause.
+        now: Returns the current time, aware.
+            random: Returns numbers in [0, 1).
 
-    Raises:
-        RetryLater: The server asks for a longer pause than allowed, or for one after the
-            last attempt.
-        FetchError: That of the last failure.
+        Raises:
+            RetryLater: The server requests a longer pause than allowed, or one after the last
+                attempt.
+            FetchError: The error of the last failure.
     """
     for number in range(1, settings.attempts + 1):
         is_last = number == settings.attempts
@@ -91,13 +91,13 @@ def _later(failure: Passing, seconds: float, now: datetime) -> RetryLater:
 
 
 def backoff(attempt: int, base: float, cap: float, random: Callable[[], float]) -> float:
-    """Seconds before the next attempt: doubling from ``base``, half of it left to chance.
+    """Return the seconds before the next attempt: doubling from ``base``, half of it random.
 
     Args:
-        attempt: How many attempts have failed, from 1.
+        attempt: Number of failed attempts, from 1.
         base: Seconds after the first.
         cap: The longest pause.
-        random: Gives numbers in [0, 1).
+        random: Returns numbers in [0, 1).
     """
     full = min(cap, base * 2.0 ** min(attempt - 1, 32))
     return full * (0.5 + random() / 2)

@@ -1,4 +1,4 @@
-"""Content codings undone, within bounds (RFC 9110, section 8.4)."""
+"""Decode content codings within limits (RFC 9110, section 8.4)."""
 
 import zlib
 from contextlib import suppress
@@ -7,10 +7,10 @@ from politeweb.errors import ResponseTooLarge
 
 
 class CodingBroken(Exception):
-    """A packed body does not unpack: cut short, damaged, or packed in an unknown way.
+    """An encoded body cannot be decoded: it is truncated, damaged, or in an unknown coding.
 
     Attributes:
-        got: What could be unpacked before that.
+        got: The bytes decoded before the error.
     """
 
     def __init__(self, reason: str, got: bytes = b"") -> None:
@@ -19,14 +19,14 @@ class CodingBroken(Exception):
 
 
 def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
-    """Undo content codings, never beyond ``limit`` bytes.
+    """Decode content codings, up to ``limit`` bytes.
 
-    Gzip is recognised by its first bytes as well: some servers send it without
-    saying so, others say so and do not.
+    Gzip is also recognized by its first bytes: some servers send it without a header, others
+    send the header without gzip.
 
     Raises:
-        ResponseTooLarge: More than ``limit`` bytes would come out.
-        CodingBroken: The packed bytes end early, are damaged or unknown.
+        ResponseTooLarge: The result would have more than ``limit`` bytes.
+            CodingBroken: The bytes are truncated, damaged, or in an unknown coding.
     """
     codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
     if len(codings) > 3:
@@ -48,7 +48,7 @@ def _undo(coding: str, raw: bytes, limit: int, url: str) -> bytes:
         return _inflate(raw, 15 if is_zlib else -15, limit, url)
     if coding == "identity":
         return raw
-    raise CodingBroken(f"the content coding {coding}, which was not asked for")
+    raise CodingBroken(f"the content coding {coding}, which was not requested")
 
 
 def _inflate(raw: bytes, window: int, limit: int, url: str) -> bytes:
@@ -59,17 +59,17 @@ def _inflate(raw: bytes, window: int, limit: int, url: str) -> bytes:
             out += stream.decompress(raw, limit + 1 - len(out))
         except zlib.error as error:
             out += _before_damage(raw, window, limit + 1 - len(out))
-            raise CodingBroken(f"a packed answer that is damaged ({error})", bytes(out)) from None
+            raise CodingBroken(f"a damaged compressed response ({error})", bytes(out)) from None
         if len(out) > limit:
             raise ResponseTooLarge(url, limit)
         if not stream.eof:
-            raise CodingBroken("a packed answer that was cut short", bytes(out))
+            raise CodingBroken("a truncated compressed response", bytes(out))
         raw = stream.unused_data if stream.unused_data.startswith(b"\x1f\x8b") else b""
     return bytes(out)
 
 
 def _before_damage(raw: bytes, window: int, limit: int) -> bytes:
-    """What unpacks before the damage; zlib gives nothing of a piece that has it."""
+    """Return the bytes before the damage; zlib returns nothing of a damaged piece."""
     stream = zlib.decompressobj(window)
     out = bytearray()
     with suppress(zlib.error):

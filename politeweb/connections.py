@@ -1,8 +1,7 @@
-"""Connections on which no answer, head or body, takes longer than allowed.
+"""Connections with a time limit for each response, headers included.
 
-A timeout of a socket is for one silence: a server that sends a byte of a header a
-minute is never silent, and a head may have megabytes. So the reading itself looks
-at the clock.
+The timeout of a socket limits one wait. A server that sends one byte of a header per minute never
+exceeds it, and headers may have megabytes. So each read checks the time.
 """
 
 import http.client
@@ -19,7 +18,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 
 class _Bounded(io.RawIOBase):
-    """A socket's bytes until a deadline; TimeoutError after it."""
+    """Reads a socket until a deadline; raises TimeoutError after it."""
 
     def __init__(self, raw: io.RawIOBase, seconds: float) -> None:
         self._raw = raw
@@ -30,7 +29,7 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int | None:
         if time.monotonic() > self._deadline:
-            raise TimeoutError("the answer took too long")
+            raise TimeoutError("the response took too long")
         return cast("int | None", self._raw.readinto(buffer))
 
     def close(self) -> None:
@@ -63,10 +62,10 @@ def _pool_classes(seconds: float, sockets: Sockets) -> dict[str, type[urllib3.HT
 
 
 class BoundedAdapter(HTTPAdapter):
-    """The way of requests to a host or a proxy, with an end to every answer.
+    """An adapter of requests with a time limit for each response.
 
     Args:
-        seconds: For an answer, from when its first byte is waited for.
+        seconds: The limit, from the beginning of the wait for the first byte.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -75,18 +74,18 @@ class BoundedAdapter(HTTPAdapter):
         super().__init__()
 
     def abort(self) -> None:
-        """Cut all connections, so that a thread that waits for an answer ends at once."""
+        """Close all connections, so that a waiting thread ends at once."""
         for sock in list(self._sockets):
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """As requests does."""
+        """See requests."""
         super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = self._classes
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> urllib3.ProxyManager:
-        """As requests does."""
+        """See requests."""
         manager: urllib3.ProxyManager = super().proxy_manager_for(proxy, **kwargs)
         manager.pool_classes_by_scheme = self._classes
         return manager

@@ -1,17 +1,17 @@
-"""What can go wrong between here and a server: one tree, each message one sentence.
+"""Errors of requests: one hierarchy, each message one sentence.
 
 FetchError
-├── RequestRefused          the caller's arguments, before anything is sent
-├── EndpointError           the server, or the way to it
-│   ├── EndpointUnreachable   no connection, no answer, an answer cut short
+├── RequestRefused          invalid arguments; nothing was sent
+├── EndpointError           the server or the connection failed
+│   ├── EndpointUnreachable   no connection, no response, or a truncated one
 │   ├── HTTPStatusError       an HTTP error status
-│   ├── RetryLater            the server asks to be left alone until a deadline
-│   ├── ResponseTooLarge      more bytes than were allowed
-│   ├── ResponseTooSlow       more seconds than were allowed
-│   └── RedirectRefused       a redirect to nowhere, for ever, out of HTTP, or inwards
+│   ├── RetryLater            the server requests a pause until a deadline
+│   ├── ResponseTooLarge      more bytes than allowed
+│   ├── ResponseTooSlow       more seconds than allowed
+│   └── RedirectRefused       an invalid or endless redirect, or one to a private address
 ├── PrivateAddress          a host at an address that is not public (`public_hosts`)
 ├── FileRefused             a file that cannot be fetched (`files`)
-│   └── FileUnavailable       not now; it may work another time
+│   └── FileUnavailable       a temporary failure
 └── WarcUnreadable          a WARC file that is missing or malformed
 """
 
@@ -24,14 +24,14 @@ class FetchError(Exception):
 
 
 class RequestRefused(FetchError, ValueError):
-    """The arguments make no valid request; nothing was sent."""
+    """The arguments are invalid; nothing was sent."""
 
 
 class EndpointError(FetchError):
-    """The server, or the way to it, failed.
+    """The server or the connection to it failed.
 
     Attributes:
-        url: What was asked for, without credentials.
+        url: The address requested, without credentials.
     """
 
     def __init__(self, url: str, sentence: str) -> None:
@@ -40,11 +40,11 @@ class EndpointError(FetchError):
 
 
 class EndpointUnreachable(EndpointError):
-    """No whole answer came, however often it was tried.
+    """No attempt got a complete response.
 
     Attributes:
-        reason: The last failure, in words.
-        attempts: How often it was tried.
+        reason: A description of the last failure.
+        attempts: The number of attempts.
     """
 
     def __init__(self, url: str, reason: str, attempts: int = 1) -> None:
@@ -55,7 +55,7 @@ class EndpointUnreachable(EndpointError):
 
 
 class HTTPStatusError(EndpointError):
-    """An HTTP error status, and no usable answer with it.
+    """An HTTP error status without a usable response.
 
     Attributes:
         status: The status code.
@@ -68,10 +68,10 @@ class HTTPStatusError(EndpointError):
 
 
 class RetryLater(EndpointError):
-    """The server asks for a longer pause than one waits for.
+    """The server requests a longer pause than the longest allowed.
 
     Attributes:
-        deadline: Aware UTC; not to be asked before.
+        deadline: Aware UTC; send no request before.
     """
 
     def __init__(self, url: str, status: int, deadline: datetime) -> None:
@@ -79,33 +79,33 @@ class RetryLater(EndpointError):
         self.deadline = deadline
         super().__init__(
             url,
-            f"{url} answers HTTP {status} and asks not to be called again before"
+            f"{url} answers HTTP {status} and requests a pause until"
             f" {deadline:%Y-%m-%d %H:%M:%S} UTC",
         )
 
 
 class ResponseTooLarge(EndpointError):
-    """An answer, as sent or unpacked, is larger than allowed, or takes too much memory to read.
+    """A response, encoded or decoded, is larger than allowed, or takes too much memory to read.
 
     Attributes:
         limit: Bytes allowed.
-        memory: Bytes of memory that reading it would take; None where it is too large itself.
+        memory: Bytes of memory that reading it would take; None if it is too large itself.
     """
 
     def __init__(self, url: str, limit: int, memory: int | None = None) -> None:
         self.limit = limit
         self.memory = memory
-        what = f"more than the {limit:,} bytes allowed for one answer"
+        what = f"more than the {limit:,} bytes allowed for one response"
         if memory is not None:
             what = (
                 f"so much markup that reading it would take {memory:,} bytes of memory,"
-                f" too many where an answer may have {limit:,} bytes"
+                f" too many for a limit of {limit:,} bytes per response"
             )
         super().__init__(url, f"{url} sends {what}; --max-response raises the limit")
 
 
 class ResponseTooSlow(EndpointError):
-    """An answer is not complete within the time allowed.
+    """A response is not complete within the time limit.
 
     Attributes:
         limit: Seconds allowed.
@@ -113,14 +113,14 @@ class ResponseTooSlow(EndpointError):
 
     def __init__(self, url: str, limit: float) -> None:
         self.limit = limit
-        super().__init__(url, f"{url} did not finish its answer within {limit:g} seconds")
+        super().__init__(url, f"{url} did not finish its response within {limit:g} seconds")
 
 
 class RedirectRefused(EndpointError):
     """A redirect that is not followed.
 
     Attributes:
-        reason: Why not, in words.
+        reason: Why not.
     """
 
     def __init__(self, url: str, reason: str) -> None:
@@ -132,7 +132,7 @@ class WarcUnreadable(FetchError):
     """A file of recorded responses cannot be read.
 
     Attributes:
-        path: Which.
+        path: The file.
     """
 
     def __init__(self, path: str, reason: str) -> None:
@@ -144,14 +144,14 @@ Failure = TypeVar("Failure", bound=BaseException)
 
 
 def without_frames(failure: Failure) -> Failure:
-    """The failure without the frames that it passed and the errors that caused it.
+    """Return the failure without its traceback and causes.
 
-    They hold the bodies of answers, and failures are kept until a harvest ends.
+    These refer to the bodies of responses, and failures are kept until a harvest ends.
     """
     failure.__traceback__ = failure.__cause__ = failure.__context__ = None
     return failure
 
 
 def shortened(text: str, length: int = 120) -> str:
-    """The text, or its beginning and an ellipsis."""
+    """Return the text, or its beginning and an ellipsis."""
     return text if len(text) <= length else text[: length - 1] + "…"

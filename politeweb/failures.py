@@ -1,4 +1,4 @@
-"""An exchange that failed: what it means, in words that carry no address (pure)."""
+"""Interpret failed exchanges, in messages without addresses (pure)."""
 
 import requests
 import urllib3
@@ -6,14 +6,14 @@ import urllib3
 from politeweb.settings import HttpSettings
 
 BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
-"""What requests, urllib3 and the sockets under them raise for an exchange that fails."""
+"""Exceptions of requests, urllib3 and sockets for a failed exchange."""
 
 
 def is_final(error: BaseException, *, has_answered: bool) -> bool:
-    """Whether another attempt is vain.
+    """Whether another attempt would be useless.
 
-    A certificate does not become sound by waiting, nor an address; a host that
-    refuses, or does not exist, and never answered is most likely a wrong one.
+    An invalid certificate or address stays invalid. A host that refuses connections or does not
+    exist, and has never answered, is probably a wrong one.
     """
     if isinstance(error, requests.exceptions.SSLError):
         return True
@@ -26,7 +26,7 @@ def is_final(error: BaseException, *, has_answered: bool) -> bool:
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Whether the server was silent, rather than gone."""
+    """Whether the server did not answer in time, as opposed to a broken connection."""
     kinds = (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
     refused = urllib3.exceptions.NewConnectionError
     causes = _causes(error)
@@ -34,17 +34,17 @@ def is_timeout(error: BaseException) -> bool:
 
 
 def reason_of(error: BaseException, settings: HttpSettings) -> str:
-    """A transport's exception in words that carry no URL, and so no credentials."""
+    """Describe a transport's exception without a URL, and so without credentials."""
     causes = _causes(error)
     kinds: list[tuple[type[BaseException], str]] = [
         (requests.exceptions.ConnectTimeout, f"no connection in {settings.connect_timeout:g} s"),
         (requests.exceptions.ProxyError, f"the proxy failed ({_innermost(causes)})"),
-        (urllib3.exceptions.NameResolutionError, "the host's name is not known"),
+        (urllib3.exceptions.NameResolutionError, "the host name is unknown"),
         (ConnectionRefusedError, "the connection was refused"),
         (requests.exceptions.ReadTimeout, "the server kept silent too long"),
         (urllib3.exceptions.ReadTimeoutError, "the server kept silent too long"),
         (TimeoutError, "the server kept silent too long"),
-        (urllib3.exceptions.IncompleteRead, "the answer was cut short"),
+        (urllib3.exceptions.IncompleteRead, "the response was cut short"),
         (requests.exceptions.SSLError, f"TLS failed ({_innermost(causes)})"),
     ]
     for kind, words in kinds:
@@ -54,7 +54,7 @@ def reason_of(error: BaseException, settings: HttpSettings) -> str:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """The error and what lies under it, outermost first."""
+    """Yield the error and its causes, outermost first."""
     found: list[BaseException] = []
     queue: list[object] = [error]
     while queue:

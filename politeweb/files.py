@@ -1,4 +1,4 @@
-"""Fetch files over HTTP: streamed, bounded, polite to every host, and only from public ones.
+"""Fetch files over HTTP: streamed, limited, polite, and only from public hosts.
 
 Source: RFC 9110, sections 8.8 (validators), 10.2.3 (Retry-After), 13.1 (conditions) and 15.
 """
@@ -33,11 +33,11 @@ _SECONDS_FOR_A_FILE = 4 * 3600.0
 
 
 class FileRefused(FetchError):
-    """A file cannot be had, however often it is asked for.
+    """A file cannot be fetched; another attempt would fail too.
 
     Attributes:
         url: Its address, without credentials.
-        reason: Why, in words after "it".
+        reason: Why, as a predicate.
     """
 
     def __init__(self, url: str, reason: str) -> None:
@@ -47,19 +47,19 @@ class FileRefused(FetchError):
 
 
 class FileUnavailable(FileRefused):
-    """A file could not be had now; another time it may."""
+    """A file cannot be fetched now, but may be later."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileHead:
-    """What a server says of a file before its content.
+    """The headers of a file.
 
     Attributes:
-        url: Where it came from in the end.
+        url: The address after redirects.
         type: Its media type, in lower case, or ``""``.
         disposition: The Content-Disposition header.
-        length: Bytes announced, as far as they tell the length of what comes out.
-        etag: For asking again whether it changed.
+        length: The size announced, if it is that of the decoded content.
+            etag: For a later conditional request.
         last_modified: Likewise.
     """
 
@@ -73,30 +73,30 @@ class FileHead:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a file fetched before; asks for it only if it changed since."""
+    """The validators of a file fetched before, for a conditional request."""
 
     etag: str = ""
     last_modified: str = ""
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The headers that say so."""
+        """Return the headers of the conditional request."""
         headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in headers.items() if value}
 
 
 class NotChanged(Exception):
-    """The file is what it was (304); not an error."""
+    """The file has not changed (304); not an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """What is fetched, and how politely.
+    """Limits on the files fetched.
 
     Attributes:
-        max_size: Bytes of one file.
+        max_size: Most bytes of one file.
         delay: Least seconds between two requests to one host.
-        robots: Whether to heed robots.txt.
+        robots: Whether to obey robots.txt.
         private: Whether to follow links to addresses that are not public; those of the
             repository's own host and port are always followed.
     """
@@ -108,12 +108,12 @@ class FileRules:
 
 
 Store = Callable[[FileHead, Iterator[bytes]], T]
-"""Takes a file's head and its content, piece by piece; raises `FileRefused` to leave it."""
+"""Called with a file's head and content, in pieces; raises `FileRefused` to skip it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Order(Generic[T]):
-    """One file to be fetched."""
+    """A file to fetch."""
 
     url: str
     store: Store[T]
@@ -124,7 +124,7 @@ class _Order(Generic[T]):
 
 @dataclass(slots=True)
 class _Hosts:
-    """The pace of every host met."""
+    """The pace of each host."""
 
     least: float
     paces: dict[str, Pace] = field(default_factory=dict)
@@ -137,13 +137,13 @@ class _Hosts:
 
 
 class FileTransport:
-    """Fetches files, one at a time. Not to be shared by threads.
+    """Fetches files, one at a time. Threads must not share it.
 
     Args:
         repository_url: The repository's base URL: its host gets the credentials in it, and
             those of ``settings``, and may be at a private address.
-        settings: How to send; its limit on size and its delay are for answers of OAI-PMH.
-        rules: See there.
+        settings: How to send requests; its limit on size and its delay are for OAI-PMH.
+            rules: Limits on the files.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class FileTransport:
         self._robots = Robots(self._robots_text)
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close the connections."""
         self._session.close()
 
     def __enter__(self) -> "FileTransport":
@@ -176,15 +176,20 @@ class FileTransport:
         self.close()
 
     def fetch(self, url: str, store: Store[T], known: Known | None = None) -> T:
-        """Fetch a file and hand it to ``store`` as it comes; return what that returns.
+        """Fetch a file, pass it to ``store`` as it arrives, and return the result of that.
 
-        ``store`` may be called again after a connection broke; it has to drop what it had.
+        ``store`` may be called again after a broken connection; it must discard earlier content.
+
+        Args:
+            url: The file's address.
+            store: Gets the head and the content.
+            known: The validators of an earlier fetch, if any.
 
         Raises:
-            NotChanged: It is what ``known`` says.
-            FileRefused: It cannot be had.
-            FileUnavailable: Not now.
-            RetryLater: The host asks for a longer pause than one waits for.
+            NotChanged: The file has not changed since ``known``.
+            FileRefused: It cannot be fetched.
+            FileUnavailable: It cannot be fetched now.
+            RetryLater: The host requests a longer pause than the longest allowed.
         """
         conditions = known.conditions if known is not None else {}
         rules = self._rules
@@ -215,9 +220,9 @@ class FileTransport:
 
     def _check_robots(self, url: str) -> None:
         if not self._robots.answered(url):
-            raise FileUnavailable(url, "is not fetched: its host gives no robots.txt, nor says no")
+            raise FileUnavailable(url, "is not fetched: its host does not answer for robots.txt")
         if not self._robots.allows(url):
-            raise FileRefused(url, "is closed to robots by its host's robots.txt")
+            raise FileRefused(url, "is excluded by its host's robots.txt")
 
     def _get(self, url: str, order: _Order[T]) -> requests.Response:
         settings = self._settings
@@ -240,7 +245,7 @@ class FileTransport:
         if status in {408, 429} or status >= 500:
             raise self._passing(order, phrase, status, response.headers.get("retry-after"))
         if status != 200:
-            raise FileRefused(url, f"is answered by {phrase}")
+            raise FileRefused(url, f"is answered with {phrase}")
         head = _head(response, url)
         if head.length is not None and head.length > order.max_size:
             raise _too_large(url, order.max_size)
@@ -283,7 +288,7 @@ class FileTransport:
         return self._base is not None and _place(self._base.url) == (host.lower(), port)
 
     def _robots_text(self, url: str) -> str | None:
-        """A host's robots.txt; "" where it has none (RFC 9309, section 2.3.1.3)."""
+        """Return a host's robots.txt; "" if it has none (RFC 9309, section 2.3.1.3)."""
         try:
             return self._ordered(_Order(url, _text, _LARGEST_ROBOTS))
         except (FileUnavailable, RetryLater):
@@ -302,15 +307,15 @@ def _too_large(url: str, limit: int) -> FileRefused:
 
 
 def _checked(url: str, base: str = "") -> str:
-    """An address, as seen from another one, without fragment and credentials.
+    """Resolve an address relative to another one, and remove fragment and credentials.
 
     Raises:
-        FileRefused: It is no http or https address.
+        FileRefused: It is not an http or https address.
     """
     try:
         return Address.parse(urljoin(base, url.strip())).url
     except ValueError:
-        raise FileRefused(url, "is no http or https address") from None
+        raise FileRefused(url, "is not an http or https address") from None
 
 
 def _place(url: str) -> tuple[str, int]:

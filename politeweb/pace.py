@@ -1,6 +1,6 @@
-"""When the next request may go to a host: one pace for every thread that asks it.
+"""The pace of requests to a host, shared by all threads.
 
-A server that asks one connection to wait means the client, not the connection.
+A request to wait applies to the client, not to a single connection.
 """
 
 import threading
@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 
 class Pace:
-    """A least interval between requests, and holds that a server asked for.
+    """A minimum interval between requests, and pauses that a server requested.
 
-    Shared by transports and threads.
+    Transports and threads may share it.
 
     Args:
         interval: Least seconds between the starts of two requests.
@@ -28,7 +28,7 @@ class Pace:
         self._held_until = float("-inf")
 
     def reserve(self) -> float:
-        """Book the next turn; return the seconds until then, which the caller sleeps."""
+        """Reserve the next turn; return the seconds until then, for which the caller must sleep."""
         with self._lock:
             now = self._monotonic()
             due = max(now, self._next, self._held_until)
@@ -36,6 +36,6 @@ class Pace:
             return due - now
 
     def hold(self, seconds: float) -> None:
-        """Give nobody a turn for so many seconds; turns booked before, and a longer hold, stay."""
+        """Give no turns for some seconds; existing reservations and longer pauses stay."""
         with self._lock:
             self._held_until = max(self._held_until, self._monotonic() + seconds)

@@ -1,9 +1,9 @@
-"""Connections to public addresses only: links and redirects come from a server.
+"""Allow connections to public addresses only.
 
-A record that links, or a redirect that leads, to ``http://169.254.169.254/`` would
-have this machine ask what only this machine can reach. The address that a connection
-was made to is looked at before anything is sent on it, so that a name which changes
-its address in between gains nothing. Where a proxy is used, it decides.
+A link in a record, or a redirect, to ``http://169.254.169.254/`` would make this machine request
+something that only it can reach. The address of a connection is checked after it is made and before
+anything is sent, so that a host name cannot change its address in between. A proxy, if used, is
+responsible itself.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ from politeweb.connections import BoundedAdapter
 from politeweb.errors import FetchError
 
 IsAllowed = Callable[[str, int, str], bool]
-"""(host as in the URL, port, address connected to) → whether to go on."""
+"""(host as in the URL, port, address connected to) → whether it is allowed."""
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 _NEVER_PUBLIC = tuple(
@@ -33,7 +33,7 @@ _NEVER_PUBLIC = tuple(
 
 
 class PrivateAddress(FetchError):
-    """A host is at an address that is not public.
+    """A host has an address that is not public.
 
     Attributes:
         host: As in the URL.
@@ -41,14 +41,14 @@ class PrivateAddress(FetchError):
 
     def __init__(self, host: str) -> None:
         self.host = host
-        super().__init__(f"{host} is at an address that is not public")
+        super().__init__(f"{host} has an address that is not public")
 
 
 def is_public(address: str) -> bool:
-    """Whether anyone can reach an IP address; of IPv6, also the IPv4 address it stands for.
+    """Whether an IP address is public; an IPv4 address embedded in IPv6 must be public too.
 
-    Addresses that stand for another one in a way that is deprecated, or local to a network
-    (IPv4-compatible, IPv4-translated, site-local, local-use NAT64), are never public.
+    Deprecated and network-local forms (IPv4-compatible, IPv4-translated, site-local, local-use
+    NAT64) are never public.
     """
     try:
         found: _Address = ipaddress.ip_address(address.partition("%")[0])
@@ -69,11 +69,11 @@ def _embedded(address: _Address) -> list[ipaddress.IPv4Address]:
 
 
 class GuardedAdapter(BoundedAdapter):
-    """Refuses connections to addresses that are not allowed, before anything is sent.
+    """Refuses connections to disallowed addresses before anything is sent.
 
     Args:
-        seconds: For an answer, see `BoundedAdapter`.
-        is_allowed: Asked for each connection made, with the address of its other end.
+        seconds: See `BoundedAdapter`.
+        is_allowed: Called for each connection, with its remote address.
     """
 
     def __init__(self, seconds: float, is_allowed: IsAllowed) -> None:
@@ -81,7 +81,7 @@ class GuardedAdapter(BoundedAdapter):
         super().__init__(seconds)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """As requests does; connections to proxies are not concerned."""
+        """See requests; connections to proxies are not checked."""
         super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = _guarded_pools(
             self.poolmanager.pool_classes_by_scheme, self._is_allowed
@@ -89,7 +89,7 @@ class GuardedAdapter(BoundedAdapter):
 
 
 def guarded(session: requests.Session, seconds: float, is_allowed: IsAllowed) -> requests.Session:
-    """Let a session connect to allowed addresses only; return the session."""
+    """Restrict a session to allowed addresses; return the session."""
     adapter = GuardedAdapter(seconds, is_allowed)
     session.mount("http://", adapter)
     session.mount("https://", adapter)

@@ -1,6 +1,6 @@
-"""What a host asks of robots: which addresses to leave alone, and how often to come.
+"""Obey robots.txt: which addresses to skip, and how often to send requests.
 
-Source: RFC 9309, sections 2.2 and 2.3.1; Crawl-delay is an extension most hosts mean.
+Source: RFC 9309, sections 2.2 and 2.3.1; Crawl-delay is a common extension.
 """
 
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
 
 LONGEST_DELAY = 60.0
-"""Seconds; a longer Crawl-delay is meant for others than one who fetches a list of files."""
+"""Longest Crawl-delay to obey, in seconds; longer ones are meant for crawlers of whole sites."""
 
 FetchText = Callable[[str], str | None]
-"""URL of a robots.txt → its text; "" where there is none, None where the host does not answer."""
+"""URL of a robots.txt → its text; "" if there is none, None if the host does not answer."""
 
 
 class Robots:
-    """The rules of every host met, each asked for once.
+    """The rules of all hosts, each requested once.
 
     Args:
-        fetch: Gets a robots.txt.
+        fetch: Requests a robots.txt.
         agent: The product name in our User-Agent.
     """
 
@@ -28,19 +28,19 @@ class Robots:
         self._known: dict[tuple[str, str], RobotFileParser | None] = {}
 
     def answered(self, url: str) -> bool:
-        """Whether the host of an address told its rules, or that it has none."""
+        """Whether the host of an address answered the request for robots.txt."""
         return self._rules(url) is not None
 
     def allows(self, url: str) -> bool:
-        """Whether an address may be fetched; none may be of a host that does not answer."""
+        """Whether an address may be fetched; False if its host does not answer."""
         rules = self._rules(url)
         try:
             return rules is not None and rules.can_fetch(self._agent, url)
-        except ValueError:  # the host, with its percent-encoding undone, is no host
+        except ValueError:  # the percent-decoded host is invalid
             return False
 
     def delay(self, url: str) -> float:
-        """Seconds between two requests that the host asks for; 0 where it asks for none."""
+        """Return the host's Crawl-delay in seconds; 0 if there is none."""
         rules = self._rules(url)
         asked = rules.crawl_delay(self._agent) if rules is not None else None
         return float(min(int(asked or 0), LONGEST_DELAY))
@@ -55,7 +55,7 @@ class Robots:
 
 
 def _parsed(text: str) -> RobotFileParser:
-    """The rules; lines that `RobotFileParser` fails on (``Crawl-delay: ²``) are left out."""
+    """Parse the rules, without lines that make `RobotFileParser` fail (``Crawl-delay: ²``)."""
     rules, lines = RobotFileParser(), text.splitlines()
     try:
         rules.parse(lines)

@@ -1,4 +1,4 @@
-"""Requests that change nothing of what is asked, and who is told a password."""
+"""Send requests exactly as given, and credentials only to their host."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,18 +10,18 @@ from politeweb.addresses import Address
 from politeweb.settings import HttpSettings
 
 Auth = tuple[str, str] | Callable[[requests.PreparedRequest], requests.PreparedRequest] | None
-"""User and password; None has requests look in ``~/.netrc``."""
+"""User and password; None lets requests read ``~/.netrc``."""
 
 
 def keep_header(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """An `Auth` that leaves the headers as they are; ``~/.netrc`` is not looked at."""
+    """An `Auth` that does not change the headers, and prevents the use of ``~/.netrc``."""
     return request
 
 
 class PlainSession(requests.Session):
-    """A session that sends a query as given, and never looks at redirects.
+    """A session that sends queries unchanged and ignores redirects.
 
-    Each request to a host is sent with the same ``proxies``, ``verify`` and ``cert``.
+    All requests to a host have the same ``proxies``, ``verify`` and ``cert``.
     """
 
     def __init__(self) -> None:
@@ -29,22 +29,22 @@ class PlainSession(requests.Session):
         self._environment: dict[tuple[str, str], Any] = {}
 
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """None.
+        """Return None.
 
-        Even where it is not to follow them, requests would read a redirect's whole
-        body, however large, and stumble over a malformed address.
+        Otherwise requests reads a redirect's whole body, and fails at a malformed address, even
+        if it does not follow redirects.
         """
         del resp
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
-        """Requests would undo percent-encodings that mean the same to most servers, not to all."""
+        """Restore the URL: requests decodes percent-encodings that some servers need."""
         prepared = super().prepare_request(request)
         _, mark, query = str(request.url).partition("?")
         prepared.url = str(prepared.url).partition("?")[0] + mark + query
         return prepared
 
     def merge_environment_settings(self, url: Any, *settings: Any) -> Any:
-        """Looked up once for each host: requests goes twice through the whole environment."""
+        """Cache the result per host, because requests reads the whole environment twice."""
         place = urlsplit(str(url))[:2]
         if place not in self._environment:
             self._environment[place] = super().merge_environment_settings(url, *settings)
@@ -61,16 +61,16 @@ def sent(
     auth: Auth,
     body: Any = None,
 ) -> requests.Response:
-    """Send one request; return its answer with the body unread. Redirects are not followed.
+    """Send a request; return its response with the body unread. Redirects are not followed.
 
     Args:
         session: A `PlainSession`.
-        settings: Times, certificates and proxies; credentials and headers are not taken from it.
-        method: Of HTTP.
-        url: Where to.
-        headers: All that are sent.
-        auth: Of this request.
-        body: As requests takes one.
+        settings: For timeouts, certificates and proxies, but not credentials and headers.
+        method: The HTTP method.
+        url: The address.
+        headers: All headers.
+        auth: The credentials.
+        body: As requests accepts it.
 
     Raises:
         requests.RequestException, urllib3.exceptions.HTTPError, OSError: See `failures`.
@@ -92,14 +92,14 @@ def sent(
 def with_credentials(
     headers: Mapping[str, str], url: str, home: Address | None, settings: HttpSettings, other: Auth
 ) -> tuple[dict[str, str], Auth]:
-    """The headers and the `Auth` of a request: secrets go to the host they are meant for.
+    """Return the headers and the `Auth` of a request, with secrets only for their own host.
 
     Args:
-        headers: Those without a secret.
-        url: Where the request goes.
+        headers: The headers without secrets.
+        url: The address of the request.
         home: The address that the credentials are for.
-        settings: Has credentials, too; those in ``home`` count first.
-        other: For requests to other hosts.
+        settings: May have credentials too; those in ``home`` take precedence.
+        other: The `Auth` for requests to other hosts.
     """
     found, auth = dict(headers), other
     if home is not None and home.shares_credentials_with(url):
@@ -111,7 +111,7 @@ def with_credentials(
 
 
 def location_of(response: requests.Response) -> str | None:
-    """Where an answer redirects to, as sent; None where it does not."""
+    """Return the target of a redirect as sent; None if the response is not a redirect."""
     if response.status_code not in {301, 302, 303, 307, 308}:
         return None
     return response.headers.get("location") or None

@@ -1,4 +1,4 @@
-"""How requests are sent, and what a server may ask of us: one frozen value.
+"""Settings of requests and limits on servers: one frozen value.
 
 Source: RFC 9110, sections 10.1.2 (From), 10.1.5 (User-Agent) and 11.6.2 (Authorization).
 """
@@ -20,33 +20,33 @@ _RESERVED = frozenset({"host", "content-length", "content-type", "transfer-encod
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """How requests are sent, and what a server may ask of us.
+    """Settings of requests, and limits on servers.
 
-    Credentials are in no representation of the value, and are sent to the host of
-    the base URL only. Proxies, where `proxy` is None, come from the environment
+    Credentials are not in the value's representation, and are sent to the host of the base URL
+    only. Proxies, where `proxy` is None, come from the environment
     (``HTTPS_PROXY``, ``HTTP_PROXY``, ``NO_PROXY``).
 
     Attributes:
-        contact: A mail address or URL; told in User-Agent, a mail address also in From.
-        user_agent: Instead of our own name and version; the contact is added to it.
+        contact: An e-mail address or URL, sent in User-Agent; an e-mail address also in From.
+            user_agent: Replaces the default name and version; the contact is added to it.
         post: Send POST instead of GET.
         delay: Least seconds between the starts of two requests.
-        connect_timeout: Seconds to be connected.
+        connect_timeout: Seconds to connect.
         read_timeout: Seconds without a byte. 1 % of 6,778 endpoints needed 180 s (2023).
-        total_timeout: Seconds for one answer, its head included.
-        max_response: Bytes of one answer, packed or unpacked. Reading one takes at most
-            `MEMORY_FACTOR` times as much memory; one that would take more is refused.
+        total_timeout: Seconds for one response, including its headers.
+            max_response: Bytes of one response, encoded or decoded. A response that would take
+                more than `MEMORY_FACTOR` times as much memory to read is refused.
         max_redirects: Redirects followed for one request.
         private_redirects: Follow redirects to addresses that are not public. They are
-            followed in any case where the base URL's own host is at such an address.
-        attempts: How often one request is sent at most; at least 1.
+                always followed if the base URL's own host has such an address.
+            attempts: Most attempts of one request; at least 1.
         first_pause: Seconds before the second attempt; doubled before each further one.
         longest_pause: Seconds; a longer ``Retry-After`` raises `RetryLater`.
-        insecure: Take any TLS certificate.
+        insecure: Accept any TLS certificate.
         ca_file: Certificates (PEM) to trust instead of the system's.
         proxy: URL of the proxy for every request.
-        auth: User and password, where the base URL holds none.
-        secret_headers: Name and value of further headers, say ``Authorization``.
+        auth: User and password, if the base URL has none.
+            secret_headers: Name and value of further headers, such as ``Authorization``.
     """
 
     contact: str | None = None
@@ -69,14 +69,14 @@ class HttpSettings:
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what would fail only later, or for ever.
+        """Refuse values that would fail later.
 
         Raises:
-            RequestRefused: A header that cannot be sent, a proxy that is no URL,
-                no attempt at all.
+            RequestRefused: A header cannot be sent, the proxy is not a URL, or the number of
+                attempts is less than 1.
         """
         if self.attempts < 1:
-            raise RequestRefused("a request is attempted at least once")
+            raise RequestRefused("the number of attempts must be at least 1")
         for what, text in (("contact", self.contact), ("User-Agent", self.user_agent)):
             if text and not _sendable(text):
                 raise RequestRefused(f"{text!r} cannot be sent as a {what}")
@@ -87,7 +87,7 @@ class HttpSettings:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What every request says of its sender; no secret among it."""
+        """Return the headers of every request, without secrets."""
         agent = self.user_agent or _own_name()
         headers = {"Accept-Encoding": "gzip, deflate", "Accept": "text/xml, application/xml, */*"}
         if not self.contact:
@@ -98,18 +98,18 @@ class HttpSettings:
 
     @property
     def proxies(self) -> dict[str, str] | None:
-        """The proxy of each scheme; None leaves it to the environment."""
+        """Return the proxy of each scheme; None to use the environment."""
         return {"http": self.proxy, "https": self.proxy} if self.proxy else None
 
     @property
     def verify(self) -> bool | str:
-        """What certificates are held against: the system's, a file's, or nothing."""
+        """Return the trusted certificates: the system's, those of a file, or False for no check."""
         return False if self.insecure else self.ca_file or True
 
 
 @cache
 def _own_name() -> str:
-    """Looked up once: reading a package's metadata takes as long as 20 records."""
+    """Return name and version; cached, because reading them takes as long as 20 records."""
     return f"recordsilo/{version('recordsilo')}"
 
 
@@ -118,11 +118,11 @@ def _sendable(text: str) -> bool:
 
 
 def _check_header(name: str, value: str) -> None:
-    """The value is a secret: no message shows it."""
+    """Check a header; its value is secret and not shown in messages."""
     if not _NAME.fullmatch(name):
-        raise RequestRefused("a header begins with its name, as in Authorization: Bearer …")
+        raise RequestRefused("a header must begin with its name, as in Authorization: Bearer …")
     if name.lower() in _RESERVED:
-        raise RequestRefused(f"the header {name} is not for a user to set")
+        raise RequestRefused(f"the header {name} cannot be set by a user")
     if not value or not _sendable(value):
         raise RequestRefused(f"the value of the header {name} cannot be sent")
 
@@ -135,7 +135,7 @@ def _check_proxy(proxy: str) -> None:
     except ValueError:
         sound = False
     if not sound:
-        raise RequestRefused("the proxy is not given as an http or https URL")
+        raise RequestRefused("the proxy is not an http or https URL")
 
 
 def settings_from(
@@ -145,16 +145,16 @@ def settings_from(
     header_file: str | None = None,
     **options: Any,
 ) -> HttpSettings:
-    """The settings of options and environment; an option that is None keeps its default.
+    """Return the settings of options and environment; an option that is None keeps its default.
 
     Args:
-        environment: ``SILO_AUTH`` is ``user:password``; a ``%`` code stands for its character.
-        timeout: Longest silence; an answer as a whole may take five times as long.
-        header_file: Headers, one a line; empty lines and lines with ``#`` are left out.
+        environment: ``SILO_AUTH`` is ``user:password``, percent-decoded.
+        timeout: Longest time without a byte; a whole response may take five times as long.
+        header_file: Headers, one per line; empty lines and lines with ``#`` are ignored.
         options: Fields of `HttpSettings`.
 
     Raises:
-        RequestRefused: Something that cannot be sent. Secrets are not repeated.
+        RequestRefused: A value is invalid. Messages do not show secrets.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if timeout is not None:
@@ -172,7 +172,7 @@ def _headers_in(path: str) -> Iterator[tuple[str, str]]:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
     except (OSError, UnicodeDecodeError):
-        raise RequestRefused(f"{path} cannot be read as a text") from None
+        raise RequestRefused(f"{path} is not a readable text file") from None
     for line in lines:
         if line.strip() and not line.lstrip().startswith("#"):
             name, _, value = line.partition(":")
@@ -182,5 +182,5 @@ def _headers_in(path: str) -> Iterator[tuple[str, str]]:
 def _credentials(text: str) -> tuple[str, str]:
     user, colon, password = text.partition(":")
     if not colon:
-        raise RequestRefused("the environment's SILO_AUTH is not user:password")
+        raise RequestRefused("the environment variable SILO_AUTH must be user:password")
     return unquote(user), unquote(password)

@@ -1,8 +1,8 @@
-"""Logs and lists of millions of lines, read safely and worked through in SQL; knows nobody of ours.
+"""Read logs and lists of millions of lines and process them in SQL; imports no other package here.
 
 * `inputs`: a file, compressed or not, or standard input, as a stream of bytes.
-* `lines`: such a stream as blocks of whole lines; no byte is ever dropped.
-* `engine`: DuckDB, with bounded memory, running the named steps of a ``.sql`` file.
-* `step_file`: that file, read.
-* `runners`: the same work over many inputs, in this process or in several.
+* `lines`: splits such a stream into blocks of whole lines, without losing a byte.
+* `engine`: runs the named steps of a ``.sql`` file in DuckDB, with bounded memory.
+* `step_file`: reads that file.
+* `runners`: do the same work for many inputs, in this process or in several.
 """

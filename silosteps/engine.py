@@ -1,7 +1,6 @@
-"""DuckDB, loaded only here and only when it is used.
+"""Run steps in DuckDB, which is loaded only here and when it is needed.
 
-It reads and writes what it is told to, and nothing from the network: extensions are
-neither fetched nor loaded.
+It does not use the network: extensions are neither downloaded nor loaded.
 """
 
 import contextlib
@@ -15,14 +14,14 @@ from silosteps.errors import PackageMissing, StepsError
 
 
 class Engine:
-    """One DuckDB in memory, with the steps that it can run.
+    """An in-memory DuckDB, with the steps that it can run.
 
     Args:
         steps: Name → SQL (`silosteps.step_file.read_steps`).
-        scratch: A directory for what does not fit into memory; made when needed.
-        memory: How much DuckDB may keep, e.g. ``"512MB"``. It governs buffers, so the
-            process may need a third more.
-        threads: How many; by default as many as there are cores.
+        scratch: A directory for data that does not fit into memory; created when needed.
+            memory: Most memory of DuckDB, such as ``"512MB"``. The limit applies to its buffers,
+                so the process may need a third more.
+            threads: By default one per core.
 
     Raises:
         PackageMissing: DuckDB is not installed.
@@ -55,14 +54,14 @@ class Engine:
         )
 
     def run(self, step: str, **values: Any) -> "Engine":
-        """Run a step; `rows` and `all` have what it gives.
+        """Run a step; `rows` and `all` return its result.
 
         Args:
             step: Its name.
-            values: Its ``$name`` parameters, no others; names of files too.
+            values: Its ``$name`` parameters, also for names of files.
 
         Raises:
-            StepsError: DuckDB refused it: no memory left, no room on the disk.
+            StepsError: DuckDB failed, for example because memory or disk space ran out.
             KeyError: There is no such step.
         """
         sql = self._steps[step]
@@ -73,20 +72,20 @@ class Engine:
         return self
 
     def rows(self, size: int = 50_000) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of the step run last, some at a time."""
+        """Yield the rows of the last step in batches."""
         while rows := self._connection.fetchmany(size):
             yield rows
 
     def all(self) -> list[tuple[Any, ...]]:
-        """The rows of the step run last, all at once."""
+        """Return all rows of the last step."""
         found: list[tuple[Any, ...]] = self._connection.fetchall()
         return found
 
     def table_of_lines(self, name: str, lines: bytes) -> None:
-        """Make a table of one column, ``line``, of some lines; the last LF may be missing.
+        """Create a table of lines with one column, ``line``; the last LF may be missing.
 
-        Each byte is one letter (Latin-1), so that any line can be kept: nothing is
-        dropped, split or joined. Source: read_csv loses lines that are not UTF-8.
+        Each byte becomes one character (Latin-1), so that no line is dropped, split or
+        joined; DuckDB's read_csv loses lines that are not UTF-8.
         """
         text = lines.removesuffix(b"\n").decode("latin-1")
         self._connection.execute(
@@ -96,9 +95,9 @@ class Engine:
         )
 
     def table(self, name: str, columns: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Make a table of columns of equal length.
+        """Create a table from columns of equal length.
 
-        Texts and bytes are in arrays of objects; None in them is NULL.
+        Texts and bytes are in arrays of objects, in which None is NULL.
         """
         self._connection.register("_given", dict(columns))
         try:
@@ -109,12 +108,12 @@ class Engine:
             self._connection.unregister("_given")
 
     def drop(self, names: Iterable[str]) -> None:
-        """Forget tables that steps made."""
+        """Drop tables that steps created."""
         for name in names:
             self._connection.execute(f"DROP TABLE IF EXISTS {_identifier(name)}")
 
     def close(self) -> None:
-        """Free its memory."""
+        """Close the database and free its memory."""
         self._connection.close()
 
     def __enter__(self) -> "Engine":
@@ -127,5 +126,5 @@ class Engine:
 
 def _identifier(name: str) -> str:
     if not name.isidentifier():
-        raise ValueError(f"{name!r} is no name for a table")
+        raise ValueError(f"{name!r} is not a valid table name")
     return name

@@ -1,12 +1,12 @@
-"""What can go wrong below a step: one class each, one sentence each."""
+"""Errors of this package: a class for each cause, with one sentence."""
 
 
 class StepsError(Exception):
-    """Anything these rooms refuse or cannot do; its text is meant for the operator."""
+    """Base class; the text is for the operator."""
 
 
 class InputUnreadable(StepsError):
-    """A file cannot be opened or decompressed, or breaks off in the middle."""
+    """A file cannot be opened or decompressed, or is truncated."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name, self.reason = name, reason
@@ -14,7 +14,7 @@ class InputUnreadable(StepsError):
 
 
 class PackageMissing(StepsError):
-    """A package is needed that the base install does not bring."""
+    """A required package is not part of the base install."""
 
     def __init__(self, purpose: str, package: str) -> None:
         self.package = package
@@ -22,8 +22,8 @@ class PackageMissing(StepsError):
 
 
 class StepFileInvalid(StepsError):
-    """A file of steps is not as `silosteps.step_file` describes."""
+    """A file of steps does not have the form that `silosteps.step_file` describes."""
 
 
 class WorkerDied(StepsError):
-    """A process that worked on an input was killed; its work is not done."""
+    """A process that worked on an input was killed; its work is incomplete."""

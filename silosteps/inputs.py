@@ -1,7 +1,7 @@
-"""Files as streams of bytes, whatever they are compressed with.
+"""Open files, compressed or not, as streams of bytes.
 
-The compression is told from the first bytes, not from the name: a rotated log keeps
-neither its name nor its suffix.
+The compression is detected from the first bytes, not from the name, because rotated logs keep
+neither name nor suffix.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class Input(io.RawIOBase):
-    """What is in a file, decompressed; every failure to read it names the file.
+    """The decompressed content of a file; every read error names the file.
 
     Attributes:
         name: The file's name, or ``-``.
-        compressed: Whether it was; such a file does not grow.
+        compressed: Whether the file is compressed; such a file does not grow.
     """
 
     def __init__(self, name: str, stream: BinaryIO, *, compressed: bool) -> None:
@@ -33,14 +33,14 @@ class Input(io.RawIOBase):
         self._stream = stream
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
         """As `io.RawIOBase`.
 
         Raises:
-            InputUnreadable: It breaks off, or is damaged.
+            InputUnreadable: It is truncated or damaged.
         """
         try:
             data = self._stream.read(len(buffer))
@@ -56,10 +56,10 @@ class Input(io.RawIOBase):
 
 @contextlib.contextmanager
 def open_input(name: str) -> Iterator[Input]:
-    """A file's content: plain, gzip or Zstandard; ``-`` is standard input.
+    """Open a file: plain, gzip or Zstandard; ``-`` is standard input.
 
     Raises:
-        InputUnreadable: It is not there, or is no file.
+        InputUnreadable: It does not exist, or is not a file.
         PackageMissing: It is compressed with Zstandard, and the package is missing.
     """
     with contextlib.ExitStack() as open_files:
@@ -81,7 +81,7 @@ def open_input(name: str) -> Iterator[Input]:
 
 
 def _unclosed(stream: BinaryIO) -> io.BufferedReader:
-    """Standard input, buffered; it stays open."""
+    """Return standard input, buffered, which is not closed."""
     if isinstance(stream, io.BufferedReader):
         return stream
     return io.BufferedReader(cast(io.RawIOBase, stream))
@@ -89,7 +89,9 @@ def _unclosed(stream: BinaryIO) -> io.BufferedReader:
 
 def _gzip(raw: BinaryIO) -> IO[bytes]:
     try:
-        module = importlib.import_module("isal.igzip")  # three times as fast, not on every machine
+        module = importlib.import_module(
+            "isal.igzip"
+        )  # three times as fast, but not available on every machine
     except ImportError:
         module = importlib.import_module("gzip")
     opened: IO[bytes] = module.open(raw, "rb")
@@ -105,7 +107,7 @@ def _zstandard(raw: BinaryIO) -> "_Frames":
 
 
 class _Frames(io.RawIOBase):
-    """Zstandard frames one after the other; the package's own reader is silent at a cut one."""
+    """Reads successive Zstandard frames; the package's own reader ignores truncation."""
 
     def __init__(self, raw: BinaryIO, decompressor: Any) -> None:
         self._raw, self._decompressor = raw, decompressor
@@ -114,10 +116,10 @@ class _Frames(io.RawIOBase):
         self._ready = memoryview(b"")
 
     def read(self, size: int = -1) -> bytes:
-        """Some bytes; none at the end.
+        """Return some bytes; empty at the end.
 
         Raises:
-            EOFError: The last frame breaks off.
+            EOFError: The last frame is truncated.
         """
         while not self._ready:
             packed = self._raw.read(_CHUNK) if not self._frame.eof else b""
@@ -126,7 +128,7 @@ class _Frames(io.RawIOBase):
                 self._frame, self._begun = self._decompressor.decompressobj(), False
             if not packed:
                 if self._begun:
-                    raise EOFError("it breaks off in the middle of a Zstandard frame")
+                    raise EOFError("it ends in the middle of a Zstandard frame")
                 return b""
             self._begun = True
             self._ready = memoryview(self._frame.decompress(packed))

@@ -1,9 +1,8 @@
-"""A stream of bytes as blocks of whole lines.
+"""Split a stream of bytes into blocks of whole lines.
 
-A line ends with LF and nothing else: not with CR, NUL or the end of a buffer. What the
-blocks hold, one after the other, is what the stream held, byte for byte, but for lines
-beyond `MAX_LINE`, of which the beginning is kept. So lines in = lines out can be checked
-by whoever reads them.
+Only LF ends a line, not CR, NUL or the end of a buffer. The blocks together have the same bytes
+as the stream, except that lines longer than `MAX_LINE` are cut. So a reader can check that no
+line is lost.
 """
 
 import io
@@ -19,10 +18,11 @@ class Block:
     """Some whole lines of a stream.
 
     Attributes:
-        start: Where it begins in the decompressed stream, in bytes.
-        end: Where it ends; ``end - start`` is more than ``len(data)`` where `cut`.
-        data: The lines, each with its LF; the last one of a stream may lack it.
-        cut: This is one line longer than `MAX_LINE`; ``data`` is its beginning, with no LF.
+        start: Offset of its beginning in the decompressed stream, in bytes.
+        end: Offset of its end; if `cut`, ``end - start`` is more than ``len(data)``.
+        data: The lines, each with its LF; the last line of a stream may not have one.
+        cut: Whether this is one line longer than `MAX_LINE`; then ``data`` is its beginning,
+            without LF.
     """
 
     start: int
@@ -32,16 +32,16 @@ class Block:
 
     @property
     def terminated(self) -> bool:
-        """Whether the last line has its LF, as far as the stream tells."""
+        """Whether the last line has its LF."""
         return self.cut or self.data.endswith(b"\n")
 
     @property
     def lines(self) -> int:
-        """How many lines."""
+        """Return the number of lines."""
         return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
 
     def split(self) -> list[bytes]:
-        """The lines, without LF."""
+        """Return the lines without LF."""
         lines = self.data.split(b"\n")
         if lines and not lines[-1] and not self.cut:
             lines.pop()
@@ -49,14 +49,15 @@ class Block:
 
 
 def blocks(stream: io.RawIOBase, *, start: int = 0, size: int = BLOCK) -> Iterator[Block]:
-    """Cut a stream, from where it stands, into blocks of about ``size`` bytes.
+    """Split a stream, from its current position, into blocks of about ``size`` bytes.
 
     Args:
-        start: Where it stands, in bytes from its beginning.
-        size: How much is read at once; memory needed is some times that.
+        stream: The stream.
+        start: Its current position, in bytes from its beginning.
+        size: Bytes to read at once; a few times as much memory is needed.
 
     Yields:
-        No empty block. Only the last one may end without LF.
+        Blocks that are not empty. Only the last one may end without LF.
     """
     rest = b""
     while data := _read(stream, size):
@@ -75,7 +76,7 @@ def blocks(stream: io.RawIOBase, *, start: int = 0, size: int = BLOCK) -> Iterat
 
 
 def _checked(start: int, data: bytes) -> Iterator[Block]:
-    """A block, with lines that are too long taken out of it."""
+    """Yield a block, with lines that are too long in blocks of their own."""
     if len(data) <= MAX_LINE:
         yield Block(start, start + len(data), data)
         return
@@ -96,7 +97,7 @@ def _checked(start: int, data: bytes) -> Iterator[Block]:
 
 
 def _rest_of_line(stream: io.RawIOBase, start: int, head: bytes) -> tuple[Block, bytes, int]:
-    """Skip to the end of a line that is too long: (the line, what was read after it, its end)."""
+    """Skip to the end of a line that is too long; return it, the bytes read after it, its end."""
     length = len(head)
     kept, rest = head[:MAX_LINE], b""
     while data := _read(stream, MAX_LINE):
@@ -109,7 +110,7 @@ def _rest_of_line(stream: io.RawIOBase, start: int, head: bytes) -> tuple[Block,
 
 
 def _read(stream: io.RawIOBase, size: int) -> bytes:
-    """So many bytes, fewer only at the end."""
+    """Read this many bytes, fewer only at the end."""
     parts = []
     while size and (data := stream.read(size)):
         parts.append(data)

@@ -1,7 +1,7 @@
-"""The same work over many inputs: in this process, or in several beside it.
+"""Do the same work for many inputs, in this process or in several.
 
-A job may be carried out twice, on this machine or another: what it writes has to be the
-same then, under the same name. So any queue that delivers at least once can run it too.
+A job may run twice, on this machine or another, so it must write the same output under the same
+name each time. Then any queue with at-least-once delivery can run it too.
 """
 
 import multiprocessing
@@ -20,18 +20,19 @@ Result = TypeVar("Result")
 def in_order(
     task: Callable[[Job], Result], jobs: Iterable[Job], *, processes: int = 1
 ) -> Iterator[Result]:
-    """Do each job; the results in the jobs' order.
+    """Do each job; yield the results in the order of the jobs.
 
-    Jobs are taken as they are begun, at most two for each process ahead of the result
-    that is waited for, so neither jobs nor results pile up.
+    A job is taken from the iterable when it starts, at most two per process ahead of the next
+    result, so neither jobs nor results accumulate.
 
     Args:
-        task: A function of a module, where there is more than one process.
-        processes: 1 does it here.
+        task: The function to call; with several processes, a function of a module.
+        jobs: Its arguments.
+        processes: Their number; 1 does the work in this process.
 
     Raises:
-        WorkerDied: A process was killed. Results before it are sound; the jobs after it
-            may be done or not.
+        WorkerDied: A process was killed. Results before it are valid; the jobs
+            after it may be done or not.
     """
     if processes == 1:
         yield from map(task, jobs)
@@ -48,7 +49,7 @@ def in_order(
                 yield waiting.popleft().result()
         except BrokenProcessPool as error:
             raise WorkerDied(
-                "a process that worked on an input was killed; the same command goes on"
+                "a process that worked on an input was killed; run the command again to continue"
             ) from error
         finally:
             for future in waiting:

@@ -1,9 +1,9 @@
-"""How bytes that no parser takes are made readable, with nothing guessed (all pure).
+"""Repair responses that no parser accepts, without guessing (all pure).
 
-`oaipmhclient.mending.repair` decides and is what the rest of the harvester calls; these modules do
-one thing each for it: what stands around an answer (`prolog`), its encoding (`encodings`),
-its records cut apart (`salvage`), a single piece made well-formed (`pieces`). `repairs` names
-every kind of mending, as receipts and manifests show it.
+`oaipmhclient.mending.repair` decides, and is the module to call. Each of the others has one task:
+to find the response among other bytes (`prolog`), decode it (`encodings`), separate its records
+(`salvage`), or make a piece well-formed (`pieces`). `repairs` names every kind of repair, as in
+receipts and manifests.
 
 Read `oaipmhclient.mending.repair` first, then `salvage` and `pieces`.
 """

@@ -1,4 +1,4 @@
-"""What a document type declaration says of entities; none is ever resolved (pure).
+"""Read the entities that a document type declares; none is ever resolved (pure).
 
 Source: XML 1.0, sections 2.8 and 4.2.
 """
@@ -18,30 +18,30 @@ _EXTERNAL = re.compile(r"\s(?:SYSTEM|PUBLIC)\s")
 
 @dataclass(frozen=True, slots=True)
 class Doctype:
-    """What document type declarations say of entities; nothing of it is ever resolved.
+    """The entities in document type declarations; they are never resolved.
 
     Attributes:
         entities: The names declared.
-        external: Whether a DTD elsewhere is named, that may declare others.
+        external: Whether there is an external DTD, which may declare others.
     """
 
     entities: frozenset[str] = frozenset()
     external: bool = False
 
     def refuses(self, name: str) -> bool:
-        """Whether a reference has a meaning that only the DTD tells."""
+        """Whether only the DTD can say what a reference means."""
         return name in self.entities or (self.external and f"{name};" not in html5)
 
     def joined(self, other: "Doctype") -> "Doctype":
-        """What two declarations say together."""
+        """Return the union of two declarations."""
         return Doctype(self.entities | other.entities, self.external or other.external)
 
 
 def read_doctype(text: str, start: int) -> tuple[Doctype, int] | None:
-    """Read the declaration whose ``<!DOCTYPE`` ends at ``start``; None for one without an end.
+    """Read the declaration whose ``<!DOCTYPE`` ends at ``start``; None if it has no end.
 
     Returns:
-        What it says, and where it ends.
+        The declaration, and where it ends.
     """
     match = _END.match(text, start)
     if match is None:

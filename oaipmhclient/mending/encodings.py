@@ -1,4 +1,4 @@
-"""Bytes in whatever encoding → text, every character accounted for (pure).
+"""Decode bytes in any encoding, and count each repaired character (pure).
 
 Source: XML 1.0, section 4.3.3 and appendix F; The Unicode Standard, table 3-7
 ("Well-Formed UTF-8 Byte Sequences"); WHATWG Encoding, "windows-1252".
@@ -34,22 +34,22 @@ _NO_WINDOWS_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 
 
 _MOST_MENDED = 40 << 20
-_TOO_LARGE = "is not well-formed, and too large to be mended"
+_TOO_LARGE = "is not well-formed, and too large to be repaired"
 
 
 class NotText(Exception):
-    """Bytes that are not decoded: their encoding cannot be told, or they are too many.
+    """Bytes that are not decoded: their encoding is unknown, or they are too many.
 
-    A text and its mended copies take up to ten times as much memory as the text.
+    A text and its repaired copies take up to ten times as much memory as the text.
     """
 
 
 def utf8_page(body: bytes) -> tuple[bytes, Repairs]:
     """Convert a page in a declared or evident encoding to UTF-8, without its declaration.
 
-    Bytes that are UTF-8 stay as they are, whatever is declared: what is valid
-    UTF-8 beyond ASCII is nothing else. What its declaration does not fit stays
-    too, for `text_of` to read record by record.
+    Bytes that are valid UTF-8 stay as they are, whatever is declared, because other encodings
+    are practically never valid UTF-8. Bytes that do not match their declaration stay too;
+    `text_of` reads them record by record.
     """
     wide = _wide_text(body)
     if wide is not None:
@@ -68,11 +68,10 @@ def utf8_page(body: bytes) -> tuple[bytes, Repairs]:
 
 
 def without_wrong_declaration(body: bytes) -> bytes | None:
-    """The page without a declared encoding that its bytes give the lie to; None for any other.
+    """Return the page without its encoding declaration if that is wrong; else None.
 
-    What is valid UTF-8 beyond ASCII is nothing else by chance, and an answer is to
-    be UTF-8 (OAI-PMH 2.0, section 3.2). A parser believes the declaration of, say,
-    ISO-8859-1, and reads "naÃ¯ve".
+    Bytes beyond ASCII that are valid UTF-8 are UTF-8, which responses must use (OAI-PMH 2.0,
+    section 3.2). With a wrong declaration, such as ISO-8859-1, a parser reads "naÃ¯ve".
     """
     declared = DECLARED_ENCODING.match(body.removeprefix(b"\xef\xbb\xbf").lstrip()[:200])
     if declared is None or declared[1].lower() in {b"utf-8", b"utf8"} or body.isascii():
@@ -85,7 +84,7 @@ def without_wrong_declaration(body: bytes) -> bytes | None:
 
 
 def _wide_text(body: bytes) -> str | None:
-    """The text of UTF-16 or UTF-32, known by its byte order mark or its zero bytes."""
+    """Decode UTF-16 or UTF-32, recognized by the byte order mark or zero bytes."""
     start = body[:4]
     if start in {b"\xff\xfe\0\0", b"\0\0\xfe\xff"}:
         codec = "utf-32"
@@ -101,7 +100,7 @@ def _wide_text(body: bytes) -> str | None:
 
 
 def _codec(name: bytes) -> str | None:
-    """Python's name of a declared encoding that is not UTF-8; None for one that is none."""
+    """Return Python's name of a declared encoding other than UTF-8; None if it is unknown."""
     try:
         found = codecs.lookup(name.decode("ascii"))
     except (LookupError, UnicodeError, ValueError):
@@ -123,17 +122,17 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def text_of(raw: bytes) -> tuple[str, Repairs]:
-    """Decode UTF-8 in which single bytes are something else.
+    """Decode UTF-8 in which some bytes have another encoding.
 
-    A byte that is no part of a UTF-8 sequence is taken for windows-1252 where
-    it can be that: repositories mix the two within a record (vufindharvest 5.1,
-    digi.ub.uni-heidelberg.de). Surrogates encoded one by one (CESU-8) are joined.
+    A byte that is not part of a UTF-8 sequence is read as windows-1252 if possible:
+    repositories mix the two within a record (vufindharvest 5.1, digi.ub.uni-heidelberg.de).
+    Separately encoded surrogates (CESU-8) are joined.
 
     Raises:
-        NotText: Long runs of such bytes: no Western text, and which other one is not told;
-            or more than 40 MiB, as bytes or in memory as a text.
+        NotText: There are long runs of such bytes, so the encoding is unknown and not Western;
+            or there are more than 40 MiB, as bytes or as text in memory.
 
-    Cost: linear; one pass in C where the bytes are UTF-8.
+    Cost: linear; one pass in C if the bytes are UTF-8.
     """
     if len(raw) > _MOST_MENDED:
         raise NotText(_TOO_LARGE)
@@ -144,13 +143,13 @@ def text_of(raw: bytes) -> tuple[str, Repairs]:
         for match in _PIECE.finditer(raw):
             reading.take(match)
         text, repairs = reading.text.getvalue(), reading.repairs
-    if sys.getsizeof(text) > _MOST_MENDED:  # four bytes a character where one is an emoji
+    if sys.getsizeof(text) > _MOST_MENDED:  # four bytes per character if one is an emoji
         raise NotText(_TOO_LARGE)
     return text, repairs
 
 
 class _Reading:
-    """The text so far, and what its last piece was."""
+    """The text so far, and the kind of its last piece."""
 
     def __init__(self) -> None:
         self.text = StringIO()
@@ -183,9 +182,9 @@ class _Reading:
             self._mended(Repair.WINDOWS_1252, byte.decode("cp1252"))
 
     def _is_cut_off(self, byte: bytes) -> bool:
-        """Whether a first byte of UTF-8 without its rest follows a character that has its own.
+        """Whether an incomplete UTF-8 sequence follows a complete one.
 
-        Columns of a database that end in the middle of a character leave these.
+        Database columns that are cut in the middle of a character cause these.
         """
         before = self._last if self._odd_in_a_row == 1 else ""
         return before > "\x7f" and b"\xc2" <= byte <= b"\xf4"

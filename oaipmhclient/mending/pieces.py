@@ -1,10 +1,10 @@
-"""A piece of ill-formed XML → the same, well-formed, with nothing guessed (pure).
+"""Make a malformed piece of XML well-formed, without guessing (pure).
 
-What has one meaning is mended: a bare ``&`` is an ampersand, ``&eacute;`` is é.
-What has several is left as it is; whoever parses the result then refuses it.
+Text with one possible meaning is repaired: a bare ``&`` is an ampersand, ``&eacute;`` is é. Text
+with several is left as it is, and a parser will refuse the result.
 
-Every pass is linear in the length of the text: no pattern looks further than a
-bound, and what never ends is looked for once.
+Every pass is linear in the length of the text: each pattern has a limited length, and a missing
+terminator is searched for only once.
 
 Source: XML 1.0, sections 2.2, 2.4, 2.5, 2.7, 2.8, 3.1 and 4.1; Namespaces in XML 1.0, section 3.
 """
@@ -31,7 +31,7 @@ _MARKUP = re.compile(
     r"|(?<=&)(?P<reference>(?!(?:lt|gt|amp|apos|quot);))"
     r"|(?<=\])(?P<cdata_end>\]>))"
 )
-"""Begins with a set of characters, for which the engine searches five times faster."""
+"""Begins with a set of characters, which makes the search five times faster."""
 _ATTRIBUTE = re.compile(rf"\s+({_NAME})\s*=\s*({_VALUE})")
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 _VOID_TAGS = frozenset({"br", "hr", "img", "wbr"})
@@ -43,11 +43,11 @@ _DEEPEST_LOOK = 40
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A mended text.
+    """A repaired text.
 
     Attributes:
         text: The text; not necessarily well-formed.
-        repairs: What was done to it, in numbers; empty where it is as it was.
+        repairs: Kind of repair → number; empty if nothing was changed.
         undeclared: Namespace prefixes used without a declaration in scope.
     """
 
@@ -57,16 +57,16 @@ class Mended:
 
 
 def mend(text: str, prefixes: Set[str], doctype: Doctype, *, is_whole: bool = True) -> Mended:
-    """Mend a piece of an answer: a record, a header, or what stands around them.
+    """Repair a piece of a response: a record, a header, or the parts around them.
 
     Args:
-        text: Elements in a row, or text.
+        text: A sequence of elements, or text.
         prefixes: Namespace prefixes declared around it.
-        doctype: What the page's document type declaration says.
-        is_whole: False for what was cut off at its end; no end tag is then added there.
+        doctype: The page's document type declaration.
+        is_whole: False if it was cut off at its end; then no end tag is added there.
 
     Raises:
-        EntityRefused: It refers to an entity that only a DTD explains.
+        EntityRefused: It refers to an entity that only a DTD can define.
 
     Cost: about 15 µs for a record of 2 kB; memory grows with the number of repairs.
     """
@@ -75,7 +75,7 @@ def mend(text: str, prefixes: Set[str], doctype: Doctype, *, is_whole: bool = Tr
 
 @dataclass(slots=True)
 class _Open:
-    """An element whose end tag has not come yet."""
+    """An element whose end tag was not found yet."""
 
     name: str
     start: int
@@ -95,7 +95,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Edits:
-    """Changes to a text, each a place and what to put there."""
+    """Changes to a text: places and replacements."""
 
     made: list[tuple[int, int, str]] = field(default_factory=list)
     repairs: Repairs = field(default_factory=Repairs)
@@ -111,7 +111,7 @@ class _Edits:
 
 
 def _replaced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """A text with edits made, in their order; a list of its pieces may be ten times as large."""
+    """Apply edits to a text in order; a list of its pieces could be ten times as large."""
     out = StringIO()
     done = 0
     for start, end, instead in edits:
@@ -123,7 +123,7 @@ def _replaced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 class _Mender:
-    """One text's way through the repairs: the elements open there, the edits, what to refuse."""
+    """The state while a text is repaired: open elements and edits."""
 
     def __init__(self, text: str, prefixes: Set[str], doctype: Doctype) -> None:
         self._edits = _Edits()
@@ -155,7 +155,7 @@ class _Mender:
     # ------------------------------------------------------------------ text
 
     def _at_text(self, match: re.Match[str]) -> int:
-        """Mend a text from its first doubtful reference, or ``]]>``, to the next markup."""
+        """Repair text from its first doubtful reference or ``]]>`` to the next markup."""
         start, end = match.start(), self._text.find("<", match.start())
         end = end if end >= 0 else len(self._text)
         text = self._with_references(self._text[start:end])
@@ -176,11 +176,11 @@ class _Mender:
         return match.end()
 
     def _at_torn(self, match: re.Match[str]) -> int:
-        """A tag that began and did not end, as where an attribute was cut: left to the parser."""
+        """Leave a tag without an end, as after a truncated attribute, to the parser."""
         self._torn += 1
         return match.end() if self._torn < _MOST_TORN_TAGS else len(self._text)
 
-    # ------------------------------------------------------------------ what is no element
+    # ------------------------------------------------------------------ other markup
 
     def _at_cdata(self, match: re.Match[str]) -> int:
         return self._after("]]>", match.end())
@@ -209,7 +209,7 @@ class _Mender:
         return end
 
     def _after(self, terminator: str, start: int) -> int:
-        """The place behind the next terminator; without one, ``start``: the parser will refuse."""
+        """Return the place after the next terminator; ``start`` if there is none."""
         if terminator in self._endless:
             return start
         end = self._text.find(terminator, start)
@@ -235,7 +235,7 @@ class _Mender:
         return match.end()
 
     def _begin(self, local: str, place: int) -> None:
-        """An element begins: its parent has a child; a header that was not closed ends here."""
+        """Begin an element: its parent has a child, and an unclosed header ends here."""
         is_part = len(self._open) == 2 and self._open[1].local in _ENDED_BY.get(local, ())
         if is_part and not self._ends_behind(self._open[1].name, place):
             self._close_envelope_at(place, 1)
@@ -243,7 +243,7 @@ class _Mender:
             self._open[-1].has_children = True
 
     def _ends_behind(self, name: str, place: int) -> bool:
-        """Whether an end tag of a name comes later; looked for once for each that there is."""
+        """Whether an end tag of a name comes later; each is searched for only once."""
         if self._next_end.get(name, -1) < place:
             found = self._text.find(f"</{name}", place)
             self._next_end[name] = found if found >= 0 else len(self._text)
@@ -258,7 +258,7 @@ class _Mender:
         return match.end()
 
     def _settle(self, name: str, match: re.Match[str]) -> None:
-        """An end tag that is not the innermost element's."""
+        """Handle an end tag that is not the innermost element's."""
         depth = self._depth_of(name)
         if depth is None:
             if self._is_text(name, match.start(), len(self._open)):
@@ -273,7 +273,7 @@ class _Mender:
             self._pop()
 
     def _depth_of(self, name: str) -> int | None:
-        """Where the element lies that an end tag belongs to; looked for among the last few."""
+        """Return the depth of the element that an end tag belongs to, among the last few."""
         lowest = max(len(self._open) - _DEEPEST_LOOK, 0)
         for depth in range(len(self._open) - 1, lowest - 1, -1):
             if self._open[depth].name == name:
@@ -281,20 +281,20 @@ class _Mender:
         return None
 
     def _needs_no_end(self, depth: int) -> bool:
-        """Whether an element that lacks its end tag is HTML's ``<br>`` and the like, or text."""
+        """Whether an element without an end tag is text, or one like HTML's ``<br>``."""
         element = self._open[depth]
         return element.is_void or self._is_text(element.name, element.start, depth)
 
     def _is_text(self, name: str, place: int, depth: int) -> bool:
-        """Whether a tag without its counterpart is no tag, as in "for all <n> in N".
+        """Whether a tag without its counterpart is text, as in "for all <n> in N".
 
-        In a vocabulary with a prefix, a name without one that follows a text
-        directly cannot be an element of the vocabulary.
+        If a vocabulary uses a prefix, a name without one directly after text cannot be an
+        element of it.
 
         Args:
-            name: The tag's.
-            place: Where it stands.
-            depth: How many elements were open there.
+            name: The tag's name.
+                place: Its place.
+                depth: Number of open elements there.
         """
         lowest = max(depth - _DEEPEST_LOOK, 0)
         around = (self._open[each] for each in range(depth - 1, lowest - 1, -1))
@@ -313,10 +313,10 @@ class _Mender:
             self._edits.put(element.start, element.start + 1, "&lt;", Repair.LESS_THAN)
 
     def _close_envelope_at(self, place: int, depth: int) -> None:
-        """Write the end tags of elements of OAI-PMH that are open below ``depth``.
+        """Write the end tags of OAI-PMH elements that are open below ``depth``.
 
-        Only where their contents came to their end: what is open within the
-        metadata may lack more than its end tag.
+        Only if their contents are complete: an element that is open within the metadata may lack
+        more than its end tag.
         """
         unclosed = self._open[depth:]
         if not unclosed or not all(one.local in _ENVELOPE and one.has_children for one in unclosed):
@@ -335,7 +335,7 @@ class _Mender:
     # ------------------------------------------------------------------ attributes, prefixes
 
     def _read_attributes(self, match: re.Match[str]) -> list[str]:
-        """Mend an element's attributes; their names, each once."""
+        """Repair an element's attributes; return their names, each once."""
         seen: dict[str, str] = {}
         for one in _ATTRIBUTE.finditer(self._text, *match.span("attributes")):
             name, value = one[1], one[2]
@@ -371,4 +371,4 @@ _STEPS: dict[str, _Step] = {
     "cdata_end": _Mender._at_text,
     "reference": _Mender._at_text,
 }
-"""What to do at each kind of match of `_MARKUP`; each tells where to go on."""
+"""Kind of match of `_MARKUP` → its handler, which returns where to continue."""

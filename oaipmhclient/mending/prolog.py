@@ -1,4 +1,4 @@
-"""An answer without what stands before and after it (pure).
+"""Remove bytes before and after a response (pure).
 
 PHP writes its notices there, proxies their banners, editors a byte order mark.
 
@@ -24,17 +24,17 @@ _LONGEST_PROLOG = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An answer taken out of what was sent.
+    """A response, separated from other bytes.
 
     Attributes:
-        answer: From the root's begin tag to its end tag, or to the end where that is missing.
-        start: How many bytes stood before it.
+        answer: From the root's begin tag to its end tag, or to the end if that is missing.
+        start: Number of bytes before it.
         prefix: The prefix of the root element, with its colon; may be empty.
         attributes: The root's attributes, as written.
-        inner: Where, in the answer, the root's contents begin and end.
-        is_whole: Whether the root's end tag came.
-        doctype: What the document type declaration said.
-        repairs: What was done to get here.
+        inner: Where the root's contents begin and end in ``answer``.
+            is_whole: Whether the root's end tag was received.
+            doctype: The document type declaration.
+            repairs: Kind of repair → number.
     """
 
     answer: bytes
@@ -48,7 +48,7 @@ class Opened:
 
     @classmethod
     def of(cls, body: bytes) -> "Opened | None":
-        """Find the answer in what was sent; None where there is none."""
+        """Find the response in the bytes received; None if there is none."""
         page, repairs = utf8_page(body)
         found = _find_root(page)
         if found is None:
@@ -73,7 +73,7 @@ class Opened:
 
 
 def _find_root(page: bytes) -> tuple[re.Match[bytes], Doctype, bool] | None:
-    """The root's begin tag, what a DOCTYPE before it says, and whether junk stands there too."""
+    """Return the root's begin tag, the DOCTYPE before it, and whether there is junk before it."""
     begin, limit = len(b"\xef\xbb\xbf") if page.startswith(b"\xef\xbb\xbf") else 0, _LONGEST_PROLOG
     root = _ROOT.search(page, begin, limit)
     declared = _DOCTYPE.search(page, begin, root.start() if root else limit)

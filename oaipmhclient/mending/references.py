@@ -1,4 +1,4 @@
-"""References in a text → ones that XML knows, each with the meaning it has in HTML (pure).
+"""Replace references by ones that XML defines, with the meaning they have in HTML (pure).
 
 Source: XML 1.0, sections 2.2 and 4.1; HTML, section 13.5, "Named character references".
 """
@@ -20,17 +20,17 @@ _XML_NAMES = frozenset({"lt", "gt", "amp", "apos", "quot"})
 
 
 class EntityRefused(Exception):
-    """A reference to what only a document type declaration explains."""
+    """A reference to an entity that only a document type declaration can define."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"refers to the entity {name[:80]!r} of a DTD, which is never resolved")
 
 
 def mend_reference(match: re.Match[str], doctype: Doctype, repairs: Repairs) -> str:
-    """What to write for a match of `REFERENCE`; counts what that repairs.
+    """Return the replacement of a match of `REFERENCE`, and count the repair.
 
     Raises:
-        EntityRefused: See there.
+        EntityRefused: Only a DTD can define it.
     """
     if match["name"] is not None:
         return _named(match, doctype, repairs)
@@ -63,7 +63,7 @@ def _named(match: re.Match[str], doctype: Doctype, repairs: Repairs) -> str:
 
 
 def _number(decimal: str | None, hexadecimal: str | None) -> int | None:
-    """The code point meant, any above Unicode's last as the first one there; None for none."""
+    """Return the code point; the first invalid one if it is too large; None without a number."""
     digits, base = (decimal, 10) if decimal is not None else (hexadecimal, 16)
     if digits is None:
         return None

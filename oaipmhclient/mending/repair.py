@@ -1,11 +1,11 @@
-"""Answers from bytes of any kind: strictly, and mended only where that fails (pure).
+"""Read responses strictly, and repair them only if that fails (pure).
 
-    as sent ─▶ without what stands before and after ─▶ record by record ─▶ each mended
+    as sent ─▶ without bytes before and after ─▶ record by record ─▶ each mended
                                                                         └▶ or set aside
 
-A page that is well-formed is never touched. Of any other, each record that is
-well-formed is taken as it is, each that can be mended is mended and noted, and
-what is left is set aside with its bytes; its neighbours are not concerned.
+A well-formed page is never changed. In any other page, well-formed records are read as they are,
+records that can be repaired are repaired and marked, and the rest are set aside with their bytes,
+without affecting their neighbours.
 
 Source: OAI-PMH 2.0, sections 3.2 and 3.5; XML 1.0, section 2.1, "Well-Formed XML Documents".
 """
@@ -53,7 +53,7 @@ Value = TypeVar("Value")
 
 _BLANK_BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?\s")
 _PLACE = re.compile(r", line \d+, column \d+$")
-"""Where libxml2 found a fault; of no use for a record read on its own."""
+"""The place of a fault in libxml2's messages; useless for a record read separately."""
 _WELL_KNOWN = {
     "xsi": "http://www.w3.org/2001/XMLSchema-instance",
     "xlink": "http://www.w3.org/1999/xlink",
@@ -69,51 +69,49 @@ _WELL_KNOWN = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
     "foaf": "http://xmlns.com/foaf/0.1/",
 }
-"""Prefixes that mean one namespace wherever metadata is harvested."""
+"""Prefixes that have the same namespace in all harvested metadata."""
 
 
 def read_records_mended(body: bytes) -> ListPage[Record]:
-    """Read an answer to ``ListRecords``, mending what a parser refuses.
+    """Read a response to ``ListRecords``, and repair it if a parser refuses it.
 
     Returns:
-        What `read_records` returns for a well-formed page. Of any other, the
-        records that could be had, in the order sent; ``repairs`` counts what was
-        done to the page, ``mended`` tells to which records, ``set_aside`` holds
-        the others with their bytes, and ``end_lost`` says that the page was cut.
-        A record within which the page was cut is in neither: it has not come.
+        The result of `read_records` for a well-formed page. For any other, the readable
+        records in the order sent; ``repairs`` counts the repairs, ``mended`` names the records
+        concerned, ``set_aside`` has the other records with their bytes, and ``end_lost`` says
+        that the page was cut. A record in which the page was cut is in neither.
 
     Raises:
-        PageUnreadable: Nothing can be had of it; the reason is the strict parser's.
+        PageUnreadable: The page cannot be read at all; the reason is the strict parser's.
 
-    Cost: that of `read_records` for a well-formed page, else two times that, and
-    up to ten times that for each record to be mended; linear in the page's length,
-    whatever it holds.
+    Cost: that of `read_records` for a well-formed page, else twice that, and up to ten times
+    that for each repaired record; always linear in the length of the page.
     """
     return _read(body, read_records, RECORDS)
 
 
 def read_headers_mended(body: bytes) -> ListPage[Header]:
-    """Read an answer to ``ListIdentifiers``; see `read_records_mended`."""
+    """Read a response to ``ListIdentifiers``; see `read_records_mended`."""
     return _read(body, read_headers, HEADERS)
 
 
 def read_record_mended(body: bytes) -> ListPage[Record]:
-    """Read an answer to ``GetRecord`` as a page of one record; see `read_records_mended`.
+    """Read a response to ``GetRecord`` as a page of one record; see `read_records_mended`.
 
-    Errors are in the page, not raised; a page may also hold no record.
+    Errors are in the page, not raised; a page may also have no record.
     """
     return _read(body, read_record_page, ONE_RECORD)
 
 
 def read_mended(body: bytes, read: Callable[[bytes], Value]) -> tuple[Value, Mapping[str, int]]:
-    """Read an answer that is no list of records with ``read``, mended as a whole if need be.
+    """Read a response that is not a list of records with ``read``; repair it if necessary.
 
     Returns:
-        What ``read`` returns, and how often each kind of repair was needed.
+        The result of ``read``, and the number of repairs of each kind.
 
     Raises:
-        PageUnreadable: Not even mended.
-        OAIError: Where ``read`` raises the repository's error.
+        PageUnreadable: It cannot be read, even repaired.
+        OAIError: ``read`` raises the repository's error.
     """
     try:
         return read(body), {}
@@ -145,7 +143,7 @@ def _read(body: bytes, read: Callable[[bytes], ListPage[Item]], grain: Grain) ->
     try:
         page = read(body if sound is None else sound)
     except (OtherAnswer, PageOverfull):
-        raise  # its parts are not what was asked for, or too many
+        raise  # it answers another request, or is too large
     except PageUnreadable as error:
         return _salvaged(body, read, grain, error)
     repairs = Repairs()
@@ -179,7 +177,7 @@ def _plain(repairs: Repairs) -> dict[str, int]:
 
 
 class _Salvage(Generic[Item]):
-    """One page's records, taken out one after the other."""
+    """Reads the records of one page, one after the other."""
 
     def __init__(
         self, opened: Opened, read: Callable[[bytes], ListPage[Item]], grain: Grain
@@ -196,10 +194,10 @@ class _Salvage(Generic[Item]):
         self._made = Serialiser(len(opened.answer))
 
     def page(self) -> ListPage[Item] | None:
-        """The page, or None where nothing can be had of it.
+        """Return the page; None if it cannot be read at all.
 
         Raises:
-            PageOverfull: More would be made of it than can be meant.
+            PageOverfull: The content would be far larger than the page.
         """
         self._made.spend(len(b"".join(self._parts.namespaces)) * len(self._parts.slices))
         frame = self._frame()
@@ -226,9 +224,9 @@ class _Salvage(Generic[Item]):
     # ------------------------------------------------------------------ around the records
 
     def _frame(self) -> ListPage[Item] | None:
-        """The page without its records: what stands before them, the token, and errors.
+        """Return the page without its records: the parts before them, the token, and errors.
 
-        As much of it as can be read: where the whole cannot, the token alone.
+        If they cannot be read completely, return the token alone.
         """
         parts, grain = self._parts, self._grain
         if not parts.has_list:
@@ -283,7 +281,7 @@ class _Salvage(Generic[Item]):
         return [open_elements(one.raw, self._grain) for one in self._parts.slices]
 
     def _take_parts(self, piece: Slice) -> None:
-        """A slice that cannot be read: perhaps only what follows its record is to blame."""
+        """Divide an unreadable slice: perhaps only the bytes after its record are at fault."""
         parts = parted(piece, self._grain)
         if len(parts) > 1 and self._strict(parts[0].raw) is None:
             parts = [piece]
@@ -314,11 +312,11 @@ class _Salvage(Generic[Item]):
             self._add(page, piece, tuple(_plain(repairs)))
 
     def _read_mended(self, raw: bytes) -> tuple[ListPage[Item], Repairs]:
-        """One record, mended.
+        """Return a repaired record.
 
         Raises:
-            NotText, EntityRefused: It cannot be mended.
-            PageUnreadable: It was, and is not well-formed all the same.
+            NotText, EntityRefused: It cannot be repaired.
+            PageUnreadable: It is still malformed after the repairs.
         """
         text, repairs = text_of(raw)
         if repairs and (page := self._strict(text.encode())) is not None:
@@ -328,14 +326,14 @@ class _Salvage(Generic[Item]):
         return page, repairs + more
 
     def _mended_text(self, text: str) -> tuple[bytes, Repairs, bytes]:
-        """A mended text as UTF-8, what was done, and declarations that it needs around it."""
+        """Return a repaired text as UTF-8, the repairs, and the declarations that it needs."""
         mended = mend(text, self._prefixes, self._opened.doctype)
         declared = self._declarations(mended.undeclared)
         repairs = mended.repairs + Repairs({Repair.PREFIX: len(declared)})
         return mended.text.encode(), repairs, b"".join(declared)
 
     def _strict(self, raw: bytes) -> ListPage[Item] | None:
-        """The records in the bytes as sent; None where they are not well-formed."""
+        """Return the records in the bytes as sent; None if they are not well-formed."""
         try:
             return self._read(self._parts.page_of(self._grain, raw))
         except PageUnreadable:
@@ -364,12 +362,12 @@ class _Salvage(Generic[Item]):
     # ------------------------------------------------------------------ namespaces
 
     def _declarations(self, prefixes: frozenset[str]) -> list[bytes]:
-        """A declaration for each prefix whose namespace is beyond doubt, in alphabetical order."""
+        """Return a declaration for each prefix with a certain namespace, in alphabetical order."""
         found = {prefix: self._namespace_of(prefix) for prefix in sorted(prefixes)}
         return [f' xmlns:{p}="{uri}"'.encode() for p, uri in found.items() if uri is not None]
 
     def _namespace_of(self, prefix: str) -> str | None:
-        """What the rest of the page says, where it is of one mind, else common knowledge."""
+        """Return a prefix's namespace in the rest of the page if unique, else the common one."""
         uris = self._declared_in_page.get(prefix, set())
         return next(iter(uris)) if len(uris) == 1 else _WELL_KNOWN.get(prefix)
 

@@ -1,4 +1,4 @@
-"""What can be mended in an answer, each kind by its name in receipts and manifests (pure).
+"""The kinds of repair of a response, with their names in receipts and manifests (pure).
 
 Source: XML 1.0, sections 2.2 (characters), 2.4 (markup), 4.1 (references), 4.3.3 (encodings).
 """
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Repair(StrEnum):
-    """A kind of repair. Each leaves the text as it was meant, or marks what is lost."""
+    """A kind of repair. Each restores the intended text, or marks what is lost."""
 
     JUNK_BEFORE = "junk before the answer cut"
     JUNK_AFTER = "junk after the answer cut"
@@ -33,10 +33,10 @@ class Repair(StrEnum):
     PREFIX = "undeclared namespace prefix declared"
     RECORD_BY_RECORD = "page read record by record"
     ENVELOPE = "envelope read in part"
-    TOKEN_BY_PATTERN = "token by pattern"  # noqa: S105 - a word for people, no secret
+    TOKEN_BY_PATTERN = "token by pattern"  # noqa: S105 - not a secret
     CUT_SHORT = "page cut short"
     DATESTAMP = "datestamp of the answer taken"
 
 
 Repairs = Counter[Repair]
-"""How often each kind was needed."""
+"""Kind of repair → number."""

@@ -1,8 +1,8 @@
-"""A page no parser takes → its records, one by one, and what stands around them (pure).
+"""Divide a page that no parser accepts into its records and the parts around them (pure).
 
-The page is cut where records begin: ``<record>`` followed by ``<header>``, with
-any prefix. Records of other formats (MARC's ``<record>``) begin otherwise, and
-what an OAI-PMH record quotes of others stays with it where it can be read whole.
+The page is cut where records begin: at ``<record>`` followed by ``<header>``, with any prefix.
+Records of other formats (MARC's ``<record>``) begin differently. Records quoted in an OAI-PMH
+record stay with it if it can be read whole.
 
 Source: OAI-PMH 2.0, sections 2.5, 3.2 and 3.5.
 """
@@ -38,15 +38,15 @@ _OAI_END = re.compile(rb"</" + _P + rb"(?:metadata|about|header|identifier|dates
 
 @dataclass(frozen=True, slots=True)
 class Grain:
-    """What lists of a verb are made of.
+    """The element that lists of a verb consist of.
 
     Attributes:
-        verb: Whose answer holds it.
+        verb: The verb whose response has it.
         name: The element's local name.
-        begins: Where one begins: its tag, and its first child after that.
+        begins: Matches the beginning of one: its tag, then its first child.
         edges: Begin and end tags of any element of that name, also of other vocabularies.
         closes: Its end tag.
-        seams: Its end tag, where an element of that name follows.
+        seams: Its end tag, if followed by an element of that name.
         list_begins: The list's begin tag.
         list_ends: The list's end tag.
     """
@@ -62,7 +62,7 @@ class Grain:
 
     @classmethod
     def of(cls, verb: Verb, name: str, first_child: str) -> "Grain":
-        """The grain whose elements have ``first_child`` before all others."""
+        """Return the grain whose elements have ``first_child`` as their first child."""
         begin = rb"<" + _P + name.encode() + rb"(?:\s[^<>]*+)?"
         close = rb"</" + _P + name.encode() + rb"\s*+>"
         child = rb"(?=<" + _P + first_child.encode() + rb"[\s/>])"
@@ -86,10 +86,10 @@ HEADERS = Grain.of(Verb.LIST_IDENTIFIERS, "header", "identifier")
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The bytes of one record, as far as they could be told apart.
+    """The bytes of one record, as far as they could be separated.
 
     Attributes:
-        start: Where it begins in the page.
+        start: Its offset in the page.
         raw: The bytes.
         is_cut: Whether the page ends within it.
     """
@@ -101,18 +101,18 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A page taken apart.
+    """A divided page.
 
     Attributes:
         prefix: The prefix of OAI-PMH's elements, with its colon; may be empty.
         namespaces: The declarations of the root and of the list element, as written.
-        head: What stands between the root's tag and the list.
-        has_list: Whether there is a list at all.
+        head: The bytes between the root's tag and the list.
+            has_list: Whether there is a list.
         slices: The records, in the order sent.
-        token: The last resumption token's element, whole; empty where there is none.
-        rest: What stands between the list and the end of the root.
-        is_cut: Whether neither the list nor the root comes to its end.
-        end_lost: Whether a token may have been meant that is not here.
+        token: The last complete element of a resumption token; empty if there is none.
+            rest: The bytes between the list and the end of the root.
+            is_cut: Whether the end tags of both list and root are missing.
+            end_lost: Whether a token may have been lost.
     """
 
     prefix: bytes
@@ -126,30 +126,30 @@ class Parts:
     end_lost: bool
 
     def page_of(self, grain: Grain, content: bytes, declared: bytes = b"") -> bytes:
-        """A page with a list that holds only this, every namespace of the whole one in scope."""
+        """Return a page whose list has only this content, with all namespaces of the original."""
         return self.page(self.list_of(grain, content, declared))
 
     def list_of(self, grain: Grain, content: bytes, declared: bytes = b"") -> bytes:
-        """The list's element around this."""
+        """Return the list's element around this content."""
         name = self.prefix + grain.verb.encode()
         return b"<%b%b%b>%b</%b>" % (name, self.namespaces[1], declared, content, name)
 
     def page(self, content: bytes, declared: bytes = b"") -> bytes:
-        """The root element around this."""
+        """Return the root element around this content."""
         name = self.prefix + b"OAI-PMH"
         return b"<%b%b%b>%b</%b>" % (name, self.namespaces[0], declared, content, name)
 
     @property
     def declared_prefixes(self) -> frozenset[str]:
-        """Namespace prefixes in scope in every record."""
+        """Return the namespace prefixes in scope in every record."""
         found = DECLARED_PREFIX.findall(b"".join(self.namespaces))
         return frozenset(prefix.decode() for prefix, _ in found)
 
 
 def take_apart(opened: Opened, grain: Grain) -> Parts:
-    """Cut an answer where its records begin.
+    """Divide a response where its records begin.
 
-    Cost: linear; some passes of patterns over the bytes.
+    Cost: linear; a few pattern searches over the bytes.
     """
     body, (start, end) = opened.answer, opened.inner
     listed = grain.list_begins.search(body, start, end)
@@ -175,7 +175,7 @@ def _namespaces(attributes: bytes) -> bytes:
 
 
 def _root_namespaces(opened: Opened) -> bytes:
-    """The root's declarations; that of its own prefix is made up where it is missing."""
+    """Return the root's declarations; that of its own prefix is added if missing."""
     found, prefix = _namespaces(opened.attributes), opened.prefix.rstrip(b":")
     if prefix and b" xmlns:%b=" % prefix not in found:
         found += b' xmlns:%b="http://www.openarchives.org/OAI/2.0/"' % prefix
@@ -187,9 +187,9 @@ class _Tail:
     """The end of a list.
 
     Attributes:
-        start: Where the last record is over.
+        start: Where the last record ends.
         token: See `Parts`.
-        list_over: The place behind the list's end tag.
+        list_over: The place after the list's end tag.
         is_cut: See `Parts`.
         end_lost: See `Parts`.
     """
@@ -202,7 +202,7 @@ class _Tail:
 
 
 def _tail_of(opened: Opened, grain: Grain, last: int) -> _Tail:
-    """Look at what follows the place where the last record begins, or its list."""
+    """Examine the bytes after the beginning of the last record, or of the list."""
     body, end = opened.answer, opened.inner[1]
     list_end = _last(grain.list_ends, body, last, end)
     inner, list_over = list_end.span() if list_end else (end, end)
@@ -240,16 +240,16 @@ def _slices(body: bytes, grain: Grain, begins: list[int], tail: _Tail) -> Iterat
 
 
 def identifier_in(raw: bytes) -> bytes:
-    """What a record's header says, still escaped; empty where it does not."""
+    """Return the identifier in a record's header, still escaped; empty if there is none."""
     over = _HEADER_OVER.search(raw)
     found = _IDENTIFIER.search(raw, 0, over.start() if over else len(raw))
     return found[1].strip() if found else b""
 
 
 def balanced_end(raw: bytes, grain: Grain) -> int | None:
-    """The place behind the end tag that closes a slice's first record; None where it is missing.
+    """Return the place after the end tag of a slice's first record; None if it is missing.
 
-    Counted, since records of other vocabularies within have the same name.
+    Tags are counted, because records of other vocabularies within have the same name.
     """
     depth = 0
     for match in grain.edges.finditer(raw):
@@ -260,13 +260,13 @@ def balanced_end(raw: bytes, grain: Grain) -> int | None:
 
 
 def open_elements(raw: bytes, grain: Grain) -> int:
-    """How many elements of the grain's name begin in the bytes and do not end there."""
+    """Return how many elements of the grain's name begin in the bytes and do not end there."""
     edges = grain.edges.finditer(raw)
     return sum(-1 if match[0].startswith(b"</") else 1 for match in edges)
 
 
 def joined_end(still_open: Sequence[int], first: int) -> int:
-    """How far a record reaches that seems to quote whole records: the slice behind its last.
+    """Return the end of a record that seems to quote records: the slice after its last.
 
     Args:
         still_open: `open_elements` of each slice.
@@ -281,7 +281,7 @@ def joined_end(still_open: Sequence[int], first: int) -> int:
 
 
 def parted(piece: Slice, grain: Grain) -> list[Slice]:
-    """Cut a slice also where a record ends and another one begins that has no header."""
+    """Divide a slice also where a record ends and one without a header begins."""
     starts = [0, *(match.end() for match in grain.seams.finditer(piece.raw))]
     ends = [*starts[1:], len(piece.raw)]
     return [
@@ -291,7 +291,7 @@ def parted(piece: Slice, grain: Grain) -> list[Slice]:
 
 
 def without_junk(raw: bytes, grain: Grain) -> bytes:
-    """A slice without what stands between its record's end and the next, unless that is XML's own.
+    """Return a slice without the bytes between its record and the next, unless they are XML.
 
     PHP writes its notices there (findsorguk#843).
     """

@@ -1,8 +1,8 @@
-"""Records whose datestamp says nothing → dated by the answer that brought them (pure).
+"""Date records without a usable datestamp by their response (pure).
 
 Zenodo's deleted records had no datestamp (zenodo#2447), others send ``0000-00-00``
-(zentralgut.ch). A version needs a date; the only sound one is that of the answer,
-the last moment at which the record was known to be so.
+(zentralgut.ch). A version needs a date; the only reliable one is that of the response, the last
+time at which the record is known to have had this state.
 
 Source: OAI-PMH 2.0, sections 2.5 and 2.7.1.
 """
@@ -17,17 +17,17 @@ from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 
 
 def dated(page: ListPage[Record], received: datetime | None = None) -> ListPage[Record]:
-    """The page with a datestamp for each record, where the answer tells its own date.
+    """Return the page with a datestamp for each record.
 
-    What a datestamp can be read of is left as sent, however it is written.
+    Datestamps that can be read stay as sent, in any form.
 
     Args:
         page: A page, as read.
-        received: When it came; for an answer whose ``responseDate`` cannot be read.
+        received: When it was received; used if ``responseDate`` cannot be read.
 
     Returns:
-        The page itself where nothing is to be done; else one in whose ``repairs``
-        and ``mended`` each record so dated is noted.
+        The page itself if nothing changes; else a page whose ``repairs`` and ``mended`` have
+        each record dated here.
     """
     undated = [n for n, item in enumerate(page.items) if not _is_dated(item)]
     moment = page.response_date or received

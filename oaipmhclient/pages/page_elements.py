@@ -1,8 +1,8 @@
-"""Elements of an answer → values, by what they are called, however it is written (pure).
+"""Read elements of a response by their names, in any namespace or case (pure).
 
-Real repositories write the protocol's words in a namespace of the wrong version, in
-none, in another letter case (``dateStamp``, pycsw 2.6.2), or in a ``<record>`` too
-many. None of it leaves any doubt of what is meant.
+Some repositories write the protocol's elements in a namespace of the wrong version, in none, in
+another case (``dateStamp``, pycsw 2.6.2), or in an extra ``<record>``. Their meaning is clear all
+the same.
 
 Source: OAI-PMH 2.0, sections 2.5, 2.6, 3.5, 4.3, 4.4 and 4.5.
 """
@@ -18,20 +18,20 @@ from politeweb.answers import number_of
 
 
 class Unusable(Exception):
-    """One item lacks what makes it one; its neighbours are not concerned.
+    """One item lacks a necessary part; its neighbours are not affected.
 
-    The message says what, for after "a record, which …".
+    The message completes "a record, which …".
     """
 
 
 class Kinds(dict[object, str]):
-    """What an element is, by its tag: its local name in lower case; empty for a comment.
+    """Maps tags to kinds: the local name in lower case; empty for a comment.
 
-    Looked up once for each tag of a page: the rest of its elements cost a dictionary access.
+    A tag is computed once for each page; further elements cost a dictionary access.
 
     Attributes:
-        namespace: That of the answer, in Clark's notation.
-        serialise: Makes bytes of the answer's elements.
+        namespace: Of the response, in Clark's notation.
+        serialise: Serialises elements of the response.
     """
 
     def __init__(self, namespace: str, serialise: Serialiser) -> None:
@@ -45,13 +45,13 @@ class Kinds(dict[object, str]):
         return kind
 
     def is_own(self, element: etree._Element) -> bool:
-        """Whether an element is of the answer's own namespace."""
+        """Whether an element has the response's own namespace."""
         tag = element.tag
         return tag.rpartition("}")[0] == self.namespace[:-1]
 
 
 def items_of(listed: etree._Element | None, kinds: Kinds, name: str) -> Iterator[etree._Element]:
-    """The list's elements of a name; headers also within ``<record>``, as pycsw 2.6.2 has them."""
+    """Return the list's elements of a name; headers also in ``<record>``, as in pycsw 2.6.2."""
     wanted = name.lower()
     for child in () if listed is None else listed:
         kind = kinds[child.tag]
@@ -62,10 +62,10 @@ def items_of(listed: etree._Element | None, kinds: Kinds, name: str) -> Iterator
 
 
 def record_of(element: etree._Element, kinds: Kinds) -> Record:
-    """A ``<record>``; its metadata and about containers serialised on their own.
+    """Read a ``<record>``; serialise its metadata and about containers separately.
 
     Raises:
-        Unusable: It has no header, or that no identifier.
+        Unusable: It has no header, or the header no identifier.
     """
     header: Header | None = None
     metadata: bytes | None = None
@@ -86,7 +86,7 @@ def record_of(element: etree._Element, kinds: Kinds) -> Record:
 
 
 def header_of(element: etree._Element, kinds: Kinds) -> Header:
-    """A ``<header>``; texts without surrounding white space, otherwise as sent.
+    """Read a ``<header>``; texts without outer white space, otherwise as sent.
 
     Raises:
         Unusable: It has no identifier.
@@ -108,13 +108,13 @@ def header_of(element: etree._Element, kinds: Kinds) -> Header:
 
 
 def _is_deleted(element: etree._Element) -> bool:
-    """Whether the status says so: a header's, or as in OAI-PMH 1.1 a record's."""
+    """Whether the status is deleted: the header's, or the record's as in OAI-PMH 1.1."""
     status = element.get("status")
     return status is not None and status.strip().lower() == "deleted"
 
 
 def metadata_format_of(element: etree._Element, kinds: Kinds) -> MetadataFormat:
-    """A ``<metadataFormat>``.
+    """Read a ``<metadataFormat>``.
 
     Raises:
         Unusable: It has no prefix.
@@ -129,7 +129,7 @@ def metadata_format_of(element: etree._Element, kinds: Kinds) -> MetadataFormat:
 
 
 def set_of(element: etree._Element, kinds: Kinds) -> Set:
-    """A ``<set>``.
+    """Read a ``<set>``.
 
     Raises:
         Unusable: It has no setSpec.
@@ -147,7 +147,7 @@ def set_of(element: etree._Element, kinds: Kinds) -> Set:
 
 
 def _fields(element: etree._Element, kinds: Kinds) -> dict[str, etree._Element]:
-    """The first child of each kind."""
+    """Return the first child of each kind."""
     found: dict[str, etree._Element] = {}
     for child in element:
         found.setdefault(kinds[child.tag], child)
@@ -155,9 +155,9 @@ def _fields(element: etree._Element, kinds: Kinds) -> dict[str, etree._Element]:
 
 
 def token_of(listed: etree._Element | None, kinds: Kinds) -> ResumptionToken | None:
-    """The token that ends an incomplete list, or None.
+    """Return the token that ends an incomplete list, or None.
 
-    The expiry stands in ``expirationDate``, ``expires`` (arXiv) or
+    The expiry is in ``expirationDate``, ``expires`` (arXiv) or
     ``expiration_date`` (oai_repo).
     """
     if listed is None:

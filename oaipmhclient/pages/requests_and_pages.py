@@ -51,7 +51,7 @@ class Request:
     """One request: a verb and its arguments, checked.
 
     Attributes:
-        verb: Which of the six.
+        verb: One of the six.
         arguments: Name and value, in the order they are sent, without the verb.
     """
 
@@ -60,7 +60,7 @@ class Request:
 
     @property
     def params(self) -> dict[str, str]:
-        """The request as wire parameters, the verb first."""
+        """Return the request as wire parameters, the verb first."""
         return {Argument.VERB.value: self.verb.value, **dict(self.arguments)}
 
     def __str__(self) -> str:
@@ -68,22 +68,22 @@ class Request:
 
 
 def identify_request() -> Request:
-    """``Identify`` (section 4.2)."""
+    """Return an ``Identify`` request (section 4.2)."""
     return _request(Verb.IDENTIFY)
 
 
 def list_metadata_formats_request(identifier: str | None = None) -> Request:
-    """``ListMetadataFormats``, of the repository or of one item (section 4.4)."""
+    """Return a ``ListMetadataFormats`` request, for the repository or one item (section 4.4)."""
     return _request(Verb.LIST_METADATA_FORMATS, {Argument.IDENTIFIER: identifier})
 
 
 def list_sets_request() -> Request:
-    """``ListSets`` (section 4.6)."""
+    """Return a ``ListSets`` request (section 4.6)."""
     return _request(Verb.LIST_SETS)
 
 
 def get_record_request(identifier: str, metadata_prefix: str) -> Request:
-    """``GetRecord`` (section 4.1)."""
+    """Return a ``GetRecord`` request (section 4.1)."""
     return _request(
         Verb.GET_RECORD,
         {
@@ -101,17 +101,17 @@ def list_request(
     until: str | None = None,
     set_spec: str | None = None,
 ) -> Request:
-    """``ListRecords`` or ``ListIdentifiers`` (sections 4.5 and 4.3).
+    """Return a ``ListRecords`` or ``ListIdentifiers`` request (sections 4.5 and 4.3).
 
     Args:
         verb: One of the two.
-        metadata_prefix: The format wanted.
+        metadata_prefix: The format.
         from_: Earliest datestamp, ``YYYY-MM-DD`` or ``YYYY-MM-DDThh:mm:ssZ``.
         until: Latest datestamp, in the same granularity, not before ``from_``.
         set_spec: Only members of this set; an empty text means none.
 
     Raises:
-        RequestRefused: A prefix, a datestamp or a window that cannot be.
+        RequestRefused: The prefix, a datestamp or the window is invalid.
     """
     _check_window(from_, until)
     return _request(
@@ -126,7 +126,7 @@ def list_request(
 
 
 def resume_request(verb: Verb, token: str) -> Request:
-    """The next page of a list (section 3.5): the token, and nothing beside it."""
+    """Return a request for the next page of a list (section 3.5), with the token only."""
     return _request(verb, {Argument.RESUMPTION_TOKEN: token})
 
 
@@ -134,7 +134,7 @@ def checked_prefix(metadata_prefix: str) -> str:
     """Return a metadataPrefix that the schema allows and that can name a file."""
     if not _PREFIX.fullmatch(metadata_prefix) or metadata_prefix in {".", ".."}:
         raise RequestRefused(
-            f"{metadata_prefix!r} is no metadataPrefix: letters, digits and -_.!~*'() make one"
+            f"{metadata_prefix!r} is not a valid metadataPrefix; use letters, digits and -_.!~*'()"
         )
     return metadata_prefix
 
@@ -174,18 +174,18 @@ Item = TypeVar("Item")
 
 
 SET_ASIDE_BYTES = 2000
-"""Memory that a record set aside takes until its receipt is written, beside its own bytes."""
+"""Memory that a record set aside takes until the receipt is written, beyond its own bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A record that cannot be used, kept apart from its neighbours.
+    """A record that cannot be used.
 
     Attributes:
-        identifier: As far as it could be read; may be empty.
-        reason: Why, in words.
+        identifier: If it could be read; else empty.
+        reason: Why, as a predicate.
         where: Which record of which request.
-        raw: Its bytes as received, as far as they could be told apart.
+        raw: Its bytes as received, as far as they could be separated.
     """
 
     identifier: str
@@ -199,21 +199,19 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[Item]):
-    """One answer to a list request (section 3.5).
+    """One response to a list request (section 3.5).
 
     Attributes:
-        items: Records, headers, sets or formats, in the order sent; may be none.
-        response_date: The server's clock, or None where it cannot be read.
+        items: Records, headers, sets or formats, in the order sent; may be empty.
+        response_date: The server's time, or None if it cannot be read.
         request_url: The text of the ``request`` element.
-        token: What ends an incomplete list; None where the element is absent.
-        errors: Error conditions in the answer, also beside items.
-        set_aside: Records without what makes a record.
-        repairs: How often each kind of repair was needed to read the page; empty
-            for a page that is well-formed as sent.
-        mended: The kinds of repair that touched an item's own bytes, by its place
-            in ``items``.
-        end_lost: The end of the page is missing or cannot be read: that there is no
-            token does not mean that the list is complete.
+        token: The token of an incomplete list; None if the element is missing.
+            errors: Error conditions in the response, also if it has items.
+            set_aside: Records that cannot be used.
+            repairs: Kind of repair → number; empty for a page that is well-formed as sent.
+        mended: Index in ``items`` → kinds of repair that changed the item's own bytes.
+            end_lost: The end of the page is missing or cannot be read, so a missing token does
+                not mean that the list is complete.
     """
 
     items: tuple[Item, ...]
@@ -228,23 +226,23 @@ class ListPage(Generic[Item]):
 
     @property
     def next_token(self) -> str | None:
-        """The token that asks for the next page, or None on the last one."""
+        """Return the token for the next page; None on the last one."""
         return self.token.value or None if self.token is not None else None
 
     def raise_errors(self) -> None:
-        """Raise the first error condition, unless items came with it."""
+        """Raise the first error condition, unless there are items too."""
         if self.errors and not self.items:
             raise self.errors[0]
 
 
 def read_identify(body: bytes) -> Identify:
-    """Read the answer to ``Identify``.
+    """Read the response to ``Identify``.
 
-    Tolerant of what is missing: real repositories leave out what the schema
-    requires, and only the base URL's answering at all is needed for a harvest.
+    Elements may be missing: repositories leave out some that the schema requires, and a harvest
+    needs none of them.
 
     Raises:
-        PageUnreadable: No OAI-PMH answer, or one to another request.
+        PageUnreadable: It is not an OAI-PMH response, or one to another request.
         OAIError: The repository's error.
     """
     envelope = open_answer(body, Verb.IDENTIFY)
@@ -274,55 +272,55 @@ def read_identify(body: bytes) -> Identify:
 
 
 def read_metadata_formats(body: bytes) -> ListPage[MetadataFormat]:
-    """Read the answer to ``ListMetadataFormats``; errors are in the page, not raised."""
+    """Read the response to ``ListMetadataFormats``; errors are in the page, not raised."""
     return _read_list(body, Verb.LIST_METADATA_FORMATS, "metadataFormat", metadata_format_of)
 
 
 def read_sets(body: bytes) -> ListPage[Set]:
-    """Read the answer to ``ListSets``; errors are in the page, not raised."""
+    """Read the response to ``ListSets``; errors are in the page, not raised."""
     return _read_list(body, Verb.LIST_SETS, "set", set_of)
 
 
 def read_headers(body: bytes) -> ListPage[Header]:
-    """Read the answer to ``ListIdentifiers``; errors are in the page, not raised.
+    """Read the response to ``ListIdentifiers``; errors are in the page, not raised.
 
     Raises:
-        PageUnreadable: No OAI-PMH answer, or one to another request.
+        PageUnreadable: It is not an OAI-PMH response, or one to another request.
     """
     return _read_list(body, Verb.LIST_IDENTIFIERS, "header", header_of)
 
 
 def read_records(body: bytes) -> ListPage[Record]:
-    """Read the answer to ``ListRecords``; errors are in the page, not raised.
+    """Read the response to ``ListRecords``; errors are in the page, not raised.
 
-    Each record's metadata is the ``<metadata>`` element, well-formed on its own:
-    UTF-8, no XML declaration, every namespace in scope declared on it.
+    Each record's metadata is the ``<metadata>`` element as a separate document: UTF-8, without
+    an XML declaration, with every namespace in scope declared on it.
 
     Raises:
-        PageUnreadable: No OAI-PMH answer, or one to another request.
+        PageUnreadable: It is not an OAI-PMH response, or one to another request.
 
-    Cost: one parse and one serialisation per page, about 25 µs a record of 2 kB.
+    Cost: one parse and one serialisation per page, about 25 µs for a record of 2 kB.
     """
     return _read_list(body, Verb.LIST_RECORDS, "record", record_of)
 
 
 def read_record(body: bytes) -> Record:
-    """Read the answer to ``GetRecord``.
+    """Read the response to ``GetRecord``.
 
     Raises:
-        PageUnreadable: No OAI-PMH answer, or none with a usable record.
+        PageUnreadable: It is not an OAI-PMH response, or has no usable record.
         OAIError: The repository's error.
     """
     page = read_record_page(body)
     page.raise_errors()
     if not page.items:
-        reason = page.set_aside[0].reason if page.set_aside else "is not there"
-        raise PageUnreadable(f"holds no record: it {reason}")
+        reason = page.set_aside[0].reason if page.set_aside else "is missing"
+        raise PageUnreadable(f"has no record: it {reason}")
     return page.items[0]
 
 
 def read_record_page(body: bytes) -> ListPage[Record]:
-    """Read the answer to ``GetRecord`` as a page of at most one record; errors are in the page."""
+    """Read the response to ``GetRecord`` as a page of at most one record, or with errors."""
     return _read_list(body, Verb.GET_RECORD, "record", record_of)
 
 
@@ -368,7 +366,7 @@ def _identify_fields(
 
 
 def _granularity(text: str) -> Granularity | None:
-    """Letter case varies in the wild (t3.digizeitschriften.de)."""
+    """Read a granularity; letter case varies (t3.digizeitschriften.de)."""
     return next((known for known in Granularity if known.lower() == text.lower()), None)
 
 

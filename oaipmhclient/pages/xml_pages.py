@@ -1,8 +1,7 @@
-"""Bytes from the network ↔ XML: read strictly and safely, written whole, compared (pure).
+"""Parse XML from the network strictly and safely, serialise it, and compare it (pure).
 
-The parser loads no DTD, resolves no entity and opens no network. How many bytes
-it is given is bounded by the transport, so libxml2's own limits on size
-(10 MB of text) are off.
+The parser does not load DTDs, resolve entities or use the network. The transport limits the
+size, so libxml2's own limits (10 MB of text) are off.
 
 Source: OAI-PMH 2.0, section 3.2, "XML Response Format"; Canonical XML 1.0.
 """
@@ -45,13 +44,13 @@ def _parser() -> etree.XMLParser:
 
 
 def parse_page(body: bytes) -> etree._Element:
-    """Parse an answer strictly; return its root, an ``OAI-PMH`` element of any namespace.
+    """Parse a response strictly; return its root, an ``OAI-PMH`` element in any namespace.
 
-    What stands before the root element is looked at first, byte for byte: an
-    encoding that hides ASCII, and a DOCTYPE with entities, never reach the parser.
+    The bytes before the root element are checked first: a response in an encoding that hides
+    ASCII, or with a DOCTYPE that has entities, is not parsed.
 
     Raises:
-        PageUnreadable: Empty, HTML, cut short, ill-formed, or another root.
+        PageUnreadable: It is empty, HTML, cut short, malformed, or has another root.
         EntitiesRefused: A DOCTYPE declares entities.
     """
     body = body.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -91,30 +90,30 @@ def _syntax_sentence(body: bytes, error: etree.XMLSyntaxError) -> str:
 
 
 class Serialiser:
-    """Elements of one answer → bytes, each well-formed on its own.
+    """Serialises elements of one response as separate documents.
 
-    Every namespace in scope is declared on each. A megabyte of declarations around a
-    hundred thousand records would become a hundred gigabytes, so there is an end to it.
+    Every namespace in scope is declared on each. A megabyte of declarations around a hundred
+    thousand records would become a hundred gigabytes, so the total is limited.
 
     Args:
-        size: The answer's, in bytes.
+        size: Of the response, in bytes.
     """
 
     def __init__(self, size: int) -> None:
         self._left = 2 * size + (64 << 20)
 
     def __call__(self, element: etree._Element) -> bytes:
-        """The element as bytes.
+        """Serialise an element.
 
         Raises:
-            PageOverfull: More came of the answer than can be meant.
+            PageOverfull: The total is far larger than the response.
         """
         made = etree.tostring(element, encoding="UTF-8", xml_declaration=False, with_tail=False)
         self.spend(len(made))
         return made
 
     def spend(self, size: int) -> None:
-        """Count bytes that are made of the answer otherwise; raises as above."""
+        """Count other bytes made from the response; raises the same error."""
         self._left -= size
         if self._left < 0:
             raise PageOverfull(
@@ -124,7 +123,7 @@ class Serialiser:
 
 
 def text_of(element: etree._Element | None) -> str:
-    """The element's text without surrounding white space and without comments; "" for None."""
+    """Return the element's text without outer white space and comments; "" for None."""
     if element is None:
         return ""
     if len(element):
@@ -133,12 +132,12 @@ def text_of(element: etree._Element | None) -> str:
 
 
 def elements_of(parent: etree._Element) -> Iterator[etree._Element]:
-    """The child elements, comments and processing instructions left out."""
+    """Return the child elements, without comments and processing instructions."""
     return iter(parent.iterchildren(tag=etree.Element))
 
 
 def parse_fragment(content: bytes) -> etree._Element | None:
-    """Parse an element that was serialised; None for bytes that are no XML."""
+    """Parse a serialised element; None if the bytes are not XML."""
     try:
         return etree.fromstring(content, _parser())
     except etree.XMLSyntaxError:
@@ -146,22 +145,21 @@ def parse_fragment(content: bytes) -> etree._Element | None:
 
 
 def same_content(one: bytes, other: bytes) -> bool:
-    """Whether two serialised elements say the same, whatever way they are written.
+    """Whether two serialised elements have the same content.
 
-    Equal bytes, else equal after exclusive canonicalisation with comments: the
-    order and quotes of attributes, entities, and declarations that nothing uses
-    do not count. The latter matter, since what the envelope declares is in scope
-    in every record, and repositories declare more on a first page than on the
-    following ones (OPUS 4 leaves out ``xsi`` there).
+    They have if the bytes are equal, or the results of exclusive canonicalisation with comments,
+    which ignores the order and quotes of attributes, entities, and unused declarations. The
+    latter differ often: declarations of the envelope are in scope in every record, and some
+    repositories declare more on the first page than on later ones (OPUS 4 leaves out ``xsi``).
     """
     return one == other or _canonical(one) == _canonical(other)
 
 
 def _canonical(content: bytes) -> bytes:
-    """The canonical form; bytes that have none are their own.
+    """Return the canonical form, or the bytes themselves if they have none.
 
-    None have those that are no XML, and those with a namespace that is a relative URI
-    (Canonical XML 1.0, section 1.3).
+    Bytes that are not XML, or have a relative namespace URI, have none (Canonical XML 1.0,
+    section 1.3).
     """
     root = parse_fragment(content)
     if root is None:
@@ -174,14 +172,14 @@ def _canonical(content: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What every answer has (section 3.2).
+    """The common parts of all responses (section 3.2).
 
     Attributes:
-        namespace: That of the answer's elements, in Clark's notation (``{…}``); empty for none.
-        serialise: Makes bytes of its elements.
-        verb: What was asked for.
-        element: The element named like the verb; None where there are errors only.
-        response_date: The server's clock, or None where it cannot be read.
+        namespace: Of the response's elements, in Clark's notation (``{…}``); empty for none.
+        serialise: Serialises its elements.
+        verb: The verb requested.
+        element: The element named like the verb; None if there are only errors.
+        response_date: The server's time, or None if it cannot be read.
         request_url: The text of the ``request`` element.
         errors: Error conditions, in the order sent.
     """
@@ -195,22 +193,22 @@ class Envelope:
     errors: tuple[OAIError, ...]
 
     def raise_errors(self) -> None:
-        """Raise the first error condition, unless an answer came with it."""
+        """Raise the first error condition, unless there is a result too."""
         if self.errors and self.element is None:
             raise self.errors[0]
 
     def answer(self) -> etree._Element:
-        """The element named like the verb."""
+        """Return the element named like the verb."""
         if self.element is None:
-            raise PageUnreadable(f"holds neither {self.verb} nor an error")
+            raise PageUnreadable(f"has neither {self.verb} nor an error")
         return self.element
 
 
 def open_answer(body: bytes, verb: Verb) -> Envelope:
-    """Parse an answer to a verb and take apart what every answer has.
+    """Parse a response to a verb, and read its common parts.
 
     Raises:
-        PageUnreadable: See `parse_page`; or neither an answer to the verb nor an error.
+        PageUnreadable: See `parse_page`; or it has neither a result nor an error.
     """
     root = parse_page(body)
     namespace = root.tag[: -len("OAI-PMH")]
@@ -239,8 +237,8 @@ def open_answer(body: bytes, verb: Verb) -> Envelope:
 def _other_answer(verb: Verb, found: Mapping[str, object]) -> PageUnreadable:
     others = [other for other in Verb if other.lower() in found]
     if others:
-        return OtherAnswer(f"is one to {others[0]}, not to {verb}")
-    return PageUnreadable(f"holds neither {verb} nor an error")
+        return OtherAnswer(f"is a response to {others[0]}, not to {verb}")
+    return PageUnreadable(f"has neither {verb} nor an error")
 
 
 def _moment(text: str) -> datetime | None:

@@ -1,8 +1,8 @@
-"""What is wrong with a repository, found out in a few dozen polite requests: `silo probe`.
+"""Check a repository with a few dozen polite requests: `silo probe`.
 
-`asking` sends the requests and keeps each exchange, `reading` reads it strictly and then as
-the harvester would, the `*_checks` judge what came (pure, one function for each finding),
-`report` writes it down for a person or as JSON. `docs/probe.md` names every check.
+`asking` sends the requests and stores each exchange, `reading` reads it strictly and then like the
+harvester, the `*_checks` judge the results (pure, one function per check), and `report` writes
+them as text or JSON. `docs/probe.md` lists every check.
 
 Read `checks` first: it lists them all in the order of the report.
 """

@@ -1,4 +1,4 @@
-"""Errors, HTTP, XML and speed, judged (pure).
+"""Checks of errors, HTTP, XML and speed (pure).
 
 Source: OAI-PMH 2.0, sections 3.1, 3.2 and 3.6.
 """
@@ -15,12 +15,12 @@ CHECKS = Checks()
 
 
 def _due(asked: Asked | None, what: str, code: str) -> Verdict | None:
-    """Whether a request that cannot be answered brought the error condition that is due."""
+    """Check that an invalid request returned the required error condition."""
     if asked is None:
         return None
     if code not in asked.codes:
-        return fault(f"{what} brings {asked.outcome}, where {code} is due.", asked)
-    return ok(f"{what} is told as {code}.", asked)
+        return fault(f"{what} returns {asked.outcome} instead of {code}.", asked)
+    return ok(f"{what} returns {code}.", asked)
 
 
 @CHECKS.add(
@@ -28,7 +28,7 @@ def _due(asked: Asked | None, what: str, code: str) -> Verdict | None:
     handling="Nothing: it never sends one.",
 )  # fmt: skip
 def bad_verb(evidence: Evidence) -> Verdict | None:
-    """``verb=Probe``."""
+    """Request ``verb=Probe``."""
     return _due(evidence.get("error/verb"), "A verb that does not exist", "badVerb")
 
 
@@ -37,7 +37,7 @@ def bad_verb(evidence: Evidence) -> Verdict | None:
     handling="Nothing: it never omits one.",
 )  # fmt: skip
 def missing_argument(evidence: Evidence) -> Verdict | None:
-    """ListRecords without metadataPrefix."""
+    """Request ListRecords without metadataPrefix."""
     return _due(evidence.get("error/missing"), "ListRecords without metadataPrefix", "badArgument")
 
 
@@ -46,7 +46,7 @@ def missing_argument(evidence: Evidence) -> Verdict | None:
     handling="Nothing: it never sends one.",
 )  # fmt: skip
 def unknown_argument(evidence: Evidence) -> Verdict | None:
-    """Identify with one."""
+    """Request Identify with an unknown argument."""
     asked = evidence.get("error/argument")
     return _due(asked, "An argument that does not exist", "badArgument")
 
@@ -56,7 +56,7 @@ def unknown_argument(evidence: Evidence) -> Verdict | None:
     handling="Says that the format is not available; stops at any other error.",
 )  # fmt: skip
 def unknown_format(evidence: Evidence) -> Verdict | None:
-    """ListRecords in one."""
+    """Request ListRecords in an unknown format."""
     asked = evidence.get("error/format")
     return _due(asked, "A format that does not exist", "cannotDisseminateFormat")
 
@@ -66,7 +66,7 @@ def unknown_format(evidence: Evidence) -> Verdict | None:
     handling="Reports the record as unreachable, for whatever reason.",
 )  # fmt: skip
 def unknown_identifier(evidence: Evidence) -> Verdict | None:
-    """GetRecord of one."""
+    """Request GetRecord with an unknown identifier."""
     asked = evidence.get("error/identifier")
     return _due(asked, "An identifier that does not exist", "idDoesNotExist")
 
@@ -76,9 +76,9 @@ def unknown_identifier(evidence: Evidence) -> Verdict | None:
     handling="Counts the records, and never treats such a response as the end of a list.",
 )  # fmt: skip
 def unknown_token(evidence: Evidence) -> Verdict | None:
-    """ListRecords with one."""
+    """Request ListRecords with an invented token."""
     asked = evidence.get("error/token")
-    return _due(asked, "A token that was never handed out", "badResumptionToken")
+    return _due(asked, "A token that was never issued", "badResumptionToken")
 
 
 @CHECKS.add(
@@ -86,14 +86,14 @@ def unknown_token(evidence: Evidence) -> Verdict | None:
     handling="Reads the response before it looks at the status.",
 )  # fmt: skip
 def errors_are_answers(evidence: Evidence) -> Verdict | None:
-    """Errors of OAI-PMH are not errors of HTTP."""
+    """OAI-PMH errors are not HTTP errors."""
     answers = [(one, one.answer) for one in evidence.answered() if one.errors]
     for asked, answer in answers:
         if answer is not None and answer.status != 200:
             return fault(
-                f"The error {', '.join(asked.codes)} comes with HTTP status {answer.status}.", asked
+                f"The error {', '.join(asked.codes)} has HTTP status {answer.status}.", asked
             )
-    return ok(f"{len(answers)} error conditions came with status 200.") if answers else None
+    return ok(f"{len(answers)} error conditions had status 200.") if answers else None
 
 
 @CHECKS.add(
@@ -101,16 +101,16 @@ def errors_are_answers(evidence: Evidence) -> Verdict | None:
     handling="Relies on the bytes, not the type.",
 )  # fmt: skip
 def type_is_xml(evidence: Evidence) -> Verdict | None:
-    """Content-Type of every answer."""
+    """Check the Content-Type of every response."""
     answers = [(one, one.answer) for one in evidence.answered()]
     for asked, answer in answers:
         stated = answer.headers.get("content-type", "") if answer is not None else ""
         kind = stated.partition(";")[0].strip().lower()
         if kind == "application/xml":
-            return note("The type is application/xml; text/xml is what is asked for.", asked)
+            return note("The type is application/xml; the specification requires text/xml.", asked)
         if kind != "text/xml":
-            return fault(f"The type is “{stated}”." if stated else "No type is told.", asked)
-    return ok("Every answer is text/xml.") if answers else None
+            return fault(f"The type is “{stated}”." if stated else "There is no type.", asked)
+    return ok("Every response has the type text/xml.") if answers else None
 
 
 @CHECKS.add(
@@ -118,7 +118,7 @@ def type_is_xml(evidence: Evidence) -> Verdict | None:
     handling="Accepts gzip and deflate, and relies on the bytes.",
 )  # fmt: skip
 def compression_is_honest(evidence: Evidence) -> Verdict | None:
-    """Content-Encoding against the bytes, and against Identify."""
+    """Compare Content-Encoding with the bytes, and with Identify."""
     answers = [(one, one.answer) for one in evidence.answered()]
     packed = 0
     for asked, answer in answers:
@@ -127,9 +127,11 @@ def compression_is_honest(evidence: Evidence) -> Verdict | None:
         )
         is_gzip = answer is not None and (answer.raw or answer.body).startswith(b"\x1f\x8b")
         if is_gzip and stated not in {"gzip", "x-gzip"}:
-            return fault("An answer is packed with gzip, and does not say so.", asked)
+            return fault(
+                "A response is compressed with gzip, but its headers do not say so.", asked
+            )
         if not is_gzip and stated in {"gzip", "x-gzip"}:
-            return fault("An answer says that it is packed with gzip, and is not.", asked)
+            return fault("The headers of a response name gzip, but it is not compressed.", asked)
         packed += stated != "identity"
     return _offer(evidence, packed) if answers else None
 
@@ -137,13 +139,13 @@ def compression_is_honest(evidence: Evidence) -> Verdict | None:
 def _offer(evidence: Evidence, packed: int) -> Verdict:
     claimed = evidence.identify.compression if evidence.identify is not None else ()
     if packed:
-        return ok(f"{packed} answers came compressed.")
+        return ok(f"{packed} responses were compressed.")
     if set(claimed) & {"gzip", "deflate"}:
         return fault(
-            f"Identify offers {', '.join(claimed)}; asked for, it did not come.",
+            f"Identify lists {', '.join(claimed)}, but no response was compressed.",
             evidence.get("identify"),
         )
-    return note("Nothing is compressed; gzip makes XML several times smaller.")
+    return note("No response is compressed; gzip makes XML several times smaller.")
 
 
 @CHECKS.add(
@@ -151,13 +153,13 @@ def _offer(evidence: Evidence, packed: int) -> Verdict:
     handling="Sends GET, unless told otherwise with --post.",
 )  # fmt: skip
 def post_is_answered(evidence: Evidence) -> Verdict | None:
-    """Identify by POST."""
+    """Request Identify by POST."""
     asked = evidence.get("post")
     if asked is None or evidence.identify is None:
         return None
     if asked.identify is None:
-        return fault(f"Identify, sent by POST, brings {asked.outcome}.", asked)
-    return ok("POST is answered.", asked)
+        return fault(f"Identify by POST returns {asked.outcome}.", asked)
+    return ok("POST works.", asked)
 
 
 @CHECKS.add(
@@ -165,7 +167,7 @@ def post_is_answered(evidence: Evidence) -> Verdict | None:
     handling="Follows redirects, and reports the new address.",
 )  # fmt: skip
 def nothing_moved(evidence: Evidence) -> Verdict | None:
-    """Without redirects."""
+    """Check for redirects."""
     if not evidence.answered():
         return None
     if evidence.moved_to:
@@ -178,17 +180,17 @@ def nothing_moved(evidence: Evidence) -> Verdict | None:
     handling="Retries after increasing pauses, or after the time the repository asks for.",
 )  # fmt: skip
 def requests_are_answered(evidence: Evidence) -> Verdict | None:
-    """An HTTP error is an answer of a kind: other checks tell of it."""
+    """Count requests without a response; other checks report HTTP errors."""
     failed = [one for one in evidence.asked.values() if one.status is None]
     if evidence.stopped:
         return note(evidence.stopped)
     if failed:
         return fault(
-            f"{len(failed)} of {len(evidence.asked)} requests brought no answer."
+            f"{len(failed)} of {len(evidence.asked)} requests got no response."
             f" The first: {failed[0].failure}.", failed[0],
         )  # fmt: skip
     if evidence.retried:
-        return note(f"{evidence.retried} requests had to be sent again.")
+        return note(f"{evidence.retried} requests had to be repeated.")
     return ok(f"All {len(evidence.asked)} requests were answered.")
 
 
@@ -197,17 +199,17 @@ def requests_are_answered(evidence: Evidence) -> Verdict | None:
     handling="Repairs what it can, record by record; sets the rest aside with its bytes.",
 )  # fmt: skip
 def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
-    """As a strict parser reads them."""
+    """Parse strictly."""
     answers = evidence.answered()
     bad = [one for one in answers if one.root is None or (one.unreadable and one.repairs)]
     if bad:
         mended = f" Needed: {', '.join(bad[0].repairs)}." if bad[0].repairs else ""
         return fault(
-            f"{len(bad)} of {len(answers)} answers are not well-formed. The first"
+            f"{len(bad)} of {len(answers)} responses are not well-formed. The first"
             f" {bad[0].unreadable}.{mended}",
             bad[0],
         )
-    return ok(f"All {len(answers)} answers are well-formed.") if answers else None
+    return ok(f"All {len(answers)} responses are well-formed.") if answers else None
 
 
 @CHECKS.add(
@@ -215,17 +217,17 @@ def answers_are_well_formed(evidence: Evidence) -> Verdict | None:
     handling="Uses only the local names of elements.",
 )  # fmt: skip
 def namespace_is_right(evidence: Evidence) -> Verdict | None:
-    """The root element's."""
+    """Check the root element."""
     answers = _readable(evidence)
     for asked, namespace in answers:
         if namespace != OAI_NAMESPACE:
             shown = f"the namespace {namespace}" if namespace else "no namespace"
-            return fault(f"An answer has {shown}.", asked)
-    return ok("Every answer is in the namespace of OAI-PMH 2.0.") if answers else None
+            return fault(f"A response has {shown}.", asked)
+    return ok("Every response has the namespace of OAI-PMH 2.0.") if answers else None
 
 
 def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
-    """Answers that are well-formed, with the namespace of their root."""
+    """Yield the well-formed responses, with the namespace of their root."""
     return [
         (one, str(one.root.tag).partition("}")[0][1:] if str(one.root.tag).startswith("{") else "")
         for one in evidence.answered()
@@ -238,13 +240,13 @@ def _readable(evidence: Evidence) -> list[tuple[Asked, str]]:
     handling="Converts declared encodings, and recognises Windows characters.",
 )  # fmt: skip
 def encoding_is_utf8(evidence: Evidence) -> Verdict | None:
-    """By their XML declaration, and by Content-Type."""
+    """Check the XML declaration and Content-Type."""
     answers = evidence.answered()
     for asked in answers:
         for stated in _encodings(asked):
             if stated.lower() not in {"utf-8", "utf8", "us-ascii"}:
-                return fault(f"An answer is said to be in {stated}.", asked)
-    return ok("Every answer is in UTF-8.") if answers else None
+                return fault(f"A response declares the encoding {stated}.", asked)
+    return ok("Every response is in UTF-8.") if answers else None
 
 
 def _encodings(asked: Asked) -> list[str]:
@@ -263,8 +265,8 @@ def _encodings(asked: Asked) -> list[str]:
     handling="Reads what is there, and uses defaults for what is missing.",
 )  # fmt: skip
 def answers_are_valid(evidence: Evidence) -> Verdict | None:
-    """Of the protocol's own elements."""
-    return _validity(evidence, 0, "Every answer is valid.")
+    """Validate the protocol's own elements."""
+    return _validity(evidence, 0, "Every response is valid.")
 
 
 @CHECKS.add(
@@ -272,7 +274,7 @@ def answers_are_valid(evidence: Evidence) -> Verdict | None:
     handling="Stores metadata as received.",
 )  # fmt: skip
 def contents_are_valid(evidence: Evidence) -> Verdict | None:
-    """Of what the containers hold, where its schema is known."""
+    """Validate the content of containers whose schemas are known."""
     return _validity(
         evidence, 1, "Metadata and descriptions are valid, as far as their schemas are known."
     )
@@ -283,9 +285,9 @@ def _validity(evidence: Evidence, which: int, well: str) -> Verdict | None:
     invalid = [(one, found) for one in answers if (found := _invalid(one, which))]
     if invalid:
         asked, found = invalid[0]
-        more = f" ({len(found) - 1} more in this answer)" if len(found) > 1 else ""
+        more = f" ({len(found) - 1} more in this response)" if len(found) > 1 else ""
         return fault(
-            f"{len(invalid)} of {len(answers)} answers are not valid. The first: {found[0]}{more}.",
+            f"{len(invalid)} of {len(answers)} responses are invalid. The first: {found[0]}{more}.",
             asked,
         )
     return ok(well) if answers else None
@@ -300,7 +302,7 @@ def _invalid(asked: Asked, which: int) -> Sequence[str]:
     handling="Waits three minutes for a byte; requests several windows at once if that helps.",
 )  # fmt: skip
 def lists_come_in_time(evidence: Evidence) -> Verdict | None:
-    """Seconds for a page, and records in a second."""
+    """Measure seconds per page, and records per second."""
     pages = [one for one in evidence.pages if one.items]
     if not pages:
         return None
@@ -310,6 +312,6 @@ def lists_come_in_time(evidence: Evidence) -> Verdict | None:
     middle = median(one.seconds for one in pages)
     told = (
         f"A page takes {middle:.1f} s and {size / len(pages) / 1000:,.0f} kB;"
-        f" {rate:,.0f} records come in a second."
+        f" {rate:,.0f} records arrive per second."
     )
     return note(told, pages[0]) if middle > 10 or rate < 1 else ok(told, pages[0])

@@ -1,7 +1,7 @@
-"""Whether an answer is valid: schemas written from the specification, shipped, no network.
+"""Validate responses with bundled schemas written from the specification; uses no network.
 
-What is in a container is validated where its schema is known (Dublin Core,
-oai-identifier) and let pass where it is not.
+The content of a container is validated only if its schema is known (Dublin Core,
+oai-identifier).
 
 Source: OAI-PMH 2.0, section 3.2, "XML Response Format".
 """
@@ -22,10 +22,10 @@ def _schema() -> etree.XMLSchema:
 
 
 def invalidities(root: etree._Element) -> tuple[list[str], list[str]]:
-    """What is not valid in an answer, each as a sentence without a full stop.
+    """Return the validation errors of a response, as sentences without a full stop.
 
     Returns:
-        What concerns the answer, and what concerns what its containers hold.
+        The errors of the response itself, and those in its containers.
     """
     schema = _schema()
     if schema.validate(root):
@@ -41,7 +41,7 @@ def invalidities(root: etree._Element) -> tuple[list[str], list[str]]:
 
 
 def _prefixes(root: etree._Element) -> dict[str, str]:
-    """Every prefix that is declared anywhere: libxml2 writes its paths with them."""
+    """Return all declared prefixes, which libxml2 uses in its paths."""
     return {
         prefix: uri
         for element in root.iter(etree.Element)
@@ -51,7 +51,7 @@ def _prefixes(root: etree._Element) -> dict[str, str]:
 
 
 def _names_to(path: str, root: etree._Element, prefixes: dict[str, str]) -> list[str]:
-    """The local names on the way to an element, from the root; none if it cannot be found."""
+    """Return the local names from the root to an element; empty if it cannot be found."""
     try:
         found = root.getroottree().xpath(path, namespaces=prefixes) if path else []
     except etree.XPathError:
@@ -65,7 +65,7 @@ def _names_to(path: str, root: etree._Element, prefixes: dict[str, str]) -> list
 
 
 def _brief(message: str) -> str:
-    """The message without namespaces, which double its length."""
+    """Return the message without namespaces, which double its length."""
     out, rest = "", message
     while "{" in rest:
         before, _, rest = rest.partition("{")

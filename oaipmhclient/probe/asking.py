@@ -1,7 +1,6 @@
-"""Ask a repository what a harvest depends on: a few dozen requests, one after the other.
+"""Send the requests of a probe: a few dozen, one after the other.
 
-What is asked depends on what came before; what it means is judged afterwards, in
-the ``probe_*_checks`` modules.
+Later requests depend on earlier responses; the ``*_checks`` modules judge them afterwards.
 
 Source: OAI-PMH 2.0, sections 3.1, 3.5, 3.6 and 4.
 """
@@ -25,7 +24,7 @@ from politeweb.errors import EndpointError, HTTPStatusError, RetryLater
 
 _MOST_PAGES = 4
 MOST_REQUESTS = 28
-"""What one probe asks at most, retries and redirects aside."""
+"""Most requests of one probe, without retries and redirects."""
 
 _IDENTIFIER, _SET = Argument.IDENTIFIER.value, Argument.SET.value
 _PREFIX, _TOKEN = Argument.METADATA_PREFIX.value, Argument.RESUMPTION_TOKEN.value
@@ -36,13 +35,13 @@ class Probe:
     """One probe of a repository.
 
     Args:
-        transport: The way to it; retries and politeness are the transport's.
-        base_url: Without credentials; for the requests told in the report.
-        budget: Seconds after which nothing more is asked.
-        by_post: The same way by POST, if that is to be tried.
-        exchanges: Where the transport's attempts are noted as they happen, for
-            times without waits; where it is not given, times include them.
-        progress: Told of each request before it is sent, in words.
+        transport: Sends the requests, with retries and pauses.
+            base_url: Without credentials; for the requests in the report.
+            budget: Seconds after which no more requests are sent.
+            by_post: A transport that sends POST; None to skip that check.
+            exchanges: The list to which the transport appends its attempts, for times without
+                waits; if not given, times include waits.
+            progress: Called with a description of each request before it is sent.
         now: A clock, aware UTC.
         monotonic: A clock in seconds that never goes back.
     """
@@ -73,10 +72,10 @@ class Probe:
         self._ends = 0.0
 
     def run(self) -> Evidence:
-        """Ask; return all that was seen, also where the budget ended it.
+        """Send the requests; return everything received, also if the budget ends the probe.
 
         Raises:
-            EndpointError: Nothing that answers is there, or nothing of OAI-PMH.
+            EndpointError: There is no response, or no OAI-PMH response.
         """
         began = self._now()
         self._ends = self._monotonic() + self._budget
@@ -98,7 +97,7 @@ class Probe:
             self._stopped,
         )
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ the requests
 
     def _what_it_says_of_itself(self) -> None:
         identify = self._ask("identify", Verb.IDENTIFY)
@@ -126,7 +125,7 @@ class Probe:
         self._ask("identifiers", Verb.LIST_IDENTIFIERS, {_PREFIX: self._prefix})
 
     def _other_ways(self, token: str) -> None:
-        """A token that was not taken, in the forms in which other servers want it."""
+        """Send a refused token in the forms that some servers need."""
         self._ask("token/verbatim", Verb.LIST_RECORDS, {_TOKEN: Verbatim(token)})
         both = {_TOKEN: token, _PREFIX: self._prefix}
         self._ask("token/with prefix", Verb.LIST_RECORDS, both)
@@ -145,10 +144,10 @@ class Probe:
             self._list("set", {_SET: member.set_specs[0]})
 
     def _windows(self) -> None:
-        """Around a record from the middle of the first page.
+        """Request windows around a record from the middle of the first page.
 
-        So a bound that is ignored shows on the first page of its answer, whichever
-        way the repository sorts.
+        So the first page of the response shows whether a bound is ignored, in any order of
+        records.
         """
         found = _middle(self._first_page() or self._headers())
         if found is None:
@@ -179,7 +178,7 @@ class Probe:
         self._get("error/identifier", "oai:probe.invalid:no-such-record")
         self._ask("error/token", Verb.LIST_RECORDS, {_TOKEN: "no-such-token"})
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ sending
 
     def _list(self, role: str, arguments: Mapping[str, str]) -> None:
         self._ask(role, Verb.LIST_IDENTIFIERS, {_PREFIX: self._prefix, **arguments})
@@ -195,9 +194,9 @@ class Probe:
         arguments: Mapping[str, str] | None = None,
         transport: Transport | None = None,
     ) -> Asked | None:
-        """Ask one thing, unless the probe has ended; keep and return what came."""
+        """Send a request, unless the probe has ended; store and return the exchange."""
         if not self._stopped and self._monotonic() >= self._ends:
-            self._stopped = f"The time allowed, {self._budget:g} seconds, was used up."
+            self._stopped = f"The time limit of {self._budget:g} seconds was reached."
         if self._stopped:
             return None
         self._progress(role)
@@ -225,14 +224,14 @@ class Probe:
             seconds = self._exchanges[-1].seconds
         return read_asked(role, params, url, answer, seconds)
 
-    # ------------------------------------------------------------------ what came
+    # ------------------------------------------------------------------ responses
 
     def _first_page(self) -> list[Header]:
         asked = self._asked.get("page/1")
         return [header_of(item) for item in asked.items] if asked is not None else []
 
     def _headers(self) -> list[Header]:
-        """Of every page of records, else of the list of identifiers."""
+        """Return the headers of all pages of records, else of the list of identifiers."""
         pages = [one for role, one in self._asked.items() if role.startswith("page/")]
         found = [header_of(item) for asked in pages for item in asked.items]
         identifiers = self._asked.get("identifiers")
@@ -244,7 +243,7 @@ def _next_token(asked: Asked | None) -> str | None:
 
 
 def _middle(headers: Sequence[Header]) -> str | None:
-    """The datestamp in the middle, of those that are well-formed."""
+    """Return the middle one of the well-formed datestamps."""
     stamps = []
     for header in headers:
         try:
@@ -259,7 +258,7 @@ def _day_after(day: date) -> str:
 
 
 def _unusable(base_url: str, found: Sequence[Asked], stopped: str) -> EndpointError:
-    """Why there is nothing to be probed."""
+    """Return the error if the repository cannot be probed."""
     for asked in found:
         if asked.answer is not None:
             return PageUnreadable(asked.unreadable or "is no answer", asked.url)
@@ -267,4 +266,4 @@ def _unusable(base_url: str, found: Sequence[Asked], stopped: str) -> EndpointEr
     if first is not None and first.status is None:
         return EndpointError(first.url, first.failure)
     reason = first.failure if first is not None else stopped or "no answer"
-    return EndpointError(base_url, f"{base_url} brings {reason}")
+    return EndpointError(base_url, f"{base_url} returns {reason}")

@@ -1,4 +1,4 @@
-"""Every check of a probe, in the order of its report (pure). Documented in docs/probe.md."""
+"""All checks of a probe, in the order of the report (pure). See docs/probe.md."""
 
 from oaipmhclient.probe import answer_checks, date_checks, identity_checks, list_checks
 from oaipmhclient.probe.values import Check

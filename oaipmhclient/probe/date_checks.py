@@ -1,4 +1,4 @@
-"""Datestamps, windows and deletions, judged (pure).
+"""Checks of datestamps, windows and deletions (pure).
 
 Source: OAI-PMH 2.0, sections 2.5.1, 2.7.1, 3.3 and 3.6.
 """
@@ -16,7 +16,7 @@ CHECKS = Checks()
 
 
 def _headers(evidence: Evidence) -> list[tuple[Asked, Header]]:
-    """Every header of the sample, with the exchange it came in."""
+    """Yield every header of the sample, with its exchange."""
     lists = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
     return [(asked, header_of(item)) for asked in lists for item in asked.items]
 
@@ -30,7 +30,7 @@ def _claimed(evidence: Evidence) -> Granularity | None:
     handling="Reads fractions, offsets and missing zones, and stores the original.",
 )  # fmt: skip
 def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
-    """Each of the sample."""
+    """Check each one in the sample."""
     claimed, sample = _claimed(evidence), _headers(evidence)
     for asked, header in sample:
         try:
@@ -39,11 +39,11 @@ def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
         except DatestampError:
             return fault(
                 f"The datestamp of {header.identifier} is “{header.datestamp}”,"
-                " which is no date in UTC.", asked,
+                " which is not a date in UTC.", asked,
             )  # fmt: skip
         if claimed is not None and kind is not claimed:
             return fault(
-                f"The datestamp of {header.identifier} is {header.datestamp}, where Identify"
+                f"The datestamp of {header.identifier} is {header.datestamp}, but Identify"
                 f" says {claimed}.", asked,
             )  # fmt: skip
     return ok(f"{len(sample)} datestamps are well-formed.", sample[0][0]) if sample else None
@@ -54,7 +54,7 @@ def datestamps_are_well_formed(evidence: Evidence) -> Verdict | None:
     handling="Harvests without a start date, so that nothing earlier is missed.",
 )  # fmt: skip
 def nothing_is_older(evidence: Evidence) -> Verdict | None:
-    """No datestamp of the sample."""
+    """Check the datestamps of the sample."""
     identify, sample = evidence.identify, _headers(evidence)
     if identify is None or not sample:
         return None
@@ -69,16 +69,16 @@ def nothing_is_older(evidence: Evidence) -> Verdict | None:
                 f"{header.identifier} is of {header.datestamp}, before the earliestDatestamp"
                 f" {identify.earliest_datestamp}.", asked,
             )  # fmt: skip
-    return ok("Nothing in the sample is older.", sample[0][0])
+    return ok("No record in the sample is older.", sample[0][0])
 
 
 def _granule(datestamp: str) -> Granularity:
-    """How fine a datestamp is, however it is spelled."""
+    """Return the granularity of a datestamp, in any spelling."""
     return Granularity.DAY if len(datestamp.strip()) <= len("YYYY-MM-DD") else Granularity.SECOND
 
 
 def _bounded(asked: Asked | None, name: str) -> tuple[Asked, datetime] | None:
-    """An exchange with a window that brought a list, and one of its bounds."""
+    """Return an exchange with a window that returned a list, and one of its bounds."""
     if asked is None or not asked.is_list:
         return None
     return asked, read_datestamp(asked.params[name])
@@ -89,7 +89,7 @@ def _bounded(asked: Asked | None, name: str) -> tuple[Asked, datetime] | None:
     handling="Detects that windows do not work, and harvests one long list.",
 )  # fmt: skip
 def from_filters(evidence: Evidence) -> Verdict | None:
-    """No header before it."""
+    """Check that no header is before it."""
     bounded = _bounded(evidence.get("window/since"), "from")
     if bounded is None:
         return _refused(evidence.get("window/since"))
@@ -97,10 +97,10 @@ def from_filters(evidence: Evidence) -> Verdict | None:
     outside = [h for h, date in readable([*map(header_of, asked.items)]) if date < first]
     if outside:
         return fault(
-            f"Asked from {asked.params['from']}, the repository lists {outside[0].identifier}"
+            f"With from={asked.params['from']}, the repository lists {outside[0].identifier}"
             f" of {outside[0].datestamp}.", asked,
         )  # fmt: skip
-    return ok(f"Nothing older than {asked.params['from']} is listed.", asked)
+    return ok(f"No record before {asked.params['from']} is listed.", asked)
 
 
 @CHECKS.add(
@@ -108,7 +108,7 @@ def from_filters(evidence: Evidence) -> Verdict | None:
     handling="Detects that windows do not work, and harvests one long list.",
 )  # fmt: skip
 def until_filters(evidence: Evidence) -> Verdict | None:
-    """No header after it."""
+    """Check that no header is after it."""
     bounded = _bounded(evidence.get("window/before"), "until")
     if bounded is None:
         return _refused(evidence.get("window/before"))
@@ -119,17 +119,17 @@ def until_filters(evidence: Evidence) -> Verdict | None:
     ]
     if outside:
         return fault(
-            f"Asked until {asked.params['until']}, the repository lists {outside[0].identifier}"
+            f"With until={asked.params['until']}, the repository lists {outside[0].identifier}"
             f" of {outside[0].datestamp}.", asked,
         )  # fmt: skip
-    return ok(f"Nothing newer than {asked.params['until']} is listed.", asked)
+    return ok(f"No record after {asked.params['until']} is listed.", asked)
 
 
 def _refused(asked: Asked | None) -> Verdict | None:
-    """A window that was asked for, and brought no list at all."""
+    """Return an exchange with a window that did not return a list."""
     if asked is None:
         return None
-    return fault(f"A window by date brings {asked.outcome}.", asked)
+    return fault(f"A window of dates returns {asked.outcome}.", asked)
 
 
 @CHECKS.add(
@@ -137,7 +137,7 @@ def _refused(asked: Asked | None) -> Verdict | None:
     handling="Overlaps windows by one granule.",
 )  # fmt: skip
 def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
-    """The window of one record's own datestamp holds it."""
+    """Check that the window of a record's own datestamp has it."""
     asked = evidence.get("window/exact")
     if asked is None:
         return None
@@ -151,10 +151,10 @@ def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
         if asked.page is not None and asked.page.next_token:
             return None
         return fault(
-            f"{min(wanted)} has the datestamp {stamp}, and is not in the window from {stamp}"
+            f"{min(wanted)} has the datestamp {stamp}, but is not in the window from {stamp}"
             f" until {stamp}.", asked,
         )  # fmt: skip
-    return ok(f"The window from {stamp} until {stamp} holds what is of that date.", asked)
+    return ok(f"The window from {stamp} until {stamp} has the records of that date.", asked)
 
 
 @CHECKS.add(
@@ -162,21 +162,21 @@ def bounds_are_inclusive(evidence: Evidence) -> Verdict | None:
     handling="Accepts an empty list in any form.",
 )  # fmt: skip
 def emptiness_is_told(evidence: Evidence) -> Verdict | None:
-    """A day next year."""
+    """Request a day next year."""
     asked = evidence.get("window/empty")
     if asked is None:
         return None
     if asked.codes != ("noRecordsMatch",) or asked.items:
-        return fault(f"A window that lies ahead brings {asked.outcome}.", asked)
-    return ok("An empty window is told as noRecordsMatch.", asked)
+        return fault(f"A window in the future returns {asked.outcome}.", asked)
+    return ok("An empty window returns noRecordsMatch.", asked)
 
 
 def _bad_argument(asked: Asked | None, what: str) -> Verdict | None:
     if asked is None:
         return None
     if "badArgument" not in asked.codes:
-        return fault(f"{what} brings {asked.outcome}, where badArgument is due.", asked)
-    return ok(f"{what} is told as badArgument.", asked)
+        return fault(f"{what} returns {asked.outcome} instead of badArgument.", asked)
+    return ok(f"{what} returns badArgument.", asked)
 
 
 @CHECKS.add(
@@ -202,16 +202,18 @@ def mixed_windows_are_refused(evidence: Evidence) -> Verdict | None:
     handling="Harvests by days if seconds are refused.",
 )  # fmt: skip
 def the_other_granularity(evidence: Evidence) -> Verdict | None:
-    """The granularity that was not stated."""
+    """Request the granularity that was not stated."""
     finer = evidence.get("window/seconds")
     if finer is not None:
-        return _bad_argument(finer, "A date by second, where only days are understood,")
+        return _bad_argument(finer, "A date with seconds, if only days are supported,")
     asked, since = evidence.get("window/day"), evidence.get("window/since")
     if asked is None or since is None or not since.items:
         return None
     if not asked.items:
-        return fault(f"A date by day, with records after it, brings {asked.outcome}.", asked)
-    return ok("Windows by day are understood too.", asked)
+        return fault(
+            f"A date without a time, with records after it, returns {asked.outcome}.", asked
+        )
+    return ok("Windows by day work too.", asked)
 
 
 @CHECKS.add(
@@ -219,7 +221,7 @@ def the_other_granularity(evidence: Evidence) -> Verdict | None:
     handling="Harvests by days, and stores each record only once.",
 )  # fmt: skip
 def windows_are_fine(evidence: Evidence) -> Verdict | None:
-    """The window of one granule holds that granule only."""
+    """Check that the window of one granule has no other granule."""
     asked = evidence.get("window/exact")
     if asked is None or not asked.items:
         return None
@@ -232,7 +234,7 @@ def windows_are_fine(evidence: Evidence) -> Verdict | None:
     ]
     if others:
         return fault(
-            f"The window from {stamp} until {stamp} holds {others[0].identifier} of"
+            f"The window from {stamp} until {stamp} has {others[0].identifier} of"
             f" {others[0].datestamp}.", asked,
         )  # fmt: skip
     return ok(f"The window from {stamp} until {stamp} holds nothing else.", asked)
@@ -243,16 +245,14 @@ def windows_are_fine(evidence: Evidence) -> Verdict | None:
     handling="Stores announced deletions; `silo harvest --sweep` finds the others.",
 )  # fmt: skip
 def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
-    """None where deletedRecord is no; more cannot be seen from outside."""
+    """Check that there are none if deletedRecord is no; the rest cannot be checked."""
     found, sample = field_of(evidence, "deletedRecord"), _headers(evidence)
     if found is None or found[1] not in list(DeletedRecord) or not sample:
         return None
     deleted = [(asked, header) for asked, header in sample if header.deleted]
     if deleted and found[1] == DeletedRecord.NO:
         asked, header = deleted[0]
-        return fault(
-            f"{header.identifier} is listed as deleted, where deletedRecord says no.", asked
-        )
+        return fault(f"{header.identifier} is listed as deleted, but deletedRecord is no.", asked)
     return ok(
         f"deletedRecord is {found[1]}; {len(deleted)} of {len(sample)} headers"
         " are of deleted records.", sample[0][0],
@@ -264,7 +264,7 @@ def deletions_are_as_stated(evidence: Evidence) -> Verdict | None:
     handling="Stores the deletion, or only the header, and says so.",
 )  # fmt: skip
 def metadata_is_where_due(evidence: Evidence) -> Verdict | None:
-    """Each record of the sample."""
+    """Check each record of the sample."""
     seen = 0
     for asked in evidence.pages:
         for record in asked.items:
@@ -272,7 +272,11 @@ def metadata_is_where_due(evidence: Evidence) -> Verdict | None:
             if wrong:
                 return fault(f"{record.header.identifier} {wrong}.", asked)
             seen += 1
-    return ok(f"{seen} records have what is due.", evidence.pages[0]) if seen else None
+    return (
+        ok(f"{seen} records have metadata, or are deleted without it.", evidence.pages[0])
+        if seen
+        else None
+    )
 
 
 def _wrong_parts(record: Record) -> str:
@@ -286,12 +290,12 @@ def _wrong_parts(record: Record) -> str:
     handling="Relies on the list.",
 )  # fmt: skip
 def deleted_records_are_told(evidence: Evidence) -> Verdict | None:
-    """With a header of that status, not as unknown."""
+    """Check for a header with that status."""
     asked = evidence.get("record/deleted")
     if asked is None:
         return None
     wanted = asked.params["identifier"]
     if not asked.items or not header_of(asked.items[0]).deleted:
         came = "a record that is not deleted" if asked.items else asked.outcome
-        return fault(f"GetRecord of {wanted}, listed as deleted, brings {came}.", asked)
-    return ok(f"GetRecord says that {wanted} is deleted.", asked)
+        return fault(f"GetRecord of {wanted}, listed as deleted, returns {came}.", asked)
+    return ok(f"GetRecord marks {wanted} as deleted.", asked)

@@ -1,4 +1,4 @@
-"""What a repository says of itself, its formats and sets, judged (pure).
+"""Checks of Identify, formats and sets (pure).
 
 Source: OAI-PMH 2.0, sections 2.6, 3.3, 3.4, 4.2, 4.4 and 4.6.
 """
@@ -22,7 +22,7 @@ _REQUIRED = (
 
 
 def _field(evidence: Evidence, name: str) -> tuple[Asked, list[str]] | None:
-    """The Identify exchange and the texts of one of its fields, if it can be read at all."""
+    """Return the Identify exchange and the texts of a field, if it can be read."""
     asked = evidence.get("identify")
     if asked is None or asked.root is None or asked.identify is None:
         return None
@@ -37,7 +37,7 @@ def _field(evidence: Evidence, name: str) -> tuple[Asked, list[str]] | None:
 
 
 def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
-    """The same for a field that is there; the check on missing ones tells of the others."""
+    """Return the same for an existing field; another check reports missing ones."""
     found = _field(evidence, name)
     return (found[0], found[1][0]) if found and found[1] and found[1][0] else None
 
@@ -47,13 +47,13 @@ def field_of(evidence: Evidence, name: str) -> tuple[Asked, str] | None:
     handling="Harvests without it, by days, and does not rely on dates or deletions.",
 )  # fmt: skip
 def identify_is_answered(evidence: Evidence) -> Verdict | None:
-    """An answer that says who is there."""
+    """Check that there is a readable response."""
     asked = evidence.get("identify")
     if asked is None:
         return None
     if asked.identify is None:
-        return fault(f"Identify brings {asked.outcome}.", asked)
-    return ok(f"The repository calls itself “{asked.identify.repository_name}”.", asked)
+        return fault(f"Identify returns {asked.outcome}.", asked)
+    return ok(f"The name of the repository is “{asked.identify.repository_name}”.", asked)
 
 
 @CHECKS.add(
@@ -61,7 +61,7 @@ def identify_is_answered(evidence: Evidence) -> Verdict | None:
     handling="Uses defaults for what is missing: days, no deletions, no earliest date.",
 )  # fmt: skip
 def nothing_is_missing(evidence: Evidence) -> Verdict | None:
-    """Every element that the specification requires, with something in it."""
+    """Check that each required element exists and is not empty."""
     asked = evidence.get("identify")
     missing = []
     for name in _REQUIRED:
@@ -71,8 +71,8 @@ def nothing_is_missing(evidence: Evidence) -> Verdict | None:
         if not any(found[1]):
             missing.append(name)
     if missing:
-        return fault(f"Identify is without {', '.join(missing)}.", asked)
-    return ok("All required elements are there.", asked)
+        return fault(f"Identify lacks {', '.join(missing)}.", asked)
+    return ok("All required elements are present.", asked)
 
 
 @CHECKS.add(
@@ -80,7 +80,7 @@ def nothing_is_missing(evidence: Evidence) -> Verdict | None:
     handling="Continues with the address it was given, and stores that one.",
 )  # fmt: skip
 def base_url_is_true(evidence: Evidence) -> Verdict | None:
-    """The address stated is the one asked, or the one it moved to."""
+    """Compare it with the address requested, or the one it redirects to."""
     found = field_of(evidence, "baseURL")
     if found is None:
         return None
@@ -88,14 +88,14 @@ def base_url_is_true(evidence: Evidence) -> Verdict | None:
     known = [url for url in (evidence.base_url, evidence.moved_to) if url]
     if stated in known:
         return ok(f"baseURL is {stated}.", asked)
-    sentence = f"baseURL says {stated}, but the repository was asked at {evidence.base_url}"
+    sentence = f"baseURL is {stated}, but the repository was probed at {evidence.base_url}"
     if any(_alike(stated, url) for url in known):
-        return note(sentence + ", which differs in little.", asked)
+        return note(sentence + ", which differs slightly.", asked)
     return fault(sentence + ".", asked)
 
 
 def _alike(one: str, other: str) -> bool:
-    """The same but for http or https, upper case in the host, and a slash at the end."""
+    """Whether they are equal except for http or https, case of the host, and a trailing slash."""
 
     def plain(url: str) -> tuple[str, str, str]:
         try:
@@ -112,7 +112,7 @@ def _alike(one: str, other: str) -> bool:
     handling="Reads responses as 2.0; it understands most of 1.1.",
 )  # fmt: skip
 def version_is_two(evidence: Evidence) -> Verdict | None:
-    """The only version that this specification knows."""
+    """Check that it is the version of this specification."""
     found = field_of(evidence, "protocolVersion")
     if found is None:
         return None
@@ -127,15 +127,15 @@ def version_is_two(evidence: Evidence) -> Verdict | None:
     handling="Nothing: the address is for people.",
 )  # fmt: skip
 def mail_address_is_one(evidence: Evidence) -> Verdict | None:
-    """Each adminEmail has the form of one."""
+    """Check the form of each adminEmail."""
     found = _field(evidence, "adminEmail")
     if found is None or not any(found[1]):
         return None
     asked, addresses = found
     bad = [one for one in addresses if not re.fullmatch(r"\S+@(\S+\.)+\S+", one)]
     if bad:
-        return fault(f"adminEmail “{bad[0]}” is no mail address.", asked)
-    return ok(f"Mail goes to {', '.join(addresses)}.", asked)
+        return fault(f"adminEmail “{bad[0]}” is not an e-mail address.", asked)
+    return ok(f"adminEmail is {', '.join(addresses)}.", asked)
 
 
 @CHECKS.add(
@@ -143,7 +143,7 @@ def mail_address_is_one(evidence: Evidence) -> Verdict | None:
     handling="Harvests without a start date, so that nothing earlier is missed.",
 )  # fmt: skip
 def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
-    """Well-formed, in the granularity stated, and not absurd."""
+    """Check that it is well-formed, in the stated granularity, and plausible."""
     found = field_of(evidence, "earliestDatestamp")
     if found is None:
         return None
@@ -151,12 +151,12 @@ def earliest_is_a_date(evidence: Evidence) -> Verdict | None:
     try:
         moment = parse_datestamp(stated)
     except DatestampError:
-        return fault(f"earliestDatestamp is “{stated}”, which is no date in UTC.", asked)
+        return fault(f"earliestDatestamp is “{stated}”, which is not a date in UTC.", asked)
     claimed = evidence.identify.granularity if evidence.identify else None
     if claimed and Granularity.of(stated) is not claimed:
-        return fault(f"earliestDatestamp {stated} is not in the granularity {claimed}.", asked)
+        return fault(f"earliestDatestamp {stated} does not have the granularity {claimed}.", asked)
     if moment.year < 1970:
-        return note(f"earliestDatestamp is {stated}, long before any repository.", asked)
+        return note(f"earliestDatestamp is {stated}, long before any repository existed.", asked)
     return ok(f"earliestDatestamp is {stated}.", asked)
 
 
@@ -195,7 +195,7 @@ def deleted_record_is_known(evidence: Evidence) -> Verdict | None:
     handling="Uses only the repository's clock, and starts each update a little earlier.",
 )  # fmt: skip
 def clock_is_right(evidence: Evidence) -> Verdict | None:
-    """ResponseDate against the moment the answer came."""
+    """Compare responseDate with the time of arrival."""
     asked = evidence.get("identify")
     if asked is None or asked.root is None or asked.answer is None:
         return None
@@ -203,7 +203,7 @@ def clock_is_right(evidence: Evidence) -> Verdict | None:
     try:
         moment = parse_datestamp(stated)
     except DatestampError:
-        return fault(f"responseDate is “{stated}”, which is no moment in UTC.", asked)
+        return fault(f"responseDate is “{stated}”, which is not a time in UTC.", asked)
     received = asked.answer.received
     if received is None:
         return None
@@ -220,15 +220,15 @@ def clock_is_right(evidence: Evidence) -> Verdict | None:
     handling="Harvests the requested formats, whether or not they are listed.",
 )  # fmt: skip
 def formats_are_listed(evidence: Evidence) -> Verdict | None:
-    """Each with prefix, schema and namespace."""
+    """Check that each has a prefix, schema and namespace."""
     asked = evidence.get("formats")
     if asked is None:
         return None
     if not asked.items:
-        return fault(f"ListMetadataFormats brings {asked.outcome}.", asked)
+        return fault(f"ListMetadataFormats returns {asked.outcome}.", asked)
     lacking = [one.prefix for one in asked.items if not (one.schema and one.namespace)]
     if lacking:
-        return fault(f"The format {lacking[0]} has no schema or no namespace.", asked)
+        return fault(f"The format {lacking[0]} lacks a schema or namespace.", asked)
     return ok(f"Formats: {', '.join(one.prefix for one in asked.items)}.", asked)
 
 
@@ -237,13 +237,13 @@ def formats_are_listed(evidence: Evidence) -> Verdict | None:
     handling="Harvests any other format with `-p`.",
 )  # fmt: skip
 def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
-    """The prefix that every repository has, with its one namespace."""
+    """Check the prefix that every repository must have, and its namespace."""
     asked = evidence.get("formats")
     if asked is None or not asked.items:
         return None
     found = next((one for one in asked.items if one.prefix == "oai_dc"), None)
     if found is None:
-        return fault("The format oai_dc, which every repository has to offer, is missing.", asked)
+        return fault("The format oai_dc, which every repository must offer, is missing.", asked)
     if found.namespace and found.namespace != OAI_DC_NAMESPACE:
         return fault(f"oai_dc has the namespace {found.namespace}.", asked)
     return ok("oai_dc is offered.", asked)
@@ -254,14 +254,14 @@ def dublin_core_is_there(evidence: Evidence) -> Verdict | None:
     handling="Nothing: a harvest never sends this request.",
 )  # fmt: skip
 def formats_of_an_item(evidence: Evidence) -> Verdict | None:
-    """At least the one the item was listed in."""
+    """Check for the format in which the item was listed."""
     asked = evidence.get("formats/item")
     if asked is None:
         return None
     prefixes = [one.prefix for one in asked.items]
     if evidence.prefix not in prefixes:
         return fault(
-            f"An item that was listed in {evidence.prefix}, asked for its formats, brings"
+            f"ListMetadataFormats for an item listed in {evidence.prefix} returns"
             f" {', '.join(prefixes) or asked.outcome}.", asked,
         )  # fmt: skip
     return ok(f"One item has the formats {', '.join(prefixes)}.", asked)
@@ -272,14 +272,14 @@ def formats_of_an_item(evidence: Evidence) -> Verdict | None:
     handling="Harvests without the names of sets.",
 )  # fmt: skip
 def sets_are_listed(evidence: Evidence) -> Verdict | None:
-    """A list, or noSetHierarchy."""
+    """Check for a list, or noSetHierarchy."""
     asked = evidence.get("sets")
     if asked is None:
         return None
     if asked.codes == ("noSetHierarchy",) and not asked.items:
         return ok("The repository has no sets, and says so.", asked)
     if not asked.items:
-        return fault(f"ListSets brings {asked.outcome}.", asked)
+        return fault(f"ListSets returns {asked.outcome}.", asked)
     more = ", and more" if asked.page is not None and asked.page.next_token else ""
     return ok(f"{len(asked.items)} sets are listed{more}.", asked)
 
@@ -289,20 +289,20 @@ def sets_are_listed(evidence: Evidence) -> Verdict | None:
     handling="Stores what is listed, with the sets named in each header.",
 )  # fmt: skip
 def a_set_lists_its_members(evidence: Evidence) -> Verdict | None:
-    """Every header names the set, or one below it."""
+    """Check that every header names the set, or one below it."""
     asked = evidence.get("set")
     if asked is None:
         return None
     spec = asked.params["set"]
     if not asked.items:
         return fault(
-            f"The set {spec}, of which a record was listed, brings {asked.outcome}.", asked
+            f"The set {spec}, which a listed record names, returns {asked.outcome}.", asked
         )
     strangers = [one for one in asked.items if not _in_set(one, spec)]
     if strangers:
         return fault(
             f"The list of the set {spec} has {len(strangers)} records that do not name it,"
-            f" {strangers[0].identifier} among them.", asked,
+            f" such as {strangers[0].identifier}.", asked,
         )  # fmt: skip
     return ok(f"All {len(asked.items)} records listed for the set {spec} name it.", asked)
 

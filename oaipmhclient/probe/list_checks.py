@@ -1,4 +1,4 @@
-"""Lists, their pages and their resumption tokens, judged (pure).
+"""Checks of lists, their pages and their resumption tokens (pure).
 
 Source: OAI-PMH 2.0, sections 2.4, 3.5, 4.1, 4.3 and 4.5.
 """
@@ -29,17 +29,17 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9\-._~]*", re.ASCII)
 
 
 def header_of(item: Record | Header) -> Header:
-    """The header of what is listed, by either verb."""
+    """Return the header of an item of either verb."""
     return item.header if isinstance(item, Record) else item
 
 
 def identifiers(asked: Asked) -> list[str]:
-    """What an exchange lists, in order."""
+    """Return the identifiers in an exchange, in order."""
     return [header_of(item).identifier for item in asked.items]
 
 
 def _sent(asked: Asked) -> int:
-    """How many records a page was sent with, those that cannot be used included."""
+    """Return the number of records on a page, including unusable ones."""
     return len(asked.items) + (len(asked.page.set_aside) if asked.page is not None else 0)
 
 
@@ -54,12 +54,12 @@ def _token_element(asked: Asked) -> etree._Element | None:
 
 
 def _with_tokens(evidence: Evidence) -> list[Asked]:
-    """The pages that end with a token that leads on."""
+    """Return the pages with a token for a next page."""
     return [one for one in evidence.pages if one.page is not None and one.page.next_token]
 
 
 def _ended(evidence: Evidence) -> bool:
-    """Whether the walk came to the end of the list."""
+    """Whether the end of the list was reached."""
     pages = evidence.pages
     last = pages[-1].page if pages else None
     return last is not None and last.next_token is None and _is_whole(pages[-1])
@@ -70,14 +70,14 @@ def _ended(evidence: Evidence) -> bool:
     handling="Lists identifiers and fetches the records one by one, if the repository allows it.",
 )  # fmt: skip
 def records_are_listed(evidence: Evidence) -> Verdict | None:
-    """Or says that there are none."""
+    """Check for records, or noRecordsMatch."""
     asked = evidence.get("page/1")
     if asked is None:
         return None
     if not asked.is_list:
-        return fault(f"ListRecords brings {asked.outcome}.", asked)
+        return fault(f"ListRecords returns {asked.outcome}.", asked)
     if not asked.items:
-        return note("The repository says that it has no records at all.", asked)
+        return note("The repository says that it has no records.", asked)
     size = asked.page.token.complete_list_size if asked.page and asked.page.token else None
     of = f" of {size:,}" if size else ""
     return ok(f"The first page has {len(asked.items)}{of} records.", asked)
@@ -88,22 +88,24 @@ def records_are_listed(evidence: Evidence) -> Verdict | None:
     handling="Counts with both verbs, and reports differences in the receipt.",
 )  # fmt: skip
 def both_verbs_agree(evidence: Evidence) -> Verdict | None:
-    """As many in all; the same, where both came whole."""
+    """Compare the numbers, and the records if both lists are complete."""
     records, headers = evidence.get("page/1"), evidence.get("identifiers")
     if headers is None or records is None or not records.is_list:
         return None
     if not headers.is_list:
-        return fault(f"ListRecords lists, and ListIdentifiers brings {headers.outcome}.", headers)
+        return fault(
+            f"ListRecords returns a list, but ListIdentifiers returns {headers.outcome}.", headers
+        )
     one, other = _size(records), _size(headers)
     if one is None or other is None:
         return None
     if abs(one - other) > max(3, one // 100):
-        return fault(f"ListRecords is to have {one:,} records, ListIdentifiers {other:,}.", headers)
-    return ok(f"Both verbs list {other:,} records.", headers)
+        return fault(f"ListRecords has {one:,} records, ListIdentifiers {other:,}.", headers)
+    return ok(f"Both verbs have {other:,} records.", headers)
 
 
 def _size(asked: Asked) -> int | None:
-    """How many records a list has, as stated or, where it came in one page, as counted."""
+    """Return the size of a list: as stated, or as counted if it has one page."""
     page = asked.page
     if page is None or page.end_lost:
         return None
@@ -117,21 +119,21 @@ def _size(asked: Asked) -> int | None:
     handling="Uses lists if they are correct; fetches one by one only as a last resort.",
 )  # fmt: skip
 def get_record_agrees(evidence: Evidence) -> Verdict | None:
-    """The same identifier, datestamp and state."""
+    """Compare identifier, datestamp and status."""
     asked, listed = evidence.get("record"), evidence.get("page/1")
     if asked is None or listed is None:
         return None
     wanted = asked.params["identifier"]
     if not asked.items:
-        return fault(f"GetRecord of {wanted}, which is listed, brings {asked.outcome}.", asked)
+        return fault(f"GetRecord of {wanted}, which is listed, returns {asked.outcome}.", asked)
     got = header_of(asked.items[0])
     there = next(h for h in map(header_of, listed.items) if h.identifier == wanted)
     if (got.identifier, got.datestamp) != (there.identifier, there.datestamp):
         return fault(
-            f"GetRecord of {wanted} ({there.datestamp}) brings {got.identifier}"
+            f"GetRecord of {wanted} ({there.datestamp}) returns {got.identifier}"
             f" ({got.datestamp}).", asked,
         )  # fmt: skip
-    return ok(f"GetRecord brings {wanted} as it was listed.", asked)
+    return ok(f"GetRecord returns {wanted} as listed.", asked)
 
 
 @CHECKS.add(
@@ -139,7 +141,7 @@ def get_record_agrees(evidence: Evidence) -> Verdict | None:
     handling="Stores each identifier once; sets records without one aside with their bytes.",
 )  # fmt: skip
 def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
-    """None missing, none twice in a page, each with a scheme."""
+    """Check for missing and repeated identifiers, and ones without a scheme."""
     pages = [*evidence.pages, *filter(None, [evidence.get("identifiers")])]
     seen = 0
     for asked in pages:
@@ -152,9 +154,9 @@ def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
             return fault(f"{twice} is listed {names.count(twice)} times in one page.", asked)
         bad = [n for n in names if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", n)]
         if bad:
-            return fault(f"The identifier “{bad[0]}” is no URI.", asked)
+            return fault(f"The identifier “{bad[0]}” is not a URI.", asked)
         seen += len(names)
-    return ok(f"{seen} identifiers are sound.", pages[0]) if seen else None
+    return ok(f"{seen} identifiers are unique URIs.", pages[0]) if seen else None
 
 
 @CHECKS.add(
@@ -163,25 +165,25 @@ def identifiers_are_identifiers(evidence: Evidence) -> Verdict | None:
     "starts the list again from the last safe date.",
 )  # fmt: skip
 def tokens_lead_on(evidence: Evidence) -> Verdict | None:
-    """Every token of the walk, sent alone and encoded."""
+    """Check each token, sent alone and encoded."""
     sent = [one for role, one in evidence.seen.items() if _is_later_page(role)]
     if not sent:
         return None
     failed = next((one for one in sent if not one.is_list), None)
     if failed is None:
-        return ok(f"{len(sent)} tokens brought the next page.", sent[0])
+        return ok(f"{len(sent)} tokens returned the next page.", sent[0])
     saved = [
         words
         for role, words in _OTHER_WAYS.items()
         if (other := evidence.get(role)) is not None and other.items
     ]
-    way = f" It is taken {saved[0]}." if saved else ""
-    return fault(f"The token of a page brings {failed.outcome}.{way}", failed)
+    way = f" It works {saved[0]}." if saved else ""
+    return fault(f"The token of a page returns {failed.outcome}.{way}", failed)
 
 
 _OTHER_WAYS = {
-    "token/verbatim": "where it is sent without being encoded",
-    "token/with prefix": "where metadataPrefix is sent beside it",
+    "token/verbatim": "if it is sent without encoding",
+    "token/with prefix": "if metadataPrefix is sent with it",
 }
 
 
@@ -194,7 +196,7 @@ def _is_later_page(role: str) -> bool:
     handling="Starts again from the last safe date, if a page was lost in transit.",
 )  # fmt: skip
 def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
-    """The same page comes, as it must after an answer was lost."""
+    """Check for the same page, which is needed after a response was lost."""
     again = evidence.get("token/again")
     before = next(
         (
@@ -208,8 +210,8 @@ def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
         return None
     if identifiers(again) != identifiers(before) or not again.is_list:
         came = again.outcome if not again.is_list else "other records"
-        return fault(f"The token sent last, sent once more, brings {came}.", again)
-    return ok("The token sent last brings the same page again.", again)
+        return fault(f"The last token, sent again, returns {came}.", again)
+    return ok("The last token, sent again, returns the same page.", again)
 
 
 @CHECKS.add(
@@ -217,22 +219,26 @@ def tokens_can_be_sent_again(evidence: Evidence) -> Verdict | None:
     handling="Stops a list that loops, and finds missing records by dates.",
 )  # fmt: skip
 def pages_do_not_repeat(evidence: Evidence) -> Verdict | None:
-    """No token and no record comes a second time."""
+    """Check that no token or record is repeated."""
     seen: set[str] = set()
     tokens: set[str] = set()
     for asked in evidence.pages:
         token = asked.page.next_token if asked.page is not None else None
         if token is not None and token in tokens:
-            return fault(f"The token “{_short(token)}” is handed out a second time.", asked)
+            return fault(f"The token “{_short(token)}” is issued a second time.", asked)
         names = identifiers(asked)
         repeated = seen & set(names)
         if repeated:
             return fault(f"{min(repeated)} is listed again on a later page.", asked)
         if not names and token is not None:
-            return fault("A page without a record has a token that leads on.", asked)
+            return fault("A page without records has a token for a next page.", asked)
         seen |= set(names)
         tokens |= {token} if token is not None else set()
-    return ok(f"{len(seen)} records of {len(evidence.pages)} pages came once.") if tokens else None
+    return (
+        ok(f"Each of {len(seen)} records is on only one of {len(evidence.pages)} pages.")
+        if tokens
+        else None
+    )
 
 
 def _short(text: str) -> str:
@@ -244,13 +250,13 @@ def _short(text: str) -> str:
     handling="Uses its own count; if the two differ, a list of identifiers decides.",
 )  # fmt: skip
 def list_size_is_true(evidence: Evidence) -> Verdict | None:
-    """The same on every page, and what was counted where the walk came to the end."""
+    """Compare the pages, and the number of records if the end was reached."""
     pages = evidence.pages
     sizes = [_stated_size(one) for one in pages]
     if not _with_tokens(evidence):
         return None
     if not any(size is not None for size in sizes):
-        return note("No completeListSize is told, so nobody can know whether a list is whole.",
+        return note("There is no completeListSize, so clients cannot tell if a list is complete.",
                     pages[0])  # fmt: skip
     known = [size for size in sizes if size is not None]
     if max(known) - min(known) > max(3, max(known) // 100):
@@ -259,9 +265,13 @@ def list_size_is_true(evidence: Evidence) -> Verdict | None:
         return None
     counted = sum(map(_sent, pages))
     if _ended(evidence) and counted != known[-1]:
-        return fault(f"completeListSize is {known[-1]:,}; {counted:,} came.", pages[-1])
+        return fault(
+            f"completeListSize is {known[-1]:,}, but there are {counted:,} records.", pages[-1]
+        )
     if counted > known[-1]:
-        return fault(f"completeListSize is {known[-1]:,}; {counted:,} came so far.", pages[-1])
+        return fault(
+            f"completeListSize is {known[-1]:,}, but {counted:,} records were listed.", pages[-1]
+        )
     return ok(f"completeListSize is {known[-1]:,} on {len(known)} pages.", pages[0])
 
 
@@ -275,7 +285,7 @@ def _stated_size(asked: Asked) -> int | None:
     handling="Does not use it.",
 )  # fmt: skip
 def cursor_is_true(evidence: Evidence) -> Verdict | None:
-    """From 0, by the number of records on each page."""
+    """Check that it starts at 0 and grows by the number of records on each page."""
     before, shown = 0, None
     for asked in evidence.pages:
         element = _token_element(asked)
@@ -283,7 +293,9 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
         if stated is not None:
             shown = asked
             if stated.strip() != str(before):
-                return fault(f"cursor is {stated} where {before} records came before.", asked)
+                return fault(
+                    f"cursor is {stated}, but {before} records were on earlier pages.", asked
+                )
         if not _is_whole(asked):
             break
         before += _sent(asked)
@@ -295,7 +307,7 @@ def cursor_is_true(evidence: Evidence) -> Verdict | None:
     handling="Starts again from the last safe date, if a token has expired.",
 )  # fmt: skip
 def expiry_is_well_formed(evidence: Evidence) -> Verdict | None:
-    """ExpirationDate is spelled so, in UTC, and lies ahead."""
+    """Check its spelling, and that it is in UTC and in the future."""
     verdicts = [_end_told(one) for one in _with_tokens(evidence) if one.root is not None]
     wrong = [one for one in verdicts if one.severity is Severity.FAULT]
     return next(iter(wrong or verdicts), None)
@@ -309,7 +321,9 @@ def _end_told(asked: Asked) -> Verdict:
         return fault(f"The token has the attribute {strange[0]}, which does not exist.", asked)
     stated = attributes.get("expirationDate")
     if stated is None:
-        return note("It is not told how long a token is good for.", asked)
+        return note(
+            "There is no expirationDate, so clients cannot know how long a token is valid.", asked
+        )
     return _expiry(stated, asked)
 
 
@@ -320,15 +334,15 @@ def _expiry(stated: str, asked: Asked) -> Verdict:
     except DatestampError:
         exact = False
     if not exact:
-        return fault(f"expirationDate is “{stated}”, which is no moment in UTC.", asked)
+        return fault(f"expirationDate is “{stated}”, which is not a time in UTC.", asked)
     now = _now(asked)
     if now is not None and moment <= now:
-        return fault(f"The token had expired, at {stated}, when it was handed out.", asked)
-    return ok(f"A token handed out is good until {stated}.", asked)
+        return fault(f"The token had already expired, at {stated}, when it was issued.", asked)
+    return ok(f"A new token is valid until {stated}.", asked)
 
 
 def _now(asked: Asked) -> datetime | None:
-    """The repository's clock: its tokens expire by that."""
+    """Return the time of the repository's clock, by which its tokens expire."""
     return asked.page.response_date if asked.page is not None else None
 
 
@@ -337,12 +351,12 @@ def _now(asked: Asked) -> datetime | None:
     handling="Treats a missing token as the end, and counts.",
 )  # fmt: skip
 def the_end_is_marked(evidence: Evidence) -> Verdict | None:
-    """Seen only where the walk came to the end of a list of several pages."""
+    """Check the last page, if the end of a list of several pages was reached."""
     pages = evidence.pages
     if len(pages) < 2 or not _ended(evidence) or pages[-1].root is None:
         return None
     if _token_element(pages[-1]) is None:
-        return fault("The last page has no resumptionToken, where an empty one is due.", pages[-1])
+        return fault("The last page has no resumptionToken; it must have an empty one.", pages[-1])
     return ok("The last page has an empty resumptionToken.", pages[-1])
 
 
@@ -351,16 +365,16 @@ def the_end_is_marked(evidence: Evidence) -> Verdict | None:
     handling="Escapes every character that could be misread.",
 )  # fmt: skip
 def tokens_are_simple(evidence: Evidence) -> Verdict | None:
-    """No white space around them, no characters that need to be encoded."""
+    """Check for white space around them and characters that need encoding."""
     found = [one for one in _with_tokens(evidence) if one.root is not None]
     for asked in found:
         element = _token_element(asked)
         text = (element.text or "") if element is not None else ""
         if text != text.strip():
-            return note("There is white space around the token, which clients may send.", asked)
+            return note("There is white space around the token, which clients may send too.", asked)
         if not _UNRESERVED.fullmatch(text):
             return note(
-                f"The token has “{_special(text)}” in it, which some clients send unencoded.", asked
+                f"The token contains “{_special(text)}”, which some clients send unencoded.", asked
             )
     return ok("Tokens consist of letters, digits and -._~ only.", found[0]) if found else None
 
@@ -370,7 +384,7 @@ def _special(text: str) -> str:
 
 
 def readable(headers: Sequence[Header]) -> list[tuple[Header, datetime]]:
-    """Headers with what their datestamps mean, those without meaning left out."""
+    """Return headers with their parsed datestamps, without those that cannot be parsed."""
     found = []
     for header in headers:
         try:

@@ -1,4 +1,4 @@
-"""One exchange of a probe: strictly read first, then as the harvester would read it (pure).
+"""Read an exchange of a probe, first strictly, then like the harvester (pure).
 
 Source: OAI-PMH 2.0, sections 3.2 and 3.6.
 """
@@ -40,7 +40,7 @@ class _Contents:
 def read_asked(
     role: str, params: Mapping[str, str], url: str, answer: Answer, seconds: float
 ) -> Asked:
-    """What an answer says, and what a strict reader would say to it."""
+    """Return the content of a response, and what a strict reader finds wrong."""
     root, unreadable = _strictly(answer.body)
     try:
         found = _contents(params.get(Argument.VERB.value, ""), answer.body)
@@ -54,7 +54,7 @@ def read_asked(
 
 
 def _strictly(body: bytes) -> tuple[etree._Element | None, str]:
-    """The root element, or why there is none."""
+    """Return the root element, or why there is none."""
     try:
         root = parse_page(body)
     except PageUnreadable as error:
@@ -93,7 +93,7 @@ _BY_RECORD: dict[str, Callable[[bytes], ListPage[Any]]] = {
 
 
 def _errors(body: bytes) -> _Contents:
-    """The error conditions of an answer to no verb at all."""
+    """Return the error conditions of a response that has no verb."""
     root, repairs = read_mended(body, parse_page)
     errors = tuple(
         error_for_code(child.get("code", ""), text_of(child))

@@ -1,4 +1,4 @@
-"""What a probe found, as a text that can be sent to the repository, and as JSON (pure)."""
+"""The report of a probe: text that can be sent to the repository, or JSON (pure)."""
 
 import math
 import textwrap
@@ -18,8 +18,8 @@ class Report:
     """The findings of one probe.
 
     Attributes:
-        evidence: What was seen.
-        findings: One for each check that could be made, in the order of docs/probe.md.
+        evidence: The exchanges.
+            findings: One for each check that could be made, in the order of docs/probe.md.
         unseen: The checks that could not be made.
     """
 
@@ -29,21 +29,21 @@ class Report:
 
     @classmethod
     def of(cls, evidence: Evidence) -> "Report":
-        """Put every check to the evidence."""
+        """Make all checks."""
         findings, unseen = judge_all(CHECKS, evidence)
         return cls(evidence, tuple(findings), tuple(unseen))
 
     def of_severity(self, severity: Severity) -> list[Finding]:
-        """The findings that weigh so much."""
+        """Return the findings of this severity."""
         return [one for one in self.findings if one.severity is severity]
 
     @property
     def has_faults(self) -> bool:
-        """Whether anything is against the specification."""
+        """Whether anything violates the specification."""
         return bool(self.of_severity(Severity.FAULT))
 
     def to_json(self) -> dict[str, Any]:
-        """The report as `silo probe --json` prints it; see docs/probe.md."""
+        """Return the report as `silo probe --json` prints it; see docs/probe.md."""
         evidence = self.evidence
         return {
             "base_url": evidence.base_url,
@@ -58,10 +58,10 @@ class Report:
         }
 
     def text(self) -> str:
-        """The report in plain words, without a line that only we understand."""
+        """Return the report as text that needs no knowledge of this program."""
         lines = [
             *self._heading(),
-            *_part("Faults: against the specification", self.of_severity(Severity.FAULT)),
+            *_part("Faults: violations of the specification", self.of_severity(Severity.FAULT)),
             *_part("Worth knowing", self.of_severity(Severity.NOTE)),
             *self._in_order(),
             *self._not_checked(),
@@ -77,7 +77,7 @@ class Report:
         seconds = (evidence.ended - evidence.began).total_seconds()
         yield f"The OAI-PMH repository at {evidence.base_url}"
         yield (
-            f"Looked at on {evidence.began:%Y-%m-%d at %H:%M} UTC,"
+            f"Checked on {evidence.began:%Y-%m-%d at %H:%M} UTC,"
             f" with {_number(len(evidence.asked), 'request')} in"
             f" {_number(max(1, math.ceil(seconds)), 'second')}."
         )
@@ -99,7 +99,7 @@ class Report:
 
     def _not_checked(self) -> Iterator[str]:
         if self.unseen:
-            yield from _title("Not looked at, for want of anything to see")
+            yield from _title("Not checked, because nothing showed it")
             for check in self.unseen:
                 yield f"  {check.code}  {check.title}"
             yield ""
@@ -126,7 +126,7 @@ def _title(words: str) -> Iterator[str]:
 
 
 def _wrapped(sentence: str, before: str) -> list[str]:
-    """The sentence, broken at blanks only, so that addresses stay whole."""
+    """Wrap a sentence at spaces only, so that addresses stay whole."""
     return textwrap.wrap(
         " ".join(sentence.split()),
         _WIDTH,

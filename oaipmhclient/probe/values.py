@@ -1,4 +1,4 @@
-"""What a probe asked, what came, and what is found in it: frozen values (pure)."""
+"""Values of a probe: requests, responses and findings (pure, frozen)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,33 +14,33 @@ from politeweb.answers import Answer
 
 
 class Severity(StrEnum):
-    """How much a finding matters to whoever harvests."""
+    """How much a finding matters to harvesters."""
 
     OK = "ok"
     NOTE = "note"
-    """Allowed, or a small matter; worth knowing."""
+    """Allowed or minor, but worth knowing."""
     FAULT = "fault"
-    """Against the specification."""
+    """Violates the specification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request of a probe and what came of it.
+    """One request of a probe, with its response.
 
     Attributes:
-        role: What it was asked for, as ``window/empty``.
+        role: Its purpose, such as ``window/empty``.
         params: As sent.
         url: The URL that repeats it, without credentials; for a POST, a command line.
-        answer: None where none came.
-        failure: Why none came, in words.
-        status: The HTTP status; None where there was not even one.
-        seconds: From sending to the last byte, waits of politeness included in none.
-        root: The root element, where the answer is well-formed.
-        unreadable: What makes it unreadable to a strict reader; empty where nothing does.
+        answer: The response; None if there was none.
+        failure: Why there was none, as text.
+        status: The HTTP status; None if there was none.
+        seconds: From sending to the last byte, without pauses between requests.
+        root: The root element, if the response is well-formed.
+        unreadable: Why a strict parser refuses it; empty if it does not.
         repairs: Kinds of repair that made it readable.
         errors: The error conditions in it.
         page: Records, headers, sets or formats.
-        identify: What the repository says of itself.
+        identify: The content of Identify.
     """
 
     role: str
@@ -59,30 +59,30 @@ class Asked:
 
     @property
     def items(self) -> tuple[Any, ...]:
-        """What is listed; nothing where there is no page."""
+        """Return the items listed; empty without a page."""
         return self.page.items if self.page is not None else ()
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the error conditions, in the order sent."""
+        """Return the codes of the error conditions, in the order sent."""
         return tuple(error.code for error in self.errors)
 
     @property
     def is_list(self) -> bool:
-        """Whether a list came, be it empty by an error condition."""
+        """Whether there is a list, which may be empty with an error condition."""
         return self.page is not None and (bool(self.items) or self.codes == ("noRecordsMatch",))
 
     @property
     def outcome(self) -> str:
-        """What came, in a few words."""
+        """Describe the response in a few words."""
         if self.answer is None:
-            return self.failure or "no answer"
+            return self.failure or "no response"
         if self.errors:
             return "the error " + ", ".join(self.codes)
         if self.unreadable:
-            return f"an answer that {self.unreadable}"
+            return f"a response that {self.unreadable}"
         if self.page is None:
-            return "an answer"
+            return "a response"
         return {0: "an empty list", 1: "one entry"}.get(
             len(self.items), f"{len(self.items)} entries"
         )
@@ -90,17 +90,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything a probe has seen.
+    """All exchanges of a probe.
 
     Attributes:
-        base_url: What was probed.
-        prefix: The format that records were asked for in.
-        asked: By role, in the order asked.
+        base_url: The address probed.
+        prefix: The format in which records were requested.
+        asked: Role → exchange, in the order of the requests.
         began: Aware UTC.
         ended: Aware UTC.
-        moved_to: Where redirects lead; empty for nowhere.
-        retried: Attempts that had to be repeated.
-        stopped: Why the probe ended early; empty where it did not.
+        moved_to: The target of redirects; empty without redirects.
+        retried: Number of attempts that had to be repeated.
+        stopped: Why the probe ended early; empty if it did not.
     """
 
     base_url: str
@@ -113,42 +113,42 @@ class Evidence:
     stopped: str = ""
 
     def get(self, role: str) -> Asked | None:
-        """The exchange of a role, where it was asked and something came, be it a mere status.
+        """Return the exchange of a role, if there was a response or at least a status.
 
-        A connection that failed says nothing of the repository's ways.
+        A failed connection says nothing about the repository's behaviour.
         """
         one = self.asked.get(role)
         return one if one is not None and one.status is not None else None
 
     @property
     def seen(self) -> dict[str, Asked]:
-        """The exchanges that `get` returns, by role."""
+        """Return the exchanges that `get` returns, by role."""
         return {role: one for role, one in self.asked.items() if one.status is not None}
 
     def answered(self, *roles: str) -> list[Asked]:
-        """Exchanges that brought an answer: those of the roles, or all."""
+        """Return the exchanges with a response: those of the roles, or all."""
         chosen = [self.asked[role] for role in roles if role in self.asked] if roles else None
         return [one for one in chosen or self.asked.values() if one.answer is not None]
 
     @property
     def identify(self) -> Identify | None:
-        """What the repository says of itself, as far as it can be read."""
+        """Return the content of Identify, as far as it can be read."""
         one = self.get("identify")
         return one.identify if one is not None else None
 
     @property
     def pages(self) -> list[Asked]:
-        """The pages of the list walked, in order."""
+        """Return the pages of the list, in order."""
         return [one for role, one in self.asked.items() if role.startswith("page/") and one.is_list]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check came to.
+    """The result of a check.
 
     Attributes:
         severity: See `Severity`.
-        sentence: What was seen, for the repository's people.
+        sentence: What was found, for the repository's operators.
         asked: The exchange that shows it.
     """
 
@@ -158,17 +158,17 @@ class Verdict:
 
 
 def ok(sentence: str, asked: Asked | None = None) -> Verdict:
-    """As it should be."""
+    """Return a verdict that the check passed."""
     return Verdict(Severity.OK, sentence, asked)
 
 
 def note(sentence: str, asked: Asked | None = None) -> Verdict:
-    """Worth knowing."""
+    """Return a verdict that is worth knowing."""
     return Verdict(Severity.NOTE, sentence, asked)
 
 
 def fault(sentence: str, asked: Asked | None = None) -> Verdict:
-    """Against the specification."""
+    """Violates the specification."""
     return Verdict(Severity.FAULT, sentence, asked)
 
 
@@ -177,14 +177,14 @@ Judge = Callable[[Evidence], Verdict | None]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is looked at.
+    """One check.
 
     Attributes:
-        code: ``P`` and three digits; the first says which part of the report.
-        title: What should be so.
+        code: ``P`` and three digits; the first one is the part of the report.
+        title: The requirement.
         section: Of OAI-PMH 2.0.
-        handling: What the harvester does where it is not so.
-        judge: Evidence → verdict; None where it was not seen.
+        handling: What the harvester does if the requirement is not met.
+        judge: Evidence → verdict; None if the check could not be made.
     """
 
     code: str
@@ -208,12 +208,12 @@ TOPICS = {
 
 
 class Checks(list[Check]):
-    """Checks in the order of the report; functions are added as they are defined."""
+    """Checks in the order of the report; a decorator adds functions."""
 
     def add(
         self, code: str, title: str, *, section: str, handling: str
     ) -> Callable[[Judge], Judge]:
-        """Make a check of the function that follows."""
+        """Return a decorator that makes a function a check."""
 
         def added(judge: Judge) -> Judge:
             self.append(Check(code, title, section, handling, judge))
@@ -224,13 +224,13 @@ class Checks(list[Check]):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check and what it came to.
+    """A check with its result.
 
     Attributes:
-        check: What was looked at.
+        check: The check.
         severity: See `Severity`.
-        sentence: What was seen.
-        request: The `Asked.url` of what shows it; empty where no single request does.
+        sentence: What was found.
+        request: The `Asked.url` of the exchange that shows it; empty if no single one does.
     """
 
     check: Check
@@ -239,7 +239,7 @@ class Finding:
     request: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """The finding as `silo probe --json` prints it; see docs/probe.md."""
+        """Return the finding as `silo probe --json` prints it; see docs/probe.md."""
         return {
             "code": self.check.code,
             "severity": str(self.severity),
@@ -252,10 +252,10 @@ class Finding:
 
 
 def judge_all(checks: Sequence[Check], evidence: Evidence) -> tuple[list[Finding], list[Check]]:
-    """Put every check to the evidence.
+    """Make all checks.
 
     Returns:
-        The findings, in the checks' order, and the checks for which nothing was seen.
+        The findings, in the order of the checks, and the checks that could not be made.
     """
     findings: list[Finding] = []
     unseen: list[Check] = []

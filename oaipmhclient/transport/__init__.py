@@ -1,5 +1,5 @@
-"""One request of OAI-PMH over HTTP, and one whole answer back.
+"""Send an OAI-PMH request over HTTP and receive the complete response.
 
-`http_rules` decides what an answer means (pure), `http_transport` sends and waits. What any
-request over HTTP needs is in `politeweb`.
+`http_rules` interprets a response (pure), `http_transport` sends and waits. `politeweb` has the
+parts that do not depend on OAI-PMH.
 """

@@ -1,4 +1,4 @@
-"""What HTTP means for a harvest, decided without a socket (pure).
+"""Rules for OAI-PMH over HTTP (pure).
 
 Source: OAI-PMH 2.0, sections 3.1.1, 3.1.2.1 and 3.1.2.2.
 """
@@ -25,7 +25,7 @@ class BaseURL(Address):
 
     @staticmethod
     def kept_query(query: str) -> str:
-        """The query without OAI-PMH arguments, as a request pasted whole has them."""
+        """Return the query without OAI-PMH arguments, which a pasted request may have."""
         names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
         if Argument.VERB.value not in names:
             return query
@@ -33,7 +33,7 @@ class BaseURL(Address):
         return "&".join(kept)
 
     def request_url(self, params: Mapping[str, str]) -> str:
-        """The URL of a GET request."""
+        """Return the URL of a GET request."""
         return with_query(self.url, params)
 
 
@@ -49,7 +49,7 @@ def with_query(url: str, params: Mapping[str, str]) -> str:
 
 
 class Verdict(Enum):
-    """What to do with an answer."""
+    """What to do with a response."""
 
     TAKE = "take"
     TRY_AGAIN = "try again"
@@ -57,17 +57,16 @@ class Verdict(Enum):
 
 
 def judge(answer: Answer, *, has_answered: bool) -> tuple[Verdict, str]:
-    """Decide about an answer; return the verdict and, unless taken, a reason in words.
+    """Decide about a response; return the verdict and, unless accepted, a reason.
 
-    Whatever its status, a whole OAI-PMH answer is one: Zenodo sends errors as
-    422, PMC as 404. A page without one is a passing disturbance (maintenance,
-    firewall) only where the endpoint has answered before; else it is told at once.
-
-    A body that ends as it should is whole, whatever length was announced for it.
+    A complete OAI-PMH response is accepted with any status: Zenodo sends errors as 422, PMC as
+    404. Another page is treated as temporary (maintenance, firewall) only if the endpoint has
+    answered before; otherwise it is an error at once. A body with its proper end is complete,
+    whatever length was announced.
 
     Args:
         answer: Status and body.
-        has_answered: Whether OAI-PMH came from this endpoint already.
+        has_answered: Whether this endpoint has sent an OAI-PMH response before.
     """
     oai, whole = begins_as_oai(answer.body), _ends_as_oai(answer.body)
     if oai and whole:
@@ -79,9 +78,9 @@ def judge(answer: Answer, *, has_answered: bool) -> tuple[Verdict, str]:
     if answer.cut:
         return Verdict.TRY_AGAIN, answer.cut
     if oai:
-        return Verdict.TRY_AGAIN, f"an answer cut short after {len(answer.body):,} bytes"
+        return Verdict.TRY_AGAIN, f"a response cut short after {len(answer.body):,} bytes"
     if has_answered:
-        return Verdict.TRY_AGAIN, "an answer that is not OAI-PMH"
+        return Verdict.TRY_AGAIN, "a response that is not OAI-PMH"
     return Verdict.TAKE, ""
 
 
@@ -101,23 +100,23 @@ def _ends_as_oai(body: bytes) -> bool:
 # --------------------------------------------------------------------------- memory
 
 MEMORY_FACTOR = 8
-"""How many times its largest size an answer may take of memory to be read."""
+"""Most memory for reading a response, as a multiple of the largest size of a response."""
 _NODE_BYTES = 520
 """For each ``<`` and ``=``: libxml2 2.14 takes 120 bytes for ``<a/>``, 240 for ``<a/>x``, 250
-for an attribute; with what Python makes of them, a harvest was measured to take up to 520."""
+for an attribute; with Python's objects, a harvest was measured to take up to 520."""
 
 
 _ALWAYS_READ = 16 << 20
-"""Bytes of memory that any answer may take to read, however small the limit is."""
+"""Bytes of memory that reading a response may always take, however small the limit is."""
 
 
 def unpack_page(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
-    """`unpack`, for bytes that are to be parsed.
+    """Decode bytes that will be parsed; see `unpack`.
 
     Raises:
-        ResponseTooLarge: Also where what comes out would take more than `MEMORY_FACTOR`
-            times ``limit`` bytes of memory to read.
-        CodingBroken: See there.
+        ResponseTooLarge: Also if parsing the result would take more than `MEMORY_FACTOR`
+            times ``limit`` bytes of memory.
+        CodingBroken: See `unpack`.
     """
     try:
         body = unpack(raw, content_encoding, limit, url)
@@ -129,10 +128,10 @@ def unpack_page(raw: bytes, content_encoding: str, limit: int, url: str) -> byte
 
 
 def memory_to_read(body: bytes) -> int:
-    """The most memory, in bytes, that reading an answer takes, without parsing it.
+    """Estimate, without parsing, the most memory in bytes that reading a response takes.
 
-    What is not well-formed is counted as mended, with five letters for each bare ``&``.
-    The store has the same rule for its files, which it must be able to read again.
+    Malformed text is counted as repaired, with five letters for each bare ``&``. The store has
+    the same rule for its files, because it must be able to read them again.
 
     Cost: three passes at the speed of memory.
     """

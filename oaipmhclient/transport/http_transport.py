@@ -1,8 +1,7 @@
-"""Send one request over HTTP and bring one whole answer back (OAI-PMH 2.0, section 3.1).
+"""Send a request over HTTP and receive the complete response (OAI-PMH 2.0, section 3.1).
 
-Patient with servers that are busy, and bounded in everything a server decides:
-bytes, seconds, redirects, pauses. TLS is verified unless that was refused in so
-many words; credentials appear in no message.
+Waits for busy servers, and limits everything that a server decides: bytes, seconds, redirects,
+pauses. TLS is verified unless that is switched off; messages never have credentials.
 """
 
 import logging
@@ -43,36 +42,36 @@ logger = logging.getLogger("OAIPMH Harvester")
 
 
 class Transport(Protocol):
-    """The way to a repository: one method, so that a function can stand in for it."""
+    """Interface of a transport: one method, so that tests can replace it."""
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
-        """Send one request, given as wire parameters; return the whole answer.
+        """Send a request, given as wire parameters; return the complete response.
 
         Raises:
-            EndpointError: None came.
+            EndpointError: There was no response.
         """
 
 
 class HttpTransport:
-    """A repository's base URL over one keep-alive session.
+    """Requests to a repository's base URL over one keep-alive session.
 
-    Not to be shared by threads; a `Pace` is. Nothing is sent before the first `fetch`.
+    Threads must not share it, but may share a `Pace`. Nothing is sent before the first `fetch`.
 
     Args:
-        base_url: As a person pasted it; credentials and OAI-PMH arguments are taken out.
-        settings: How to send.
+        base_url: As a user gave it; credentials and OAI-PMH arguments are removed.
+            settings: How to send requests.
         pace: Shared with other transports to the same host; one of its own by default.
-        on_exchange: Told of every attempt, in the thread that makes it.
-        has_answered: Whether the repository has answered another transport already: what
-            is no OAI-PMH is then a disturbance that passes.
+        on_exchange: Called with every attempt, in the thread that makes it.
+            has_answered: Whether the repository has answered another transport before; then a
+                response that is not OAI-PMH counts as a temporary failure.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.
-        moved_to: The base URL that redirects lead to; empty where none were met.
+        moved_to: The base URL that redirects lead to; empty without redirects.
         traffic: What was sent and received so far.
 
     Raises:
-        RequestRefused: Not an http or https URL; or there is no such certificate file.
+        RequestRefused: It is not an http or https URL, or the certificate file does not exist.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class HttpTransport:
         self._settings = settings or HttpSettings()
         self._headers = self._settings.headers
         if self._settings.ca_file is not None and not os.path.isfile(self._settings.ca_file):
-            raise RequestRefused(f"there is no file {self._settings.ca_file} with certificates")
+            raise RequestRefused(f"the certificate file {self._settings.ca_file} does not exist")
         self._pace = pace or Pace(self._settings.delay, monotonic=monotonic)
         self._on_exchange = on_exchange
         self._session = session or guarded(
@@ -112,11 +111,11 @@ class HttpTransport:
         self.traffic = Traffic()
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close the connections."""
         self._session.close()
 
     def abort(self) -> None:
-        """Cut off the request that another thread waits for."""
+        """Abort the request that another thread waits for."""
         for adapter in self._session.adapters.values():
             if isinstance(adapter, BoundedAdapter):
                 adapter.abort()
@@ -128,15 +127,15 @@ class HttpTransport:
         self.close()
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
-        """Send one request until a whole answer came, or nothing helps.
+        """Send a request, with retries, and return a complete response.
 
-        Busy servers (429, 5xx), timeouts, resets and answers cut short are asked
-        again after a pause: as long as ``Retry-After`` says, else doubling. What
-        came last is returned as it is where it is no OAI-PMH, or the beginning of it.
+        After a busy server (429, 5xx), a timeout, a reset or a truncated response, the request is
+        sent again after a pause: that of ``Retry-After``, else doubling. If the last response is
+        not OAI-PMH, or only its beginning, it is returned as it is.
 
         Raises:
             RetryLater: ``Retry-After`` is longer than `HttpSettings.longest_pause`.
-            HTTPStatusError: An error status without an OAI-PMH answer.
+            HTTPStatusError: An error status without an OAI-PMH response.
             EndpointUnreachable, ResponseTooLarge, ResponseTooSlow, RedirectRefused
         """
         return attempted(
@@ -226,7 +225,7 @@ class HttpTransport:
         raise RedirectRefused(url, f"more than {self._settings.max_redirects} times")
 
     def _is_allowed(self, host: str, _port: int, address: str) -> bool:
-        """Whether to go on with a connection: to private addresses only from among them."""
+        """Whether a connection is allowed: to a private address only from a private one."""
         if is_public(address) or self._settings.private_redirects:
             return True
         self._is_inside = self._is_inside or host.lower() == self._base_host
@@ -239,7 +238,7 @@ class HttpTransport:
         self._started = self._monotonic()
 
     def _note_move(self, target: BaseURL, answer: Answer, *, lasting: bool) -> None:
-        """Go where a lasting redirect led from now on, once OAI-PMH was met there."""
+        """Use the target of a permanent redirect from now on, if it answered with OAI-PMH."""
         if target.url == self._target.url or not begins_as_oai(answer.body):
             return
         self.moved_to = target.url
@@ -269,10 +268,10 @@ class HttpTransport:
         return Answer(body, url, response.status_code, headers, packed, self._now(), cut)
 
     def _read(self, response: requests.Response, url: str, deadline: float) -> tuple[bytes, str]:
-        """Read the body as sent, piece by piece as pieces come, so that bounds hold.
+        """Read the body as sent, in pieces, so that the limits hold.
 
         Returns:
-            The bytes, and why they are not all that was announced (empty where they are).
+            The bytes, and why they are incomplete (empty if they are complete).
         """
         raw = bytearray()
         cut = ""
@@ -291,7 +290,7 @@ class HttpTransport:
         return bytes(raw), cut
 
     def _failure(self, url: str, error: Exception, attempt: int) -> Exception:
-        """What a failed exchange means: worth another attempt, or final."""
+        """Return the error of a failed exchange: temporary or final."""
         reason = reason_of(error, self._settings)
         failure = EndpointUnreachable(url, reason, attempt)
         if is_final(error, has_answered=self._has_answered):
@@ -300,10 +299,10 @@ class HttpTransport:
 
 
 class _Disturbed(Passing):
-    """An answer came that may be better another time.
+    """A response that may be better in another attempt.
 
     Attributes:
-        answer: As it came.
+        answer: As received.
     """
 
     def __init__(self, error: EndpointError, reason: str, answer: Answer) -> None:
@@ -313,14 +312,14 @@ class _Disturbed(Passing):
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is handed on if no better one comes: no error, or the beginning of a page."""
+        """Whether it is returned if there is no better one: a page or its beginning, no error."""
         return self.answer.status < 300 and (not self.answer.cut or begins_as_oai(self.answer.body))
 
 
 def _next_target(url: str, location: str) -> BaseURL:
-    """Where a redirect leads, without credentials and OAI-PMH arguments of its own.
+    """Return the target of a redirect, without its own credentials and OAI-PMH arguments.
 
-    The arguments are put on anew: ``/oai`` → ``/oai/`` is often answered without them.
+    The arguments are added again: servers often redirect ``/oai`` to ``/oai/`` without them.
     """
     try:
         target = BaseURL.parse(urljoin(url, location.strip()))

@@ -1,8 +1,8 @@
-"""The records of a window one by one: ListIdentifiers, then GetRecord for each.
+"""Get the records of a window one by one: ListIdentifiers, then GetRecord for each.
 
-The last way to what a list cannot bring: a poisoned record on a page (datacite#941), a
-page that is always cut short, a list that ends early. It also settles how many records
-there are where a list promised nothing, or more than came.
+This is the last way to get records that a list cannot return: because of a broken record on a page
+(datacite#941), a page that is always cut short, or a list that ends early. It also determines the
+number of records if a list promised none, or more than it had.
 
 Source: OAI-PMH 2.0, sections 4.1 and 4.3.
 """
@@ -57,13 +57,13 @@ from politeweb.errors import EndpointError, RetryLater
 logger = logging.getLogger("OAIPMH Harvester")
 
 AT_ONCE = 25
-"""Records got one by one that are handed over as a page."""
+"""Number of records got one by one that are returned as a page."""
 MOST_SINGLY = 25
-"""Records missing in a part of a list that are got one by one; more are listed first."""
+"""Most missing records of a part of a list to get one by one; more are listed."""
 _SPLITS, _SPLITS_EACH = 8, 4
-"""How often a count is cut: so often, and again for each length of the longest list."""
+"""How often a count is divided, in addition to once for each length of the longest list."""
 _NAMED = 10
-"""Records that a count lacks and the repository has: no more are looked for."""
+"""Most records to find that a count lacks and the repository has."""
 
 ReadRecord = Callable[[bytes], ListPage[Record]]
 
@@ -79,25 +79,23 @@ def pages_by_identifier(
 ) -> Iterator[WalkPage]:
     """Yield the records of a window that are not known yet, in small pages.
 
-    The position counts all identifiers listed, known or not; its last has `ended`, and
-    the steps of its last page say on what weak grounds the identifiers were taken to be
-    all there are.
-    It cannot be resumed from: begin again, with what is stored among the known.
-    Deleted records are taken from their headers, without a request.
+    The position counts all identifiers listed, known or not. The last one has `ended`, and the
+    `steps` of the last page name the heuristics by which the list of identifiers counts as
+    complete. It cannot be resumed: begin again, with the stored records among the known ones.
+    Deleted records are made from their headers, without a request.
 
     Args:
-        client: The way to the repository.
-        job: Format and set; its bounds tell whether the window is a part of the list.
+        client: The repository.
+        job: Format and set; its bounds show whether the window is a part of the list.
         window: The bounds sent.
-        known: Identifiers that need not be got.
-        quirks: What the endpoint needs; learned from and added to.
-        read: Reads the answers to GetRecord.
+        known: Identifiers that are not needed.
+            quirks: The endpoint's known habits; updated.
+            read: Reads responses to GetRecord.
 
-    Raises:
-        WindowBroken: The identifiers cannot be listed to their end; `GiveUp`, or
-            `SingleList` for a window whose dates both verbs refuse. The pages before
-            are sound.
-        EndpointError: The endpoint is not there any more, or asks for a long pause.
+        Raises:
+            WindowBroken: The identifiers cannot be listed completely; with `GiveUp`, or
+                `SingleList` if both verbs refuse the window's dates. The pages before are valid.
+            EndpointError: The endpoint no longer answers, or requires a long pause.
     """
     batch = _Batch()
     try:
@@ -128,7 +126,7 @@ def pages_by_identifier(
 def _instead(
     cause: Exception, job: ListJob, window: Window, quirks: EndpointMemory
 ) -> GiveUp | SingleList:
-    """What is left to try where a window's identifiers cannot be listed.
+    """Return the remedy if a window's identifiers cannot be listed.
 
     dataverse#9309 answers later windows and refuses every ``from`` before its own start,
     in both verbs; without bounds it lists everything.
@@ -142,19 +140,19 @@ def _instead(
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """What is known of a list whose identifiers are to be counted.
+    """A list whose identifiers are counted.
 
     Attributes:
-        promised: How many records the repository promised for it, or None.
-        distinct: How many came.
-        longest: How long the longest list was that they came in.
-        last: How long the one was that came to the end.
-        granularity: In which its windows are cut.
+        promised: The number of records that the repository promised, or None.
+        distinct: The number received.
+        longest: The length of the longest list in which they were received.
+        last: The length of the list that was followed to its end.
+        granularity: Of its windows.
         dates: Some of the datestamps of its records, if known.
-        lost: Identifiers that it listed, of which no record could be stored.
+        lost: Identifiers in it whose records could not be stored.
         begun: When the repository began to send it, by its own clock.
-        held: Names the records of the list that the Silo holds and a set of identifiers
-            does not.
+        held: Returns the records of the list that are in the Silo and not in a set of
+            identifiers.
     """
 
     promised: int | None
@@ -177,22 +175,22 @@ def settle(
     *,
     read: ReadRecord = read_record_mended,
 ) -> Iterator[WalkPage]:
-    """Count the identifiers of a whole list; yield the records that it has not brought yet.
+    """Count the identifiers of a whole list; yield the records that were not received yet.
 
-    They are listed in windows that end elsewhere than the list did, as far as windows
-    work. Where many are missing in one of them, it is listed by ListRecords first.
+    They are listed in windows that end at other places than the list, if windows work. If many
+    records are missing in a window, ListRecords is used first.
 
     Args:
-        client: The way to the repository.
+        client: The repository.
         job: Format, set and bounds of the list.
-        known: Identifiers that need not be got; grows while pages are stored.
-        quirks: What the endpoint needs; learned from and added to.
-        what: What is known of the list.
-        read: Reads the answers to GetRecord.
+        known: Identifiers that are not needed; grows while pages are stored.
+            quirks: The endpoint's known habits; updated.
+            what: The list.
+            read: Reads responses to GetRecord.
 
-    Yields:
-        Pages that hold what was missing. The last one's position tells how many
-        identifiers there are, and its steps what the count is worth (`Counted`).
+        Yields:
+            Pages with the missing records. The last one's position has the number of
+            identifiers, and its steps the findings of the count (`Counted`).
 
     Raises:
         WindowBroken, EndpointError: As `pages_by_identifier` does.
@@ -207,14 +205,13 @@ def pages_again(
     *,
     read: ReadRecord = read_record_mended,
 ) -> Iterator[WalkPage]:
-    """Yield records that were set aside or could not be had, got once more one by one.
+    """Yield records that were set aside or not available, requested again one by one.
 
-    What an earlier harvest owed, and GetRecord denies, is told as gone.
-
-    An endpoint that gives no answer any more ends it: what was lost stays so.
+    Records that an earlier harvest lacked and GetRecord denies are reported as gone. If the
+    endpoint no longer answers, this ends, and the remaining records stay lost.
 
     Raises:
-        RetryLater: The endpoint asks for a long pause.
+        RetryLater: The endpoint requires a long pause.
     """
     batch = _Batch()
     try:
@@ -228,26 +225,26 @@ def pages_again(
     except RetryLater:
         raise
     except EndpointError as error:
-        logger.warning("what was set aside is not asked for again: %s", error)
+        logger.warning("records set aside are not requested again: %s", error)
     yield batch.page(ended=True)
 
 
 @dataclass(slots=True)
 class _Part:
-    """A part of a list, as its identifiers were listed.
+    """A part of a list whose identifiers were listed.
 
     Attributes:
         window: Its bounds.
-        listed: How many there were.
-        pages: On how many pages.
-        last: How many were on the last one.
-        identifiers: Which there were.
+        listed: The number of identifiers.
+        pages: The number of pages.
+        last: The number of identifiers on the last page.
+        identifiers: The identifiers.
         dates: Some of their datestamps.
-        granules: All of them, as numbers of granules, as far as they can be read.
-        missing: Those that are not known.
-        alike: Whether it ended where the list of records did.
-        is_short: Whether it ended short of what it promised.
-        is_in_vain: Whether its bounds changed nothing.
+        granules: All readable datestamps, as numbers of granules.
+        missing: The identifiers that are not known.
+        alike: Whether it ended at the same length as the list of records.
+        is_short: Whether it has fewer than promised.
+        is_in_vain: Whether its bounds had no effect.
     """
 
     window: Window
@@ -264,7 +261,7 @@ class _Part:
 
     @property
     def has_many(self) -> bool:
-        """Whether so many are missing that their records are listed first."""
+        """Whether so many records are missing that they are listed first."""
         return len(self.missing) > MOST_SINGLY
 
 
@@ -315,7 +312,7 @@ class _Count:
             try:
                 if isinstance(part, _Part):
                     yield from self._judged(part)
-                else:  # parts are judged when all windows were listed
+                else:  # parts are judged when all windows are listed
                     self._todo.insert(0, (yield from self._listed(part)))
             except WindowBroken as broken:
                 if part == self._whole:
@@ -335,7 +332,7 @@ class _Count:
 
         Args:
             window: The part.
-            most: How many the list had that was cut into this part and others.
+            most: The number in the list that was divided into this part and others.
         """
         part, known_before = _Part(window), len(self._counted)
         strays = False
@@ -360,7 +357,7 @@ class _Count:
         return part
 
     def _note_early_end(self, missing: Sequence[Header]) -> None:
-        """Note that a list lacked records; for later runs, if these are no newer than the list."""
+        """Note that a list lacked records; for later runs, if they are not newer than the list."""
         begun = self._what.begun
         now = format_datestamp(begun, self._what.granularity) if begun else "9999"
         if any(header.datestamp < now for header in missing):
@@ -370,7 +367,7 @@ class _Count:
             self._judge_again()
 
     def _judged(self, part: "_Part") -> Iterator[WalkPage]:
-        """Believe a part, or cut it in two: what brings the same together was whole."""
+        """Accept a part, or divide it: it was complete if the halves have the same identifiers."""
         yield from self._finished(part)
         is_shown = self._is_shown(part)
         windows = () if is_shown else self._cut(part.window, part.dates)
@@ -401,8 +398,8 @@ class _Count:
     def _hold_the_same(self, part: "_Part", halves: Sequence["_Part"]) -> bool:
         """Whether the halves of a part prove that it did not end early.
 
-        A lost token ends a list after a full page, so where the last half ends with one,
-        both may have been cut off at the same record.
+        A lost token ends a list after a full page. If the last half ends with a full page, both may
+        have been cut off at the same record.
         """
         together = IdentifierSet()
         for half in halves:
@@ -412,10 +409,10 @@ class _Count:
         return not self._has_early_end or halves[-1].last < self._largest_page
 
     def _is_shown(self, part: "_Part") -> bool:
-        """Whether a part's length shows that it was not cut off where other lists were.
+        """Whether a part's length shows that it did not end early like other lists.
 
-        Once lists are known to end early, it has to be one page, clearly shorter than
-        others: no token was needed that could be lost.
+        If lists are known to end early, it must be one page, clearly shorter than others, so that
+        no token could be lost.
         """
         if part.has_many and part.window == self._whole:
             return False
@@ -424,12 +421,12 @@ class _Count:
         return not part.alike
 
     def _judge_again(self) -> None:
-        """Judge parts again that were believed before lists were known to end early."""
+        """Judge the parts again that were accepted before lists were known to end early."""
         self._todo += [one for one in self._believed if not self._is_shown(one)]
         self._believed = [one for one in self._believed if self._is_shown(one)]
 
     def _finished(self, part: "_Part") -> Iterator[WalkPage]:
-        """Get what is missing in a part: many records by ListRecords, few one by one."""
+        """Get the missing records of a part: many by ListRecords, few one by one."""
         asked: list[Window] = []
         windows = self._windows_of_missing(part, part.listed) if part.has_many else []
         while part.has_many and windows != asked:
@@ -446,9 +443,9 @@ class _Count:
         yield from self._flushed()
 
     def _windows_of_missing(self, part: "_Part", most: int) -> list[Window]:
-        """Windows of a part that lack records, each of so many records at most.
+        """Return windows of a part with missing records, each with a limited number of records.
 
-        Where lists end early, those of fewer records than the longest one come whole.
+        If lists end early, lists shorter than the longest one are complete.
         """
         if not self._may_cut or len(part.granules) < part.listed:
             return [part.window]
@@ -496,17 +493,17 @@ class _Count:
 
     @property
     def _may_go_beyond(self) -> bool:
-        """Whether records of one date may be the beginning of a list that goes on after it."""
+        """Whether records of one date may be the beginning of a list with later dates."""
         what = self._what
         return what.longest.pages > 1 or what.distinct < (what.promised or 0)
 
     def _go_whole(self) -> None:
-        """Count the list as one, if that is still to be done: windows do not help."""
+        """Count the list as a whole, unless that was done: windows do not help."""
         self._todo = [] if self._is_whole_begun else [self._whole]
         self._may_cut = self._is_elsewhere = False
 
     def _broken(self, broken: WindowBroken) -> Iterator[WalkPage]:
-        """Hand over what came, and say that the identifiers cannot be counted."""
+        """Return the records received, and report that the identifiers cannot be counted."""
         yield from self._flushed()
         self._quirks.identifiers_work = self._quirks.identifiers_work and self._batch.listed > 0
         steps = self._told_of([name for name in self._lacking() if self._is_unlisted(name)])
@@ -515,7 +512,7 @@ class _Count:
         ) from broken
 
     def _records_of(self, window: Window) -> Iterator[WalkPage]:
-        """The records of a part by ListRecords, as far as that goes."""
+        """Yield the records of a part by ListRecords, as far as possible."""
         try:
             for one in whole_list(self._client, RECORDS, self._job, self._quirks, window=window):
                 self._batch.pages += 1
@@ -527,7 +524,7 @@ class _Count:
             logger.warning("%s: %s", window, broken)
 
     def _got(self, headers: Iterable[Header]) -> Iterator[WalkPage]:
-        """Records one by one, unless they came meanwhile."""
+        """Get records one by one, unless they were received meanwhile."""
         for header in headers:
             name = header.identifier
             if name not in self._known and name not in self._asked:
@@ -537,7 +534,7 @@ class _Count:
                 yield from self._flushed()
 
     def _flushed(self) -> Iterator[WalkPage]:
-        """Hand over what came since the last page."""
+        """Return the records received since the last page."""
         if len(self._batch):
             yield self._batch.page(ended=False)
             self._batch.clear()
@@ -551,9 +548,9 @@ class _Count:
         return (*found, Counted.DOUBTED.value) if is_doubted else tuple(found)
 
     def _lacking(self) -> list[str]:
-        """Some records that the Silo holds of this list, the repository has, and no list showed.
+        """Return some records that the Silo and the repository have but no list has.
 
-        They show that the count is short. What GetRecord denies is gone from the list.
+        They show that the count is too low. Records that GetRecord denies are gone from the list.
         """
         shown = self._counted
         if self._is_elsewhere:
@@ -579,7 +576,7 @@ class _Count:
         return name not in self._known and name not in self._what.lost
 
     def _is_had(self, name: str) -> bool:
-        """Whether a record is still in the list, or nobody can tell."""
+        """Whether a record is still in the list, or that is unknown."""
         request = get_record_request(name, self._job.metadata_prefix)
         try:
             page, _ = self._client.exchange(request, self._read)
@@ -594,9 +591,9 @@ class _Count:
         return not any(header.deleted or self._is_outside(header) for header in headers)
 
     def _promise_is_of_a_wider_list(self) -> bool:
-        """Whether the list without set and bounds promises as many, and has others.
+        """Whether the list without set and bounds promises as many, and has other records.
 
-        combine#240: the number is that of the whole repository, whatever is listed.
+        combine#240 always sends the number of the whole repository.
         """
         job, promised = self._job, self._what.promised
         if promised is None or ListJob(job.metadata_prefix) == replace(job, update=False):
@@ -625,9 +622,9 @@ def listed_headers(
 ) -> Iterator[ListedPage[Header]]:
     """Yield the headers of a window, page by page, each identifier once.
 
-    A repository that knows sets in ListRecords only (DataCite, dataverse#10936) refuses
-    such a list, or has nothing in it; it is then asked for all headers, and those that
-    name the set are taken.
+    Some repositories support sets in ListRecords only (DataCite, dataverse#10936), and refuse
+    this list or return an empty one. Then all headers are listed, and those that name the set
+    are used.
 
     Raises:
         WindowBroken, EndpointError: As `whole_lists.whole_list` does.
@@ -652,13 +649,13 @@ def _of_set(listed: ListedPage[Header], set_spec: str) -> ListedPage[Header]:
 
 
 def is_within(set_specs: Iterable[str], set_spec: str | None) -> bool:
-    """Whether one of some sets is a certain set, or one within it (section 2.6)."""
+    """Whether one of several sets is a given set, or is within it (section 2.6)."""
     return any(f"{spec}:".startswith(f"{set_spec}:") for spec in set_specs)
 
 
 @dataclass(slots=True)
 class _Batch:
-    """What was got since the last page, and how far the list of identifiers has come."""
+    """The records since the last page, and the position in the list of identifiers."""
 
     listed: int = 0
     pages: int = 0
@@ -718,7 +715,7 @@ class _Batch:
 
 
 def _get(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch: _Batch) -> None:
-    """Get one record into the batch, or note why it cannot be had."""
+    """Add one record to the batch, or note why it is not available."""
     if header.deleted:
         batch.records.append(Record(header))
         return
@@ -734,8 +731,8 @@ def _get(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch
         if isinstance(error, EndpointError):
             check_alive(client, error)
         batch.denied = isinstance(error, IdDoesNotExist)
-        logger.warning("%s cannot be had: %s", header.identifier, error)
-        batch.unreachable.append(_lost(header, f"cannot be had: {error}", request))
+        logger.warning("%s is not available: %s", header.identifier, error)
+        batch.unreachable.append(_lost(header, f"is not available: {error}", request))
         return
     if lack := _lack(page, header):
         batch.unreachable.append(_lost(header, lack, request))
@@ -744,7 +741,7 @@ def _get(client: Endpoint, header: Header, job: ListJob, read: ReadRecord, batch
 
 
 def _lack(page: ListPage[Record], header: Header) -> str:
-    """Why an answer to GetRecord is not the record asked for; empty where it is."""
+    """Return why a response to GetRecord does not have the record; empty if it has."""
     if not page.items and not page.set_aside:
         return "is answered without a record"
     others = [one.identifier for one in headers_of(page) if one.identifier != header.identifier]

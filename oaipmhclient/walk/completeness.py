@@ -1,22 +1,22 @@
-"""When a list is believed to be whole, and when its identifiers are counted (pure).
+"""Decide whether a list is complete, and when its identifiers are counted (pure).
 
-A list is whole where the repository promised a number and as many different identifiers
-came, and where it is one page without a token. Everything else is settled by
-ListIdentifiers (`by_identifier.settle`): it costs a request for every page of headers, and
-the records that were not listed are then got as well.
+A list is complete if the repository promised a number and as many different identifiers were
+received, or if it is one page without a token. All other lists are checked with ListIdentifiers
+(`by_identifier.settle`), which costs a request for each page of headers, and gets the records that
+were not listed.
 
-What ended a list early may end the list of its identifiers at the same place. So these
-are listed in other windows: what comes in lists that ended elsewhere was not cut off
-there. Once such a count finds what a list lacked, in this run or an earlier one, its parts
-are taken to end early as well: each has to be one short page, or its halves, listed
-separately, have to hold the same identifiers. A count that lacks records which the Silo holds
-and the repository still has settles nothing.
-A number that was promised and not reached is wrong only where that shows it, or
-where a wider list promises the same one.
+The cause that ended a list early may end the list of its identifiers at the same place. So these
+are listed in other windows, which end elsewhere. Once such a count finds records that a list
+lacked, in this run or an earlier one, its parts may end early as well: each must be one short page,
+or its halves, listed separately, must have the same identifiers. A count that lacks records that
+both the Silo and the repository have decides nothing.
+
+A promised number that is not reached counts as wrong only if such a count shows it, or if a wider
+list promises the same number.
 
 Source: OAI-PMH 2.0, section 3.5, completeListSize; DOAJ#1432 (760,000 of 2.28 million
-records), pkp-lib#7214 and combine#240 show why neither the end of a list nor its number
-is to be believed alone.
+records), pkp-lib#7214 and combine#240 show why neither the end of a list nor its number alone is
+reliable.
 """
 
 from collections.abc import Collection
@@ -27,15 +27,15 @@ from oaipmhclient.walk.endpoint_memory import EndpointMemory
 from oaipmhclient.walk.recovery import DOUBTS, Rung
 
 DOUBTFUL = frozenset(rung.value for rung in DOUBTS)
-"""Steps of a walk that took a list to be at its end on weak grounds."""
+"""Steps of a walk that ended a list by an unreliable sign."""
 
 
 SET_NOT_LISTED = "set is not listed"
-"""The step of a walk that found nothing, of a set that ListSets does not have."""
+"""The step of a walk that found no records, for a set that is not in ListSets."""
 
 
 class Counted(StrEnum):
-    """What a count of identifiers found; the value is its name in the receipt."""
+    """A finding of a count of identifiers; the value is its name in the receipt."""
 
     ELSEWHERE = "identifiers counted in lists that ended elsewhere"
     WIDER = "completeListSize is that of a wider list"
@@ -45,36 +45,36 @@ class Counted(StrEnum):
 
 
 _BY_NUMBER = {rung.value for rung in (Rung.UNBELIEVED, Rung.SHORT_PAGE, Rung.SHORT)}
-"""Doubts that a wrong number explains: the lists had ended by themselves."""
+"""Doubts that a wrong number explains, because the lists had ended properly."""
 _VANISHED = 100
-"""One record among so many may vanish while the list is sent and counted."""
+"""One record of this many may vanish while the list is sent and counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a list was when it ended."""
+    """The length of a list when it ended."""
 
     records: int
     pages: int
 
 
 def ended_alike(one: Length, other: Length) -> bool:
-    """Whether what ended one list may have ended the other as well: at the same length.
+    """Whether the same cause may have ended both lists, because their lengths are equal.
 
-    Lists of one page are told apart by their records only.
+    Lists of one page are compared by their records only.
     """
     return one.records == other.records > 0 or one.pages == other.pages > 1
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSoFar:
-    """What is known of a list that was followed to its end.
+    """A list that was followed to its end.
 
     Attributes:
-        promised: The number the repository gave for all of it, or None.
-        distinct: Different identifiers that came, unreadable records among them.
+        promised: The number that the repository promised for the whole list, or None.
+        distinct: Number of different identifiers received, including unreadable records.
         steps: The steps of the ladder that were needed.
-        pages: Of the longest list that the records came in.
+        pages: Number of pages of the longest list in which the records were received.
     """
 
     promised: int | None
@@ -84,10 +84,10 @@ class ListedSoFar:
 
 
 def reason_to_count(listed: ListedSoFar, quirks: EndpointMemory) -> str:
-    """Why the identifiers of a list should be counted, in words; empty: it is whole.
+    """Return why the identifiers of a list should be counted; empty if it is complete.
 
-    Empty as well where ListIdentifiers is known to be of no use at this endpoint, and
-    for a list that is empty: that was asked for twice already.
+    Also empty if ListIdentifiers is known to be useless at this endpoint, and for an empty list,
+    which was already requested twice.
     """
     if not quirks.identifiers_work:
         return ""
@@ -103,7 +103,7 @@ def reason_to_count(listed: ListedSoFar, quirks: EndpointMemory) -> str:
 
 
 def lack_of_proof(listed: ListedSoFar, quirks: EndpointMemory) -> str:
-    """Why no number of the repository shows that the list is whole; empty where one may."""
+    """Return why no number of the repository can prove completeness; empty if one can."""
     if listed.promised is None:
         return "the repository promised no number"
     if not quirks.promises_kept:
@@ -112,12 +112,12 @@ def lack_of_proof(listed: ListedSoFar, quirks: EndpointMemory) -> str:
 
 
 def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int | None:
-    """How many identifiers a list has, where the count of them is to be believed.
+    """Return how many identifiers a list has, if their count is reliable.
 
     Args:
-        counted: How many came of ListIdentifiers.
+        counted: The number that ListIdentifiers returned.
         findings: See `Counted`.
-        listed: The list, with what the count added to it.
+        listed: The list, with the records that the count added.
     """
     if Counted.UNLISTED in findings:
         return None
@@ -135,13 +135,13 @@ def settled(counted: int, findings: Collection[str], listed: ListedSoFar) -> int
 
 
 def doubt_left(listed: ListedSoFar, quirks: EndpointMemory) -> str:
-    """On what weak grounds a list that nothing settled was taken to be at its end.
+    """Return the unreliable sign by which an unproved list ended.
 
-    Empty where there were none, or where all that was promised for the whole list came.
+    Empty if there was none, or if all the promised records were received.
 
     Args:
-        listed: The list; promised is what was promised for all of it.
-        quirks: What is known of the endpoint.
+        listed: The list, with the number promised for the whole list.
+        quirks: The endpoint's known habits.
     """
     is_met = listed.promised is not None and listed.distinct >= listed.promised
     if is_met and quirks.promises_kept:
@@ -150,9 +150,9 @@ def doubt_left(listed: ListedSoFar, quirks: EndpointMemory) -> str:
 
 
 def unproved(listed: ListedSoFar, quirks: EndpointMemory) -> str:
-    """Why neither a number nor a count shows that a list is whole; empty where one does.
+    """Return why neither a number nor a count proves completeness; empty if one does.
 
-    One page without a token is whole, unless a count found what it lacks.
+    One page without a token is complete, unless a count found missing records.
     """
     is_met = listed.promised == listed.distinct and quirks.promises_kept
     if Counted.UNLISTED.value in listed.steps:

@@ -1,4 +1,4 @@
-"""Questions beside a list: is anybody there, is there such a format, is the set still listed.
+"""Check whether the endpoint answers, has a format, and still lists a set.
 
 Source: OAI-PMH 2.0, sections 4.2, 4.4 and 4.6.
 """
@@ -22,11 +22,11 @@ from politeweb.errors import EndpointError, RequestRefused
 logger = logging.getLogger("OAIPMH Harvester")
 
 _MOST_SETS = 10_000
-"""Sets looked through: Zenodo has more than can be listed in a day (dataverse#8289)."""
+"""Most sets to read; Zenodo has more than can be listed in a day (dataverse#8289)."""
 
 
 def check_alive(client: Endpoint, cause: Exception) -> None:
-    """Raise a failure itself where the endpoint does not even say who it is.
+    """Raise the cause of a failure if the endpoint does not answer Identify either.
 
     Raises:
         Exception: ``cause``.
@@ -40,11 +40,11 @@ def check_alive(client: Endpoint, cause: Exception) -> None:
 
 
 def check_format(client: Endpoint, metadata_prefix: str, cause: Exception) -> None:
-    """Raise cannotDisseminateFormat itself where the format is none of the repository's.
+    """Raise cannotDisseminateFormat if the repository does not have the format.
 
     Raises:
-        Exception: ``cause``. Not raised where that cannot be told: of a format that is
-            listed, one record may spoil the list (vufind#1237).
+        Exception: ``cause``. Not raised if that is unknown: one record may spoil a list in a
+            format that the repository has (vufind#1237).
     """
     try:
         known = {one.prefix for one in client.list_metadata_formats()}
@@ -55,12 +55,12 @@ def check_format(client: Endpoint, metadata_prefix: str, cause: Exception) -> No
 
 
 def refuse_unknown_formats(client: Endpoint, metadata_prefixes: Sequence[str]) -> None:
-    """Refuse formats that the repository neither lists nor gives anything in.
+    """Refuse formats that the repository does not list and has no records in.
 
-    Nothing is refused where its list of formats cannot be read, or leaves out what it has.
+    Nothing is refused if its list of formats cannot be read or is incomplete.
 
     Raises:
-        RequestRefused: One is none of its formats.
+        RequestRefused: The repository does not have one of the formats.
     """
     try:
         known = {one.prefix: None for one in client.list_metadata_formats()}
@@ -69,7 +69,9 @@ def refuse_unknown_formats(client: Endpoint, metadata_prefixes: Sequence[str]) -
     for prefix in metadata_prefixes:
         if known and prefix not in known and _is_refused(client, prefix):
             its = ", ".join(known)
-            raise RequestRefused(f"{client.base_url} has no format {prefix}; its formats: {its}")
+            raise RequestRefused(
+                f"{client.base_url} does not have the format {prefix}; its formats: {its}"
+            )
 
 
 def _is_refused(client: Endpoint, metadata_prefix: str) -> bool:
@@ -83,7 +85,7 @@ def _is_refused(client: Endpoint, metadata_prefix: str) -> bool:
 
 
 def set_has_vanished(client: Endpoint, set_spec: str) -> bool:
-    """Whether a set is none of the repository's; False where that cannot be told at once."""
+    """Whether the repository does not have a set; False if that cannot be found out quickly."""
     known = _sets_without(client, set_spec)
     if known:
         logger.warning("%s does not list the set %s", client.base_url, set_spec)
@@ -91,10 +93,10 @@ def set_has_vanished(client: Endpoint, set_spec: str) -> bool:
 
 
 def refuse_unknown_set(client: Endpoint, set_spec: str) -> None:
-    """Refuse a set of which nothing came, where the repository lists others and not this one.
+    """Refuse a set without records if the repository lists other sets but not this one.
 
     Raises:
-        RequestRefused: It names those that are nearest by setSpec or name.
+        RequestRefused: The message names the sets with the most similar setSpec or name.
     """
     known = _sets_without(client, set_spec)
     if not known:
@@ -103,14 +105,14 @@ def refuse_unknown_set(client: Endpoint, set_spec: str) -> None:
     near = dict.fromkeys(named[text] for text in get_close_matches(set_spec.lower(), named))
     shown = ", ".join(f"{spec} ({known[spec]})" if known[spec] else spec for spec in near)
     raise RequestRefused(
-        f"{client.base_url} has no set {set_spec}"
+        f"{client.base_url} does not have the set {set_spec}"
         + (f"; the nearest by name: {shown}" if shown else "")
         + f"; its sets: silo sets {client.base_url}"
     )
 
 
 def _sets_without(client: Endpoint, set_spec: str) -> dict[str, str]:
-    """The sets of a repository, {spec: name}; none where the set is one, or nobody can tell."""
+    """Return the sets of a repository, {spec: name}; empty if it has the set, or if unknown."""
     try:
         known = {one.spec: one.name for one in islice(client.list_sets(), _MOST_SETS)}
     except (OAIError, EndpointError, TokenLoopError):

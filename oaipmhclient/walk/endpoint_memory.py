@@ -1,7 +1,7 @@
-"""What an endpoint needs beyond the specification, learned once and then remembered (pure).
+"""Memory of an endpoint's deviations from the specification (pure).
 
-Each field is one habit of real repositories. The ladder (`recovery`) writes here what
-helped, so that the next page, window or run begins with it.
+Each field is a habit of real repositories. The ladder (`recovery`) records here what helped, so
+that the next page, window or run begins with it.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ _MOST_OPENINGS = 1_000
 class Spelling(StrEnum):
     """How a resumption token is written into the URL."""
 
-    ENCODED = "encoded"  # percent-encoded, as section 3.1.1.3 wants it
-    VERBATIM = "verbatim"  # as handed out: dash.harvard.edu, tokens that are encoded already
-    DOUBLE = "double"  # percent-encoded twice: servers that decode twice
-    UNESCAPED = "unescaped"  # with the entities undone that were escaped once too often
+    ENCODED = "encoded"  # percent-encoded, as section 3.1.1.3 requires
+    VERBATIM = "verbatim"  # as issued: dash.harvard.edu, tokens that are already encoded
+    DOUBLE = "double"  # percent-encoded twice, for servers that decode twice
+    UNESCAPED = "unescaped"  # with doubly escaped entities decoded
 
 
 class Companions(StrEnum):
-    """What is sent beside a resumption token, which is to stand alone (section 3.5)."""
+    """Arguments sent with a resumption token, which should be alone (section 3.5)."""
 
     NONE = "none"
     PREFIX = "prefix"  # metadataPrefix as well: Zenodo, pycsw 2.6.2
@@ -33,33 +33,33 @@ class Companions(StrEnum):
 
 @dataclass(slots=True)
 class EndpointMemory:
-    """What was learned of one endpoint. Mutable, shared by its windows, kept in the journal.
+    """The known habits of an endpoint. Mutable, shared by its windows, stored in the journal.
 
-    Threads may share it: what is wrong is learned by one assignment, and of the counts
-    only the first few matter.
+    Threads may share it: each habit is one assignment, and of the counts only the first few
+    matter.
 
     Attributes:
         spelling: The spelling of tokens that was accepted.
-        companions: What has to stand beside a token.
+        companions: The arguments that must be sent with a token.
         token_proved: Whether any token was accepted.
-        granularity: The granularity that was accepted where the announced one was refused.
-        both_bounds: ``from`` is refused without ``until``, or the other way round.
-        windows_work: False where windows do not select by the datestamps shown.
-        windows_answered: How many windows with bounds were answered.
-        windows_failed: How many were not.
-        identifiers_work: False where ListIdentifiers is of no use: refused, or
-            its identifiers are all one.
-        identifiers_failed: How many windows in a row ListIdentifiers failed for that
-            ListRecords had failed for.
-        sets_checked: The sets were asked for whether one that is empty is among them.
-        promises_kept: False where completeListSize is no count of the list.
-        ends_early: Where lists of the endpoint are known to lose their tokens, the largest
-            page of ListIdentifiers seen; 0 where they are not.
-        repeats_in_vain: How many lists that ended early ended so again.
-        empty_confirmed: How many empty windows were empty when asked again.
-        empty_denied: How many of them were not.
-        openings: The first pages of windows, as digests, and of which window each came
-            first; of this process only.
+        granularity: The granularity that was accepted when the announced one was refused.
+        both_bounds: ``from`` is refused without ``until``, or vice versa.
+            windows_work: False if windows do not select by the datestamps shown.
+            windows_answered: Number of windows with bounds that were answered.
+            windows_failed: Number of windows with bounds that were not.
+            identifiers_work: False if ListIdentifiers is useless: it is refused, or all its
+                identifiers are equal.
+            identifiers_failed: Number of successive windows for which both ListRecords and
+                ListIdentifiers failed.
+            sets_checked: Whether ListSets was searched for an empty set.
+            promises_kept: False if completeListSize is not the size of the list.
+            ends_early: If lists of the endpoint are known to lose their tokens, the largest
+                page of ListIdentifiers seen; else 0.
+            repeats_in_vain: Number of lists that ended early again when repeated.
+            empty_confirmed: Number of empty windows that were empty again when repeated.
+            empty_denied: Number of empty windows that were not.
+            openings: Digests of the first pages of windows, each with its first window; of
+                this process only.
     """
 
     spelling: Spelling = Spelling.ENCODED
@@ -88,26 +88,26 @@ class EndpointMemory:
 
     @property
     def windows_usable(self) -> bool:
-        """Whether there is sense in windows: not where they never got an answer."""
+        """Whether windows are useful: not if they were never answered."""
         return self.windows_work and (self.windows_answered > 0 or self.windows_failed < 6)
 
     @property
     def may_repeat(self) -> bool:
-        """Whether there is sense in asking for a list again that ended early."""
+        """Whether it is useful to repeat a list that ended early."""
         return self.repeats_in_vain < 3
 
     @property
     def believes_empty(self) -> bool:
-        """Whether noRecordsMatch for a window is taken at its word by now."""
+        """Whether noRecordsMatch for a window is now accepted without a repetition."""
         return self.empty_confirmed >= 3 and not self.empty_denied
 
     def to_json(self) -> dict[str, Any]:
-        """The fields by name, as JSON values."""
+        """Return the fields by name, as JSON values."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "EndpointMemory":
-        """Read what `to_json` gave; unknown keys of other versions are left out."""
+        """Read the values of `to_json`; unknown keys of other versions are ignored."""
         known = {one.name: found[one.name] for one in fields(cls) if one.name in found}
         readers: dict[str, Any] = {
             "spelling": Spelling,

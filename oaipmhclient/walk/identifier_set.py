@@ -1,6 +1,6 @@
-"""A set of identifiers that stays small: about 16 bytes for each, whatever their length.
+"""A compact set of identifiers: about 16 bytes each, whatever their length.
 
-Two identifiers among a million are taken for one with a probability of 1 in 37 million.
+In a set of a million, the probability that two identifiers collide is 1 in 37 million.
 """
 
 import struct
@@ -16,7 +16,7 @@ _BUCKETS = 256
 
 
 class IdentifierSet:
-    """Identifiers, by digests that are the same in every process.
+    """A set of identifiers, stored as digests that are the same in every process.
 
     >>> known = IdentifierSet()
     >>> known.add_all(["oai:x:1", "oai:x:2", "oai:x:1"])
@@ -24,7 +24,9 @@ class IdentifierSet:
     """
 
     def __init__(self) -> None:
-        self._buckets: list[array[int]] = []  # each sorted; a number's is told by its last bits
+        self._buckets: list[
+            array[int]
+        ] = []  # each sorted; the last bits of a number select its bucket
         self._settled = 0
         self._recent: set[int] = set()
 
@@ -38,15 +40,15 @@ class IdentifierSet:
         return self._has(number)
 
     def add(self, identifier: str) -> bool:
-        """Add one identifier; return whether it was not yet there."""
+        """Add one identifier; return whether it was new."""
         return self.add_digests(digest(identifier))[0]
 
     def add_all(self, identifiers: Iterable[str]) -> list[bool]:
-        """Add identifiers; return for each, in order, whether it was not yet there."""
+        """Add identifiers; return for each, in order, whether it was new."""
         return self.add_digests(b"".join(map(digest, identifiers)))
 
     def add_digests(self, digests: bytes) -> list[bool]:
-        """`add_all`, of digests one after the other."""
+        """Add concatenated digests; see `add_all`."""
         return self._add(number for (number,) in struct.iter_unpack("<Q", digests))
 
     def _add(self, numbers: Iterable[int]) -> list[bool]:
@@ -65,11 +67,11 @@ class IdentifierSet:
         self._add(other)
 
     def lacking(self, other: "IdentifierSet") -> int:
-        """How many identifiers of another set this one does not have."""
+        """Return how many identifiers of another set are not in this one."""
         return sum(not self._has(number) for number in other)
 
     def __iter__(self) -> Iterator[int]:
-        """The digests, in no order."""
+        """Yield the digests, in no order."""
         return chain(self._recent.copy(), *self._buckets)
 
     def _has(self, number: int) -> bool:
@@ -83,7 +85,7 @@ class IdentifierSet:
         return place < len(bucket) and bucket[place] == number
 
     def _settle(self) -> None:
-        """Move the recent ones to the buckets, each replaced whole: other threads may ask."""
+        """Move recent digests to the buckets; replace each bucket, since other threads read."""
         added: list[list[int]] = [[] for _ in range(_BUCKETS)]
         for number in self._recent:
             added[number % _BUCKETS].append(number)
@@ -95,7 +97,7 @@ class IdentifierSet:
         self._recent = set()
 
 
-@lru_cache(maxsize=8192)  # asked for where a page is fetched, and where it is counted
+@lru_cache(maxsize=8192)  # used when a page is fetched, and when it is counted
 def digest(identifier: str) -> bytes:
-    """Eight bytes that stand for an identifier."""
+    """Return the eight-byte digest of an identifier."""
     return blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -1,7 +1,7 @@
-"""The pages of one window, whatever the repository does (OAI-PMH 2.0, section 3.5).
+"""Get the pages of one window, despite faults of the repository (OAI-PMH 2.0, section 3.5).
 
-Here requests are sent and answers read; what to do about a failure is decided in
-`recovery`, and what a page tells of its list in `page_facts`.
+This module sends requests and reads responses; `recovery` decides what to do after a failure, and
+`page_facts` what a page shows about its list.
 """
 
 import logging
@@ -70,7 +70,7 @@ from politeweb.errors import EndpointError, RetryLater
 logger = logging.getLogger("OAIPMH Harvester")
 
 _MUTE = frozenset({Failure.NO_ANSWER, Failure.UNREADABLE, Failure.REFUSED})
-"""Failures after which the endpoint is asked whether it is there at all."""
+"""Failures after which Identify is requested, to check whether the endpoint answers at all."""
 
 
 def walk_window(
@@ -85,23 +85,22 @@ def walk_window(
 ) -> Iterator[WalkPage]:
     """Yield the pages of a window, from a position on.
 
-    Lazy: store a page and keep its position before asking for the next. The last
-    page's position has `ended`; it may hold no record.
+    Lazy: store a page and its position before taking the next. The last page's position has
+    `ended`; the page may have no record.
 
     Args:
-        client: The way to the repository.
-        job: Format and set; its bounds tell whether the window is a part of the list.
+        client: The repository.
+        job: Format and set; its bounds show whether the window is a part of the list.
         window: The bounds sent.
-        position: Where an earlier walk of the same window stood; None at its start.
-        quirks: What the endpoint needs; learned from and added to.
-        again: Whether the window was asked for before, and ended early.
-        read: Reads the answers.
+        position: The position of an earlier walk of the same window; None for the start.
+            quirks: The endpoint's known habits; updated.
+            again: Whether the window was requested before, and ended early.
+            read: Reads responses.
 
-    Raises:
-        WindowBroken: The list breaks off; it says what to do with the window.
-        EndpointError: The endpoint is not there at all any more, or asks for a
-            long pause.
-        RequestRefused: The job makes no request.
+        Raises:
+            WindowBroken: The list breaks off; it has the remedy for the window.
+            EndpointError: The endpoint no longer answers, or requires a long pause.
+            RequestRefused: The job's arguments are invalid.
     """
     reading = Reading(Verb.LIST_RECORDS, read)
     for one in walk_list(client, reading, job, window, position, quirks=quirks, again=again):
@@ -118,17 +117,17 @@ def walk_list(
     quirks: EndpointMemory,
     again: bool = False,
 ) -> Iterator[ListedPage[Item]]:
-    """`walk_window`, of records or of headers."""
+    """Walk a list of records or of headers; see `walk_window`."""
     at = position or Position()
     return _Walk(client, reading, job, window, position=at, quirks=quirks, again=again).pages()
 
 
 @dataclass(frozen=True, slots=True)
 class _Got(Generic[Item]):
-    """What a request brought.
+    """The result of a request.
 
     Attributes:
-        failure: What is wrong with it; None where nothing is.
+        failure: What is wrong with it; None if nothing is.
         cause: The same as an exception.
     """
 
@@ -140,7 +139,7 @@ class _Got(Generic[Item]):
 
 
 class _Walk(Generic[Item]):
-    """One walk: where it stands, and what only this process remembers of it."""
+    """A walk: its position, and the state of this process."""
 
     def __init__(
         self,
@@ -166,7 +165,7 @@ class _Walk(Generic[Item]):
         self._identifiers = IdentifierSet()
         self._kept: _Got[Item] | None = None
         self._barren = Barren()
-        self._last = self._shortest = 0  # items of the last page, and of the shortest before it
+        self._last = self._shortest = 0  # items on the last page, and on the shortest before it
         self._days: tuple[str | None, str | None] = (None, None)
 
     def pages(self) -> Iterator[ListedPage[Item]]:
@@ -174,7 +173,7 @@ class _Walk(Generic[Item]):
             yield self._next()
 
     def _next(self) -> ListedPage[Item]:
-        """The next page, by as many rungs as it takes."""
+        """Return the next page, with as many rungs as needed."""
         failed = self._known_failure()
         if failed is None:
             got = self._ask(self._request(None))
@@ -184,7 +183,7 @@ class _Walk(Generic[Item]):
         return self._recovered(failed)
 
     def _recovered(self, failed: _Got[Item]) -> ListedPage[Item]:
-        """What the ladder brings in the place of an answer that failed."""
+        """Return the ladder's result after a response failed."""
         tried = [Rung.AGAIN] if self._was_repeated(failed) else []
         while True:
             if self._is_worth_keeping(failed, tried):
@@ -205,17 +204,17 @@ class _Walk(Generic[Item]):
             failed = self._weightier(failed, got, rung)
 
     def _was_repeated(self, failed: _Got[Item]) -> bool:
-        """Whether a page cut short was asked for again already, here or by the transport."""
+        """Whether a truncated page was already requested again, here or by the transport."""
         if failed.failure is not Failure.CUT or failed.answer is None:
             return False
         return failed is self._kept or bool(failed.answer.cut)
 
     def _weightier(self, failed: _Got[Item], got: _Got[Item], rung: Rung) -> _Got[Item]:
-        """Which of two failures to go on from: of the request, or of a rung.
+        """Return the more significant of two failures: of the request, or of a rung.
 
-        A form that does not help says nothing of the list (a repository that keeps to
-        section 3.5 answers badArgument to a token in company). The same request
-        again does, and dates that are understood, with nothing to be listed for them.
+        The failure of another form says nothing about the list (a repository that follows
+        section 3.5 answers badArgument to a token with other arguments). The failure of the same
+        request does, and so do accepted dates without records.
         """
         if rung is Rung.AGAIN:
             return got
@@ -224,7 +223,7 @@ class _Walk(Generic[Item]):
             return got
         return failed
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ requests
 
     def _request(self, rung: Rung | None) -> Request:
         opening = self._opening(self._reading.verb, rung)
@@ -238,7 +237,7 @@ class _Walk(Generic[Item]):
     def _opening(
         self, verb: Verb, rung: Rung | None = None, window: Window | None = None
     ) -> Request:
-        """The request that opens a list of the window, or of another one."""
+        """Return the request that begins a list of this or another window."""
         return list_request(
             verb,
             self._job.metadata_prefix,
@@ -261,10 +260,10 @@ class _Walk(Generic[Item]):
         return _Got(request, page, answer, failure, cause)
 
     def _is_not_narrowed(self, page: ListPage[Item]) -> bool:
-        """Whether a window begins with the page of another one, which is not of its dates.
+        """Whether a window begins with the page of another one, which has other dates.
 
-        That shows that windows change nothing where all records are of a few days, or
-        hours, as those that are outside of a window by no more may be of another time zone.
+        This shows that windows have no effect if all records are of a few days or hours; such
+        small differences of dates could also come from another time zone.
         """
         names = names_on(page)
         if self._at.token is not None or self._at.pages or not names:
@@ -281,7 +280,7 @@ class _Walk(Generic[Item]):
         return Expectation(self._at, window, self._barren, self._client.base_url)
 
     def _known_failure(self) -> _Got[Item] | None:
-        """What fails before anything is sent."""
+        """Return a failure that is known before a request is sent."""
         at = self._at
         if self._kept is not None:
             return self._kept
@@ -293,7 +292,7 @@ class _Walk(Generic[Item]):
     # ------------------------------------------------------------------ the ladder
 
     def _climb(self, got: _Got[Item], tried: list[Rung]) -> Rung:
-        """The next rung; a remedy is raised."""
+        """Return the next rung; raise a remedy."""
         assert got.failure is not None
         if got.failure is Failure.EARLY_END and self._is_again and not tried:
             self._quirks.repeats_in_vain += 1
@@ -326,7 +325,7 @@ class _Walk(Generic[Item]):
         if got.failure is Failure.NO_RECORDS and self._at.promised is not None:
             cause = ListCutShort(self._at.promised, self._at.listed)
         if got.failure in _MUTE and not len(self._identifiers):
-            check_alive(self._client, got.cause)  # a walk that brought something is let go on
+            check_alive(self._client, got.cause)  # a walk that returned something continues
         is_answered = self._is_cut and self._quirks.windows_answered
         if got.failure is Failure.NO_FORMAT and not (is_answered or len(self._identifiers)):
             check_format(self._client, self._job.metadata_prefix, got.cause)
@@ -343,7 +342,7 @@ class _Walk(Generic[Item]):
         raise WindowBroken(cause, self._at, remedy, got.request, steps) from got.cause
 
     def _finds_token(self) -> bool:
-        """Whether the last page has a token where it is asked for again; the walk goes on there."""
+        """Whether the last page, requested again, has a token; then the walk continues with it."""
         assert self._last_request is not None
         page = self._ask(self._last_request).page
         token = page.next_token if page is not None else None
@@ -357,9 +356,9 @@ class _Walk(Generic[Item]):
         return Answer(b"", self._client.base_url)
 
     def _promises_as_much(self, day: str) -> bool:
-        """Whether the list without its first records promises as many as with them.
+        """Whether the list without its first records promises the same number.
 
-        Then the number is no count of it (combine#240: that of the whole repository).
+        Then the number is not its size (combine#240: that of the whole repository).
         """
         until = self._window.until
         part = Window(day, max(day, until) if until else None)
@@ -368,12 +367,12 @@ class _Walk(Generic[Item]):
             return False
         return page.token.complete_list_size == self._at.promised
 
-    # ------------------------------------------------------------------ going on
+    # ------------------------------------------------------------------ continuing
 
     def _is_worth_keeping(self, got: _Got[Item], tried: list[Rung]) -> bool:
-        """Whether the sound beginning of a page cut short is to be handed on.
+        """Whether the readable beginning of a truncated page is used.
 
-        It was asked for again, and is still cut; what lies after it is looked for next.
+        The page was requested again, and is still truncated; the rest is searched for next.
         """
         if got.failure is not Failure.CUT or got.page is None or Rung.AGAIN not in tried:
             return False
@@ -383,7 +382,7 @@ class _Walk(Generic[Item]):
         assert got.page is not None
         assert got.answer is not None
         page, headers = got.page, headers_of(got.page)
-        if are_outside(headers, self._window):  # of the user's own dates: more than was asked for
+        if are_outside(headers, self._window):  # for the user's own dates: more than requested
             self._quirks.windows_work = False
         self._last_request = got.request
         new = sum(self._identifiers.add_all(names_on(page)))
@@ -403,7 +402,7 @@ class _Walk(Generic[Item]):
         self._last = listed or self._last
 
     def _learned(self, tried: list[Rung], new: int) -> tuple[str, ...]:
-        """Keep what helped for the requests to come."""
+        """Remember what helped for later requests."""
         quirks, rung = self._quirks, tried[-1] if tried else None
         if self._at.token is not None:
             if new:
@@ -416,7 +415,7 @@ class _Walk(Generic[Item]):
         return () if rung is None else (rung.value,)
 
     def _promise_is_passed(self, new: int) -> bool:
-        """Whether more came than the number promised when the page before had them all."""
+        """Whether there is more than promised, after the previous page reached the number."""
         promised = self._at.promised
         return promised is not None and self._at.listed >= promised and new > 0
 
@@ -432,7 +431,7 @@ class _Walk(Generic[Item]):
             quirks.windows_answered += 1
 
     def _after(self, got: _Got[Item], headers: list[Header], new: int) -> Position:
-        """Where the walk stands after a page."""
+        """Return the position after a page."""
         at, page = self._at, got.page
         assert page is not None
         is_first = not at.pages and at.token is None
@@ -461,7 +460,7 @@ class _Walk(Generic[Item]):
         return remembering(self._at.seen, digest_of(names)) if names else self._at.seen
 
     def _end(self, got: _Got[Item], rung: Rung) -> ListedPage[Item]:
-        """The page that ends the list, without records."""
+        """Return the page that ends the list, without records."""
         self._at = replace(self._at, token=None, ended=True)
         page: ListPage[Item] = ListPage(())
         steps: tuple[str, ...] = (rung.value,)

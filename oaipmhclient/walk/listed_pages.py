@@ -1,4 +1,4 @@
-"""What is walked, and what a walk yields: lists of records and of headers alike."""
+"""Lists of records and of headers, and the pages of their walks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Item = TypeVar("Item", bound=Record | Header)
 
 
 class ListCutShort(FetchError):
-    """A list ended, and less came than the repository promised."""
+    """A list ended with fewer records than the repository promised."""
 
     def __init__(self, promised: int, listed: int) -> None:
         super().__init__(
@@ -24,7 +24,7 @@ class ListCutShort(FetchError):
 
 
 class ListBarren(FetchError):
-    """A list hands out new tokens, and no records for them."""
+    """A list issues new tokens without records."""
 
     def __init__(self, pages: int, lack: str) -> None:
         super().__init__(f"the list gave {lack} on {pages:,} pages in a row")
@@ -41,16 +41,16 @@ class AskedInVain(FetchError):
 
 
 class OneIdentifier(FetchError):
-    """Different records of a page have all the same identifier."""
+    """All records of a page have the same identifier but differ."""
 
 
 class OutsideWindow(FetchError):
-    """Most records of a page have datestamps outside the window asked for."""
+    """Most records of a page have datestamps outside the requested window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[Item]):
-    """Which list is walked: of records or of headers.
+    """The kind of list: of records or of headers.
 
     Attributes:
         verb: ListRecords or ListIdentifiers.
@@ -70,8 +70,7 @@ class ListedPage(Generic[Item]):
     """A page of either kind; see `WalkPage`.
 
     Attributes:
-        doubt: Where the list was taken to be at its end on weak grounds: what spoke
-            against it.
+        doubt: If the list ended by an unreliable sign: the reason for doubt.
     """
 
     page: ListPage[Item]

@@ -1,10 +1,10 @@
-"""Where to part a window that holds something no list can bring.
+"""Choose where to split a window with a record that no list can return.
 
-Halving its time down to the second takes thirty failures, and a server that fails is
-asked five times for each. Its first identifiers tell where its records are, and whether
-they are few enough to be got one by one.
+Halving its time down to the second takes thirty failures, each with five requests. The first
+identifiers of the window show where its records are, and whether they are few enough to get one
+by one.
 
-Source: datacite#941 and dataverse#8306, one poisoned record in a list of many thousands.
+Source: datacite#941 and dataverse#8306, one broken record in a list of many thousands.
 """
 
 from oaipmhclient.endpoint import Endpoint
@@ -20,20 +20,20 @@ from politeweb.errors import EndpointError
 LASTING = frozenset(
     {Failure.NO_ANSWER, Failure.UNREADABLE, Failure.CUT, Failure.NO_FORMAT, Failure.OTHER_ERROR}
 )
-"""Failures that one record may be the cause of."""
+"""Failures that a single record may cause."""
 MOST_FAILED = 2
-"""Failures in a row after which ListIdentifiers is not asked where to part windows."""
+"""Successive failures after which ListIdentifiers is no longer used to split windows."""
 FEW = 25
-"""Records that are got one by one rather than listed in ever smaller windows."""
+"""Most records to get one by one instead of in smaller windows."""
 
 
 def narrowed(client: Endpoint, request: Request, quirks: EndpointMemory) -> Split | ByIdentifier:
-    """What to do with a window that would be split: where, or no more.
+    """Return the remedy for a window to split: the place, or another remedy.
 
     Args:
-        client: The way to the repository; asked once, unless it is in vain.
+        client: The repository; gets one request, unless that is known to be useless.
         request: Lists the window's identifiers.
-        quirks: What the endpoint needs; added to.
+        quirks: The endpoint's known habits; updated.
     """
     if not quirks.identifiers_work or quirks.identifiers_failed >= MOST_FAILED:
         return Split()

@@ -1,4 +1,4 @@
-"""What a page of a list tells of the list: order, circles, bounds (pure).
+"""Read what a page shows about its list: order, loops, bounds (pure).
 
 Source: OAI-PMH 2.0, sections 2.5, 2.7.1 and 3.5.
 """
@@ -19,32 +19,32 @@ _RECENT = 30
 _SAMPLED = 2_000
 _PARTED = 0.4384
 _TOLERANCE = timedelta(days=2)
-"""Local time for UTC (pyoai#30, OpenSKOS#21), and ``until`` is a whole day."""
+"""Tolerance for local time instead of UTC (pyoai#30, OpenSKOS#21) and ``until`` as a whole day."""
 
 
 def headers_of(page: ListPage[Item]) -> list[Header]:
-    """The headers of a page of records or of headers."""
+    """Return the headers of a page of records or of headers."""
     return [one.header if isinstance(one, Record) else one for one in page.items]
 
 
 def names_on(page: ListPage[Item]) -> list[str]:
-    """The identifiers on a page, those of records that cannot be used among them."""
+    """Return the identifiers on a page, including those of unusable records."""
     set_aside = (one.identifier for one in page.set_aside if one.identifier)
     return [*(header.identifier for header in headers_of(page)), *set_aside]
 
 
 def digest_of(texts: Sequence[str]) -> str:
-    """A short text that stands for a token, or for the identifiers of a page in order."""
+    """Return a short digest of a token, or of the identifiers of a page in order."""
     joined = "\0".join(texts).encode("utf-8", "surrogatepass")
     return blake2b(joined, digest_size=8).hexdigest()
 
 
 def remembering(seen: tuple[str, ...], digest: str) -> tuple[str, ...]:
-    """Add a digest to a bounded memory that notices every circle in the end.
+    """Add a digest to a bounded memory that detects every loop in the end.
 
-    It holds the first digest of all, one that moves on to the current one whenever
-    the distance has doubled (Brent's way to find a cycle of any length), and the
-    latest. The count of what was added stands before them.
+    It has the first digest, one that advances to the current digest whenever the distance has
+    doubled (Brent's algorithm, which finds cycles of any length), and the latest. The number of
+    digests added comes first.
     """
     if not seen:
         return ("1", digest, digest)
@@ -61,18 +61,18 @@ def is_remembered(seen: tuple[str, ...], digest: str) -> bool:
 def safe_date(
     before: str | None, is_first: bool, headers: Sequence[Header], coarsest: Granularity | None
 ) -> str | None:
-    """The datestamp up to which a list has come, if it came sorted so far.
+    """Return the datestamp that a list has reached, if it was sorted so far.
 
     Args:
-        before: The same after the page before.
+        before: The result for the page before.
         is_first: Whether this is the list's first page.
-        headers: Those of the page, in order.
-        coarsest: The granularity that windows of this endpoint have, if known; else
-            that of the datestamp itself.
+        headers: The headers of the page, in order.
+        coarsest: The granularity of this endpoint's windows, if known; else that of the
+            datestamp itself.
 
     Returns:
-        A datestamp from which the rest of the list can be asked for anew without
-        loss, or None.
+        A datestamp from which the rest of the list can be requested again without loss, or
+        None.
     """
     if before is None and not is_first:
         return None
@@ -88,9 +88,9 @@ def safe_date(
 
 
 def _telling(datestamps: list[str]) -> list[str]:
-    """The datestamps that have to be read to know whether all are in order.
+    """Return the datestamps that must be parsed to know whether all are in order.
 
-    Texts of one length in the order of their characters: the first and the last.
+    Of texts of equal length that are sorted as text, these are the first and the last.
     """
     if len(set(map(len, datestamps))) == 1 and datestamps == sorted(datestamps):
         return [datestamps[0], datestamps[-1]]
@@ -100,12 +100,12 @@ def _telling(datestamps: list[str]) -> list[str]:
 def are_outside(
     headers: Sequence[Header], window: Window, tolerance: timedelta = _TOLERANCE
 ) -> bool:
-    """Whether most records of a page lie outside the window that was asked for.
+    """Whether most records of a page are outside the requested window.
 
     Args:
-        headers: Those of the page.
-        window: As it was cut.
-        tolerance: How far outside a record may lie, from the beginning of the granules.
+        headers: The headers of the page.
+        window: The window.
+        tolerance: How far outside a record may be, from the beginning of the granules.
     """
     if window == Window():
         return False
@@ -121,23 +121,22 @@ def are_outside(
 
 
 def are_strictly_outside(headers: Sequence[Header], window: Window) -> bool:
-    """The same, where a window takes no record but its own."""
+    """The same, without tolerance."""
     until = window.until
     last = until + "T23:59:59Z" if until is not None and len(until) == len("2010-01-01") else until
     return are_outside(headers, Window(window.from_, last), timedelta(0))
 
 
 def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
-    """Where to part a window of which some headers are known, so that both parts have some.
+    """Return where to split a window, by some of its headers, so that both parts have some.
 
     Args:
-        headers: Those of the window, or of its first page.
-        is_all: Whether there are no more. The date of the middle one serves then, and
-            where they are in no order; else that of the last, so that the part before
-            it is known.
+        headers: The headers of the window, or of its first page.
+        is_all: Whether there are no more. Then, or if they are not sorted, the date of the
+            middle header is used; else that of the last, so that the part before it is known.
 
     Returns:
-        A datestamp as sent; None where all have the same.
+        A datestamp as sent; None if all are equal.
     """
     dated = [(moment, one.datestamp) for one in headers if (moment := _moment(one.datestamp))]
     in_order = sorted(dated)
@@ -148,14 +147,14 @@ def parting_date(headers: Sequence[Header], *, is_all: bool) -> str | None:
 
 
 class DateSample:
-    """Some of the datestamps of a list, evenly taken; as many as need no room."""
+    """A small, even sample of the datestamps of a list."""
 
     def __init__(self) -> None:
         self._kept: list[str] = []
         self._count, self._step = 0, 1
 
     def add(self, headers: Sequence[Header]) -> None:
-        """Take some of these."""
+        """Add some of the headers."""
         self._kept += [one.datestamp for one in headers[-self._count % self._step :: self._step]]
         self._count += len(headers)
         if len(self._kept) > _SAMPLED:
@@ -163,18 +162,18 @@ class DateSample:
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
-        """The earliest and the latest; None where there are none."""
+        """Return the earliest and the latest; None if there are none."""
         moments = [moment for text in self._kept if (moment := _moment(text))]
         return (min(moments), max(moments)) if moments else None
 
     def middle(self, granularity: Granularity) -> str | None:
-        """Where to part the list so that about half of it lies on either side.
+        """Return where to split the list into about equal halves.
 
-        Not in the very middle: of a list cut off after so many pages, the second part would
-        be cut off after half as many, at the same record.
+        Not exactly in the middle: if the list ended after some number of pages, the second part
+        might end after half that number, at the same record.
 
         Returns:
-            A datestamp after that of the earliest record; None where all have the same.
+            A datestamp after that of the earliest record; None if all are equal.
         """
         moments = sorted(moment for text in self._kept if (moment := _moment(text)))
         dates = [format_datestamp(moment, granularity) for moment in moments]
@@ -195,13 +194,13 @@ def share_one_identifier(page: ListPage[Item]) -> bool:
 def earliest_days(
     known: tuple[str | None, str | None], headers: Sequence[Header]
 ) -> tuple[str | None, str | None]:
-    """The earliest day of a list's records, and the next after it.
+    """Return the earliest day of a list's records, and the next one that has records.
 
-    A list from the second day on has fewer records than all of it.
+    A list from the second day on has fewer records than the whole list.
 
     Args:
-        known: The same before this page.
-        headers: Those of a page.
+        known: The result before this page.
+        headers: The headers of a page.
     """
     texts = {one.datestamp[:10] for one in headers}
     days = {moment.date().isoformat() for text in texts if (moment := _moment(text))}
@@ -210,7 +209,7 @@ def earliest_days(
 
 
 def begins_before(headers: Sequence[Header], day: str) -> bool:
-    """Whether records of a page are of a day before."""
+    """Whether a page has records from before a day."""
     moments = (_moment(one.datestamp) for one in headers)
     return any(moment is not None and moment.date().isoformat() < day for moment in moments)
 

@@ -1,4 +1,4 @@
-"""Whether a page is what was asked for, and if not, what is wrong with it (pure).
+"""Judge whether a page answers the request, and if not, what is wrong with it (pure).
 
 Source: OAI-PMH 2.0, sections 2.5, 2.7.1, 3.5 and 3.6.
 """
@@ -22,25 +22,25 @@ from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import NoRecordsMatch
 
 STALLED = 3
-"""Pages in a row without a new identifier that make a circle."""
+"""Successive pages without a new identifier that count as a loop."""
 EMPTY = 100
-"""Empty pages in a row that are followed: DSpace sends some where it hides items."""
+"""Most successive empty pages to follow; DSpace sends some if it hides items."""
 EMPTY_PROMISED = 1_000
-"""The same where the repository promises more records than came so far."""
+"""The same if the repository promises more records than were received."""
 UNUSABLE = 10
-"""Pages in a row that are followed though nothing on them has an identifier."""
+"""Most successive pages to follow on which no record has an identifier."""
 
 Judgement = tuple[Failure | None, Exception | None]
-"""What is wrong, and the same as an exception; None, None: nothing."""
+"""What is wrong, and the same as an exception; (None, None) if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a page is held against.
+    """The expectations of a page.
 
     Attributes:
-        position: Where the walk stands before the page.
-        window: Within which its datestamps are expected; open where that is not said.
+        position: The position of the walk before the page.
+        window: The expected range of its datestamps; open if unknown.
         barren: The pages since the last new identifier.
         base_url: Of the endpoint, for messages.
     """
@@ -53,12 +53,12 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Barren:
-    """Pages since the last one that brought a new identifier, by what was on them.
+    """Numbers of pages since the last new identifier, by their content.
 
     Attributes:
-        known: Records that had come before.
-        unusable: Records without an identifier only.
-        empty: Nothing.
+        known: With records received before.
+        unusable: With only records without an identifier.
+        empty: Without records.
     """
 
     known: int = 0
@@ -66,7 +66,7 @@ class Barren:
     empty: int = 0
 
     def plus(self, page: ListPage[Item]) -> "Barren":
-        """With one more page without a new identifier."""
+        """Return the numbers with one more page without a new identifier."""
         if page.items:
             return replace(self, known=self.known + 1)
         if page.set_aside:
@@ -75,12 +75,12 @@ class Barren:
 
 
 def judged(page: ListPage[Item], expected: Expectation, *, has_news: bool) -> Judgement:
-    """What is wrong with a page, if anything.
+    """Return what is wrong with a page, if anything.
 
     Args:
         page: As read.
-        expected: What it is held against.
-        has_news: Whether it brings an identifier that did not come before.
+        expected: The expectations.
+        has_news: Whether it has a new identifier.
     """
     headers = headers_of(page)
     if not headers and not page.set_aside:
@@ -137,5 +137,5 @@ def _is_seen(page: ListPage[Item], position: Position) -> bool:
 
 
 def was_sent(token: str, position: Position) -> bool:
-    """Whether a token is one that the walk sent already."""
+    """Whether the walk already sent a token."""
     return token == position.token or is_remembered(position.sent, digest_of([token]))

@@ -1,9 +1,9 @@
-"""A list breaks off: what to do next (pure). Read `LADDERS` first.
+"""Decide what to do if a list breaks off (pure). Read `LADDERS` first.
 
-A ladder is climbed from the left: the first rung that fits the situation and was not
-tried for this request yet. Rungs ask again in another way, believe that the list is at
-its end, or hand the window back to the engine with a remedy. What helped is kept in
-`EndpointMemory`, so that the next request begins there.
+A ladder is climbed from the left: the next rung is the first that fits the situation and was not
+tried for this request yet. Rungs send the request in another form, accept the end of the list, or
+return the window to the engine with a remedy. `EndpointMemory` stores what helped, so that the
+next request begins there.
 
 Source: OAI-PMH 2.0, sections 2.7.1, 3.5 and 3.6; each rung names the repository that
 made it necessary.
@@ -39,7 +39,7 @@ from politeweb.errors import EndpointError, HTTPStatusError
 
 
 class Failure(StrEnum):
-    """What is wrong with the answer to a list request."""
+    """What is wrong with the response to a list request."""
 
     NO_RECORDS = "noRecordsMatch"
     BAD_TOKEN = "badResumptionToken"  # noqa: S105 - an error condition, not a secret
@@ -61,7 +61,7 @@ class Failure(StrEnum):
 class Rung(StrEnum):
     """A step of the ladder; the value is its name in the receipt."""
 
-    # ask again
+    # send again
     AGAIN = "asked again"
     ENCODED = "token re-encoded"
     VERBATIM = "token sent verbatim"
@@ -74,14 +74,14 @@ class Rung(StrEnum):
     BOTH_BOUNDS = "from and until sent together"
     LAST_PAGE = "last page asked for again"
     PROMISE_TESTED = "completeListSize tested on a part of the list"
-    # believe that this is the end
+    # accept the end
     EMPTY = "empty list"
     ALL_THERE = "end of a list that has all it promised"
     UNPROMISED = "end of a list that promised nothing"
     UNBELIEVED = "end of a list whose completeListSize is no count"
     SHORT_PAGE = "end of a list short of what it promised, on a page shorter than the others"
     SHORT = "end of a list short of what it promised"
-    # hand the window back
+    # return the window
     RESTART = "window restarted from the last safe date"
     RESTART_ALL = "window restarted"
     AS_IT_WAS = "list asked for again as it was"
@@ -97,9 +97,9 @@ _PARTS = (Rung.RESTART, Rung.RESTART_ALL, Rung.SPLIT)
 _LAST = (*_PARTS, Rung.BY_IDENTIFIER, Rung.GIVE_UP)
 
 FIRST_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
-    # Asked twice: spurious noRecordsMatch, and the ordinary empty window.
+    # Requested twice: noRecordsMatch may be spurious, or the window is really empty.
     Failure.NO_RECORDS: (Rung.AGAIN, Rung.EMPTY),
-    # nakala is sent seconds and knows days; zvdd.org takes no bounds, or only both.
+    # nakala announces seconds but needs days; zvdd.org accepts no bounds, or only both.
     Failure.BAD_ARGUMENT: (
         Rung.OTHER_GRANULARITY,
         Rung.BOTH_BOUNDS,
@@ -108,7 +108,7 @@ FIRST_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
         Rung.GIVE_UP,
     ),
     Failure.BAD_TOKEN: (Rung.AGAIN, *_LAST),
-    Failure.NO_FORMAT: (Rung.AGAIN, *_LAST),  # vufind#1237: one record spoils the list
+    Failure.NO_FORMAT: (Rung.AGAIN, *_LAST),  # vufind#1237: one record breaks the list
     Failure.OTHER_ERROR: (Rung.AGAIN, Rung.SINGLE_LIST, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
     Failure.UNREADABLE: (Rung.AGAIN, Rung.SPLIT, Rung.SINGLE_LIST, *_LAST),
     Failure.REFUSED: (Rung.SINGLE_LIST, Rung.BY_IDENTIFIER, Rung.GIVE_UP),
@@ -121,10 +121,10 @@ FIRST_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
     Failure.EMPTY_PAGES: (),
     Failure.UNUSABLE_PAGES: (),
 }
-"""What to do where the request that opens a list fails."""
+"""What to do if the request that begins a list fails."""
 
 LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
-    # Some end their lists so (metha, harvest.go); some say so of a token they misread.
+    # Some end their lists like this (metha, harvest.go); some answer so to a token they misread.
     Failure.NO_RECORDS: (
         Rung.ALL_THERE,
         Rung.AGAIN,
@@ -141,9 +141,9 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
     Failure.OTHER_ERROR: (Rung.AGAIN, *_COMPANY, *_SPELLINGS, *_LAST),
     Failure.UNREADABLE: (Rung.AGAIN, *_LAST),
     Failure.REFUSED: (*_SPELLINGS, *_COMPANY, *_LAST),
-    Failure.NO_ANSWER: _LAST,  # datacite#941: one poisoned record
+    Failure.NO_ANSWER: _LAST,  # datacite#941: one broken record
     Failure.CUT: (Rung.AGAIN, *_LAST),
-    # pycsw wraps round; coneda/kor#55 sends the first page for a token it misread.
+    # pycsw starts again; coneda/kor#55 sends the first page for a token it misread.
     Failure.CIRCLE: (
         Rung.ALL_THERE,
         *_SPELLINGS,
@@ -152,7 +152,7 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
         Rung.UNBELIEVED,
         *_LAST,
     ),
-    # Where nothing came so far, the next run goes on from the last token.
+    # If nothing was received so far, the next run continues from the last token.
     Failure.EMPTY_PAGES: (
         Rung.ALL_THERE,
         Rung.UNPROMISED,
@@ -176,7 +176,7 @@ LATER_PAGE: Mapping[Failure, tuple[Rung, ...]] = {
     Failure.ONE_IDENTIFIER: (Rung.AGAIN, *_LAST),
     Failure.OUTSIDE: (Rung.SINGLE_LIST, Rung.GIVE_UP),
 }
-"""What to do where a resumption token leads to a failure."""
+"""What to do if a resumption token leads to a failure."""
 
 ENDS = frozenset(
     {
@@ -188,26 +188,26 @@ ENDS = frozenset(
         Rung.SHORT,
     }
 )
-"""Rungs that believe in the end of the list."""
+"""Rungs that accept the end of the list."""
 DOUBTS = ENDS - {Rung.EMPTY, Rung.ALL_THERE}
-"""Those after which only a list of identifiers tells whether all came."""
+"""Rungs after which only a list of identifiers shows whether all records were received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where the walk stands when something fails.
+    """The state of the walk when something fails.
 
     Attributes:
-        failure: What.
-        position: After the last page that was stored.
-        window: As it was cut.
-        is_cut: Whether the window is narrower than what the user asked for.
-        is_late: Whether the token is from an earlier run, and may have expired since.
-        quirks: What is known of the endpoint.
-        has_short_page: Whether the last page was shorter than every page before.
-        test_date: A day of the list's records before which it has others.
-        has_last_page: Whether it is known how the last page was asked for.
-        is_again: Whether the same list was asked for before, and ended early.
+        failure: What failed.
+        position: After the last stored page.
+        window: The window.
+        is_cut: Whether the window is narrower than the user's selection.
+            is_late: Whether the token is from an earlier run, and may have expired.
+            quirks: The endpoint's known habits.
+            has_short_page: Whether the last page was shorter than every page before.
+            test_date: A day of the list's records before which it has others.
+            has_last_page: Whether the request of the last page is known.
+            is_again: Whether the same list was requested before, and ended early.
     """
 
     failure: Failure
@@ -223,19 +223,19 @@ class Situation:
 
     @property
     def is_first(self) -> bool:
-        """Whether it was the request that opens the list."""
+        """Whether it was the first request of the list."""
         return self.position.token is None and self.failure is not Failure.EARLY_END
 
 
 def next_rung(now: Situation, tried: Collection[Rung]) -> Rung:
-    """The next rung: the first that fits and was not tried; `Rung.GIVE_UP` after the last."""
+    """Return the next rung: the first that fits and was not tried; `Rung.GIVE_UP` at the end."""
     ladder = (FIRST_PAGE if now.is_first else LATER_PAGE)[now.failure]
     fitting = (rung for rung in ladder if rung not in tried and _FITS[rung](now))
     return next(fitting, Rung.GIVE_UP)
 
 
 def failure_of(cause: Exception) -> Failure:
-    """What kind of failure an exception is."""
+    """Return the kind of failure of an exception."""
     if isinstance(cause, HTTPStatusError) and cause.status < 500:
         return Failure.REFUSED
     kinds: tuple[tuple[type[Exception], Failure], ...] = (
@@ -251,7 +251,7 @@ def failure_of(cause: Exception) -> Failure:
 
 
 def remedy_for(rung: Rung, now: Situation) -> Remedy | None:
-    """What the engine is to do with the window; None for a rung within the walk."""
+    """Return what the engine does with the window; None for a rung within the walk."""
     match rung:
         case Rung.RESTART:
             return RestartFrom(now.position.safe_from)
@@ -273,7 +273,7 @@ def remedy_for(rung: Rung, now: Situation) -> Remedy | None:
 
 
 def form_of(rung: Rung | None, quirks: EndpointMemory) -> tuple[Spelling, Companions]:
-    """How a token is sent on a rung; without one, as it was sent with success before."""
+    """Return the form of a token on a rung; without a rung, the last successful form."""
     match rung:
         case Rung.ENCODED | Rung.VERBATIM | Rung.DOUBLE | Rung.UNESCAPED:
             return Spelling[rung.name], quirks.companions
@@ -288,7 +288,7 @@ def form_of(rung: Rung | None, quirks: EndpointMemory) -> tuple[Spelling, Compan
 
 
 def spell(token: str, spelling: Spelling) -> str:
-    """A token as a request's argument, which is percent-encoded unless it is `Verbatim`."""
+    """Return a token as a request's argument, which is percent-encoded unless `Verbatim`."""
     match spelling:
         case Spelling.VERBATIM:
             return Verbatim(token)
@@ -300,11 +300,11 @@ def spell(token: str, spelling: Spelling) -> str:
             return token
 
 
-# --------------------------------------------------------------------------- what fits
+# --------------------------------------------------------------------------- conditions
 
 
 def _differs(now: Situation, rung: Rung) -> bool:
-    """Whether another spelling of the token is another text in the URL."""
+    """Whether another spelling of the token changes the URL."""
     token = now.position.token
     if token is None:
         return False
@@ -317,12 +317,12 @@ def _in_url(value: str) -> str:
 
 
 def _needs_company(now: Situation) -> bool:
-    """Whether more than the token may be wanted: not where a token alone was accepted."""
+    """Whether the token may need other arguments: not if a token alone was accepted."""
     return now.position.token is not None and not now.quirks.token_proved
 
 
 def _asks_again(now: Situation) -> bool:
-    """A window that is empty is not asked for twice for ever, the whole list always."""
+    """Whether to repeat the request: an empty window only until empty responses prove reliable."""
     is_window = now.window != Window()
     is_empty = now.failure is Failure.NO_RECORDS and now.is_first
     return not (is_empty and is_window and now.quirks.believes_empty)
@@ -335,17 +335,17 @@ def _is_all_there(now: Situation) -> bool:
 
 
 def _is_unbelieved(now: Situation) -> bool:
-    """Whether the number promised is known to be no count of this list."""
+    """Whether the promised number is known not to be the size of this list."""
     return now.position.promised is not None and not now.quirks.promises_kept
 
 
 def _is_bare(now: Situation) -> bool:
-    """Whether there were empty pages only so far."""
+    """Whether there were only empty pages so far."""
     return now.failure is Failure.EMPTY_PAGES and not now.position.listed
 
 
 def _lacks_much(now: Situation) -> bool:
-    """Whether so much is missing that a list of identifiers is not the cheaper way."""
+    """Whether so many records are missing that a list of identifiers is not cheaper."""
     lacking = (now.position.promised or 0) - now.position.listed
     return lacking > max(3, (now.position.promised or 0) // 20)
 
@@ -357,7 +357,7 @@ def _splits(now: Situation) -> bool:
 
 
 def _progresses(now: Situation) -> bool:
-    """A safe date serves only where it leaves a part of the window behind."""
+    """Whether a safe date is after the beginning of the window."""
     safe, begin = now.position.safe_from, now.window.from_
     if not now.quirks.windows_usable or safe is None:
         return False

@@ -1,4 +1,4 @@
-"""What passes between the walk through a window and the engine that stores its pages (pure)."""
+"""Values exchanged between the walk and the engine that stores its pages (pure)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from politeweb.errors import FetchError
 
 @dataclass(frozen=True, slots=True)
 class ListJob:
-    """A list to be harvested.
+    """A list to harvest.
 
     Attributes:
         metadata_prefix: The format.
         set_spec: Only members of this set.
         from_: Earliest datestamp, as sent.
         until: Latest datestamp, as sent.
-        update: Whether it goes on from an earlier complete harvest.
-        owed: Whether it is only what earlier lists named and could not bring.
+        update: Whether it continues an earlier complete harvest.
+            owed: Whether it has only records that earlier lists named but could not return.
     """
 
     metadata_prefix: str
@@ -32,12 +32,12 @@ class ListJob:
 
     @property
     def is_all(self) -> bool:
-        """Whether it is everything of its format and set."""
+        """Whether it is the whole list of its format and set."""
         return self.from_ is None and self.until is None and not self.owed
 
 
 class Bounds(Protocol):
-    """A window: datestamps as sent, inclusive; None where it is open."""
+    """A window: datestamps as sent, inclusive; None for an open bound."""
 
     @property
     def from_(self) -> str | None: ...
@@ -48,19 +48,17 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a window was walked: what the journal keeps after each stored page.
+    """The progress in a window, which the journal stores after each page.
 
     Attributes:
-        token: Asks for the next page; None asks from the window's start, and is all
-            there is where `ended`.
-        pages: Pages so far.
-        listed: Identifiers so far, each once as far as one process saw them.
+        token: For the next page; None for the window's start, or if `ended`.
+        pages: Number of pages so far.
+        listed: Number of identifiers so far, each counted once per process.
         promised: The largest completeListSize, or None.
-        safe_from: A datestamp, in the window's granularity, from which the rest can
-            be listed anew without loss; None unless the list came sorted so far.
-        seen: Digests of pages, bounded; a list that comes back to one of them runs in
-            a circle.
-        sent: Digests of the tokens sent, bounded likewise.
+        safe_from: A datestamp, in the window's granularity, from which the rest can be
+                listed again without loss; None unless the list was sorted so far.
+            seen: Some digests of pages; a list that repeats one of them loops.
+            sent: Some digests of the tokens sent.
         ended: Whether the list was followed to its end.
     """
 
@@ -74,13 +72,13 @@ class Position:
     ended: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The fields by name, as JSON values."""
+        """Return the fields by name, as JSON values."""
         found = {name: getattr(self, name) for name in self.__slots__}
         return {**found, "seen": list(self.seen), "sent": list(self.sent)}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Position":
-        """Read what `to_json` gave."""
+        """Read the values of `to_json`."""
         digests = {name: tuple(found.get(name, ())) for name in ("seen", "sent")}
         return cls(**{**found, **digests})
 
@@ -90,15 +88,15 @@ class WalkPage:
     """One page, ready to be stored.
 
     Attributes:
-        page: What was read; may hold no item.
-        request: The request that brought it.
-        answer: The answer it was read from.
-        position: Where the walk stands once the page is stored.
-        steps: The rungs of the ladder that were needed for it, as counted in the
-            receipt's ``repairs``.
-        unreachable: Identifiers that are listed, and cannot be had.
+        page: The page as read; may have no item.
+        request: Its request.
+        answer: Its response.
+        position: The position of the walk after the page is stored.
+        steps: The rungs of the ladder that it needed, as counted in the receipt's
+            ``repairs``.
+        unreachable: Identifiers that are listed but not available.
         remarks: Sentences for the receipt.
-        gone: Identifiers that were owed, and no longer exist.
+        gone: Identifiers that were owed and no longer exist.
     """
 
     page: ListPage[Record]
@@ -113,18 +111,18 @@ class WalkPage:
 
 @dataclass(frozen=True, slots=True)
 class RestartFrom:
-    """List the window anew from a datestamp; None: from the window's own start."""
+    """List the window again from a datestamp; None for the window's own start."""
 
     datestamp: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Walk the window's two parts instead; an open bound counts as far away.
+    """Walk the window's two parts instead.
 
     Attributes:
-        at: A datestamp within the window where the second part is to begin, chosen
-            among those of its records; None: in the middle of its time.
+        at: The datestamp of a record in the window at which the second part begins; None for
+            the middle of its time.
     """
 
     at: str | None = None
@@ -132,28 +130,28 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class ByIdentifier:
-    """List the window's identifiers, and get each record that is not there yet."""
+    """List the window's identifiers, and get each missing record."""
 
 
 @dataclass(frozen=True, slots=True)
 class SingleList:
-    """Windows do not work here: list everything in one."""
+    """List everything in one window, because windows do not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Nothing more can be had of this window."""
+    """End the window: no more of its records are available."""
 
 
 Remedy = RestartFrom | Split | ByIdentifier | SingleList | GiveUp
 
 
 class WindowBroken(FetchError):
-    """A window cannot be walked further in this way; the pages before are sound.
+    """A window cannot be continued in this way; the pages before are valid.
 
     Attributes:
-        cause: What happened, an exception.
-        position: How far it came.
+        cause: The exception.
+        position: The position reached.
         remedy: What to do with the window.
         request: The request that failed last.
         steps: The rungs that were tried for it.

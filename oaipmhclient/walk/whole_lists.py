@@ -1,8 +1,7 @@
-"""A list from its beginning to its end, in one thread and without a journal.
+"""Get a whole list in one thread, without a journal.
 
-The remedies that a broken window asks for are carried out one after the other. What
-the harvest does with several threads and a journal, this does for `Client` and for
-lists of identifiers.
+The remedies for broken windows are applied one after the other. This is for `Client` and for lists
+of identifiers; a harvest does the same with several threads and a journal.
 
 Source: OAI-PMH 2.0, section 3.5, "Flow Control".
 """
@@ -32,11 +31,11 @@ from oaipmhprotocol import Granularity
 logger = logging.getLogger("OAIPMH Harvester")
 
 _MOST_REMEDIES = 100
-"""Windows of one list that may break before the list is given up, and one more for each page."""
+"""Most broken windows of a list before it is given up, in addition to one for each page."""
 
 
 OneByOne = Callable[[Window, Container[str]], Iterator[ListedPage[Item]]]
-"""(window, identifiers known) → pages of what is not known, got one by one."""
+"""(window, known identifiers) → pages of unknown records, got one by one."""
 
 
 def whole_list(
@@ -48,20 +47,20 @@ def whole_list(
     window: Window | None = None,
     one_by_one: OneByOne[Item] | None = None,
 ) -> Iterator[ListedPage[Item]]:
-    """Yield a list page by page; each identifier comes once.
+    """Yield a list page by page, each identifier once.
 
     Args:
-        client: The way to the repository.
+        client: The repository.
         reading: `RECORDS` or `HEADERS`.
         job: Format, set and bounds.
-        quirks: What the endpoint needs; learned from and added to.
-        window: The part of the list that is wanted; all of it by default.
-        one_by_one: Carries out `ByIdentifier`, and finds what a list is short of.
+        quirks: The endpoint's known habits; updated.
+            window: The part of the list to get; by default all of it.
+            one_by_one: Carries out `ByIdentifier`, and finds missing records.
 
-    Raises:
-        WindowBroken: A part of the list cannot be had, its remedy being `GiveUp`, or
-            `ByIdentifier` without ``one_by_one``. The pages before are sound.
-        EndpointError: The endpoint is not there any more, or asks for a long pause.
+        Raises:
+            WindowBroken: A part of the list is not available; its remedy is `GiveUp`, or
+                `ByIdentifier` without ``one_by_one``. The pages before are valid.
+            EndpointError: The endpoint no longer answers, or requires a long pause.
     """
     known = IdentifierSet()
     whole = window or Window(job.from_, job.until)
@@ -96,7 +95,7 @@ def whole_list(
 def _rest(
     short: Exception, part: Window, known: IdentifierSet, one_by_one: OneByOne[Item] | None
 ) -> Iterator[ListedPage[Item]]:
-    """What a list was short of, unless it was the number promised that was wrong."""
+    """Yield the missing records of a list, unless the promised number was wrong."""
     if one_by_one is None:
         return
     try:
@@ -108,9 +107,9 @@ def _rest(
 def _only_new(
     listed: ListedPage[Item], known: IdentifierSet, *, is_part: bool = True
 ) -> ListedPage[Item]:
-    """A page without what came before.
+    """Return a page without items received before.
 
-    That a part of the list is empty, or brings nothing new, is no error of the list.
+    It is not an error if a part of the list is empty or has nothing new.
     """
     page = listed.page
     are_new = known.add_all(header.identifier for header in headers_of(page))
@@ -123,14 +122,14 @@ def _only_new(
 def _instead(
     broken: WindowBroken, window: Window, whole: Window, quirks: EndpointMemory, dates: DateSample
 ) -> list[Window]:
-    """The windows to walk in the place of a broken one, the last one first; none: give up.
+    """Return the windows to walk instead of a broken one, the last first; none to give up.
 
     Args:
-        broken: What its walk asks for.
-        window: The broken one.
-        whole: All of the list.
-        quirks: What the endpoint needs.
-        dates: Those of the records that came of it.
+        broken: The error, with its remedy.
+        window: The broken window.
+        whole: The window of the whole list.
+        quirks: The endpoint's known habits.
+        dates: The datestamps of the records received.
     """
     match broken.remedy:
         case RestartFrom(datestamp):

@@ -1,13 +1,13 @@
-"""Date windows: which part of a list is asked for at once, and into what it is cut (pure).
+"""Date windows: the part of a list to request at once, and how to split it (pure).
 
-A plain list with resumption tokens is what most repositories do best, so a list begins
-as one window. It is cut where that pays: the list is long (deep paging grows slow, and
-some servers stop at 10,000 to 30,000 records: DSpace#12980, zenodo-rdm#1149), several
-requests at once would shorten it, a part of it cannot be had, or the user says so.
+Most repositories handle a plain list with resumption tokens best, so a list begins as one window.
+It is split if that helps: the list is long (deep paging grows slow, and
+some servers stop at 10,000 to 30,000 records: DSpace#12980, zenodo-rdm#1149), several requests at
+once would be faster, a part of it is not available, or the user wants it.
 
-Whatever the repository says of its earliest datestamp (too late: eprints3.4#526, absurdly
-early: 0001-01-01), the first window stays open at its beginning and the last at its end:
-guesses decide where to cut, never what is asked for in all.
+The repository's earliest datestamp may be wrong (too late: eprints3.4#526, absurdly early:
+0001-01-01), so the first window stays open at its beginning and the last at its end. Guesses decide
+where to split, never which records are requested in all.
 
 Source: OAI-PMH 2.0, sections 2.7.1 and 3.3.
 """
@@ -24,19 +24,19 @@ from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from politeweb.errors import RequestRefused
 
 LARGE = 10_000
-"""A window that promises more records is cut."""
+"""A window that promises more records is split."""
 COMFORTABLE = 5_000
-"""Records that a window is meant to hold."""
+"""Intended number of records in a window."""
 MOST_PARTS = 32
-"""Into how many windows one is cut at most; those that are still large are cut again."""
+"""Most parts of a window when it is split; parts that are still large are split again."""
 MOST_PLANNED = 1_000
-"""Into how many windows a list is cut before anything is known of it."""
+"""Most windows of a list before anything is known about it."""
 PATIENCE = 5.0
-"""Seconds that a list may still take before it is cut to be fetched in parallel."""
+"""Estimated remaining seconds above which a list is split to be fetched in parallel."""
 PATIENCE_WITH_A_PART = 2.0
-"""The same of a part of a list that was cut: that its windows are answered is known by then."""
+"""The same for a part of a split list, whose windows are known to work."""
 DAWN = datetime(1990, 1, 1, tzinfo=UTC)
-"""No repository has datestamps from before; 0001-01-01 and 1970-01-01 are no dates."""
+"""No repository has earlier datestamps; 0001-01-01 and 1970-01-01 are placeholders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Window:
     """A part of a list, by datestamp; both bounds inclusive, as sent, in one granularity.
 
     Attributes:
-        from_: The earliest datestamp; None: whatever is earliest.
-        until: The latest; None: whatever is latest.
+        from_: The earliest datestamp; None for no bound.
+            until: The latest datestamp; None for no bound.
     """
 
     from_: str | None = None
@@ -57,18 +57,18 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the pages of a window tell so far.
+    """What the pages of a window have shown so far.
 
     Attributes:
-        pages: How many came.
-        listed: Records on them.
-        promised: completeListSize of the window, if it was told.
-        seconds: What a page took on average.
+        pages: Number of pages.
+        listed: Number of records on them.
+        promised: completeListSize of the window, if any.
+        seconds: Average seconds per page.
         earliest: The earliest datestamp seen, as far as readable.
         latest: The latest datestamp seen.
-        safe_from: From here the rest can be listed anew without loss, where the list is
-            sorted by datestamp.
-        is_part: Whether the window is one that a list was cut into.
+        safe_from: The datestamp from which the rest can be listed again without loss, if the
+                list is sorted by datestamp.
+            is_part: Whether the window is a part of a split list.
     """
 
     pages: int
@@ -82,19 +82,19 @@ class Sight:
 
     @property
     def patience(self) -> float:
-        """Seconds that the window may still take before it is cut."""
+        """Return the estimated remaining seconds above which the window is split."""
         return PATIENCE_WITH_A_PART if self.is_part else PATIENCE
 
     @property
     def pages_left(self) -> int | None:
-        """How many pages are to come; None without a promise."""
+        """Return the number of remaining pages; None without a promise."""
         if self.promised is None or not self.listed:
             return None
         return max(0, math.ceil((self.promised - self.listed) * self.pages / self.listed))
 
     @property
     def likely_end(self) -> datetime | None:
-        """Where a sorted list ends if it goes on as it began; None where nothing tells."""
+        """Estimate where a sorted list ends, from its beginning; None if unknown."""
         left, first, last = self.pages_left, self.earliest, self.latest
         if self.safe_from is None or left is None or first is None or last is None:
             return None
@@ -105,11 +105,11 @@ class Sight:
 
 
 def parts_wanted(sight: Sight, free_lanes: int) -> int:
-    """Into how many windows the rest of a window should be cut; 0: it goes on as it is.
+    """Return into how many windows to split the rest of a window; 0 for none.
 
     Args:
         sight: Of a window with more pages to come.
-        free_lanes: How many further requests may be in flight that have nothing to do.
+        free_lanes: How many more requests may be in flight.
     """
     is_early = sight.pages <= 2 or sight.safe_from is not None
     left = sight.pages_left
@@ -124,7 +124,7 @@ def parts_wanted(sight: Sight, free_lanes: int) -> int:
 
 
 def _parts_of_unknown(sight: Sight, free_lanes: int, is_early: bool) -> int:
-    """Without a promise a list is taken to be about half through (EPrints gives none)."""
+    """Do the same without a promise (as in EPrints): assume that half of the list is done."""
     pays = sight.pages * sight.seconds > sight.patience and sight.pages >= 4
     if not free_lanes or not pays or not (is_early or sight.pages == 4):
         return 0
@@ -143,23 +143,22 @@ def cut(
     *,
     likely_end: datetime | None = None,
 ) -> tuple[Window, ...]:
-    """Cut a window into adjacent ones that together are the window.
+    """Split a window into adjacent ones that together are the window.
 
-    They are of equal length; but where the records probably end long before the window,
-    most of them lie before that, and a quarter after it, since it is a guess.
+    They have equal lengths. But if the records probably end long before the window, three
+    quarters of them are before that point, and one quarter after it.
 
     Args:
-        window: Open or not; its open ends stay open.
-        parts: How many are wanted; there may be fewer.
-        first: Where the records begin, as far as known; only the place of the cuts
-            depends on it.
+        window: Its open ends stay open.
+        parts: The number wanted; there may be fewer.
+        first: Where the records begin, as far as known; only the places of the splits depend
+            on it.
         last: Where they end.
-        granularity: That of the window's bounds, and of the new ones.
-        likely_end: Where they end if there are as many a day as there were.
+        granularity: Of the window's bounds, and of the new ones.
+        likely_end: Where they end if there are always as many per day.
 
     Returns:
-        Two windows or more, the earliest first; none where nothing can be cut: a
-        window of one granule.
+        Two or more windows, the earliest first; none for a window of one granule.
     """
     low, high = _within(window, first, last, granularity)
     parts = max(2, parts)
@@ -176,7 +175,7 @@ _NEARLY_ALL = 2 / 3
 
 
 def _even(low: int, high: int, parts: int) -> Sequence[int]:
-    """Where the second and each further of so many parts begin."""
+    """Return where the second and each further part begins."""
     step = max(1, math.ceil((high - low + 1) / parts))
     return range(low + step, high + 1, step)
 
@@ -188,10 +187,10 @@ def plan(
     last: datetime,
     granularity: Granularity,
 ) -> tuple[Window, ...]:
-    """Cut a window into ones of a given length, counted from the end.
+    """Split a window into ones of a given length, counted from the end.
 
-    What lies before the newest `MOST_PLANNED` of them stays one window, which is cut
-    when it turns out to hold much: a beginning of 0001-01-01 costs one request.
+    The part before the newest `MOST_PLANNED` of them stays one window, which is split later if
+    it has many records; so a beginning of 0001-01-01 costs one request.
     """
     low, high = _within(window, first, last, granularity)
     step = max(1, round(length / granularity.step))
@@ -202,24 +201,24 @@ def plan(
 def halves(
     window: Window, first: datetime, last: datetime, granularity: Granularity
 ) -> tuple[Window, ...]:
-    """Cut a window that cannot be had in two; none where it is one granule."""
+    """Split a window that is not available into halves; none if it is one granule."""
     return cut(window, 2, first, last, granularity)
 
 
 def around(
     window: Window, first: datetime, last: datetime, granularity: Granularity
 ) -> tuple[Window, ...]:
-    """Cut off what lies before and after the records seen; none where nothing does.
+    """Split off the parts before and after the records seen; none if there are no such parts.
 
-    A window that begins or ends far from any record is brought to where they are at
-    once, rather than halved a dozen times.
+    So a window that begins or ends far from any record is narrowed at once instead of being
+    halved a dozen times.
     """
     bounds = (_granule(first, granularity), _granule(last, granularity) + 1)
     return _cut_before(window, bounds, granularity)
 
 
 def cut_at(window: Window, datestamp: str, granularity: Granularity) -> tuple[Window, ...]:
-    """Cut a window in two, the second beginning with a datestamp; none where it lies outside."""
+    """Split a window at a datestamp, where the second part begins; none if it is outside."""
     return _cut_before(window, [number_of(datestamp, granularity)], granularity)
 
 
@@ -230,14 +229,14 @@ def of_at_most(
     wanted: Sequence[int],
     granularity: Granularity,
 ) -> tuple[Window, ...]:
-    """Cut a window into ones of so many records at most, as far as granules allow.
+    """Split a window into ones with a limited number of records, as far as granules allow.
 
     Args:
-        most: How many.
+        most: The number.
         window: Its open ends stay open.
         records: The granules of all its records, sorted.
-        wanted: Those of the records that are wanted; windows without one are left out.
-        granularity: That of the window's bounds, and of the new ones.
+        wanted: The granules of the wanted records; windows without one are left out.
+        granularity: Of the window's bounds, and of the new ones.
     """
     begins = [bisect_left(records, wanted[0]) if wanted else 0]
     while (end := begins[-1] + max(1, most)) < len(records):
@@ -257,20 +256,20 @@ def _holds_any(window: Window, granules: Sequence[int], granularity: Granularity
 
 
 def merged(windows: Sequence[Window]) -> Window:
-    """One window in the place of adjacent ones, given in their order."""
+    """Merge adjacent windows, given in order."""
     return Window(windows[0].from_, windows[-1].until)
 
 
 def is_granule(window: Window) -> bool:
-    """Whether the window cannot be cut."""
+    """Whether the window cannot be split."""
     return window.from_ is not None and window.from_ == window.until
 
 
 def span(earliest: str, now: datetime, seen: Iterable[datetime] = ()) -> tuple[datetime, datetime]:
-    """Where the records of a repository probably begin and end.
+    """Estimate where the records of a repository begin and end.
 
     Args:
-        earliest: earliestDatestamp as the repository says it; may be anything.
+        earliest: earliestDatestamp of Identify; may be any text.
         now: The repository's clock.
         seen: Datestamps of its records.
     """
@@ -286,7 +285,7 @@ def span(earliest: str, now: datetime, seen: Iterable[datetime] = ()) -> tuple[d
 def _within(
     window: Window, first: datetime, last: datetime, granularity: Granularity
 ) -> tuple[int, int]:
-    """The granules between which to cut: the window's bounds, or the guess at an open end."""
+    """Return the granules between which to split: the window's bounds, or guesses if open."""
     low = number_of(window.from_, granularity) if window.from_ else _granule(first, granularity)
     high = number_of(window.until, granularity) if window.until else _granule(last, granularity)
     if window.from_ is None:
@@ -297,7 +296,7 @@ def _within(
 def _cut_before(
     window: Window, firsts: Iterable[int], granularity: Granularity
 ) -> tuple[Window, ...]:
-    """Adjacent windows, each but the first beginning at one of the granules given."""
+    """Return adjacent windows; all but the first begin at the given granules."""
     windows: list[Window] = []
     begin = window.from_
     low = number_of(window.from_, granularity) if window.from_ else _FIRST
@@ -315,12 +314,12 @@ _FIRST = 1
 
 
 def number_of(datestamp: str, granularity: Granularity) -> int:
-    """A datestamp as the number of its granule: days or seconds since the year 1."""
+    """Return the number of a datestamp's granule: days or seconds since the year 1."""
     return _granule(read_datestamp(datestamp), granularity)
 
 
 def text_of_number(number: int, granularity: Granularity) -> str:
-    """The datestamp of a granule."""
+    """Return the datestamp of a granule."""
     if granularity is Granularity.DAY:
         return date.fromordinal(number).isoformat()
     days, seconds = divmod(number, 86_400)
@@ -348,12 +347,12 @@ _UNITS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def read_length(text: str) -> timedelta:
-    """Read a length of time as a person writes it: ``12h``, ``14d``, ``2w``, ``6m``, ``1y``.
+    """Parse a length of time such as ``12h``, ``14d``, ``2w``, ``6m``, ``1y``.
 
     Raises:
-        RequestRefused: Not one.
+        RequestRefused: It is not a length of time.
     """
     match = _LENGTH.fullmatch(text.strip())
     if match is None or not int(match[1]):
-        raise RequestRefused(f"{text!r} is no length of time; write 12h, 14d, 2w, 6m or 1y")
+        raise RequestRefused(f"{text!r} is not a length of time; write 12h, 14d, 2w, 6m or 1y")
     return timedelta(days=int(match[1]) * _UNITS[match[2].lower()])

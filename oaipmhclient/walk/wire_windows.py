@@ -1,7 +1,7 @@
-"""The bounds of a window as an endpoint wants them sent (pure).
+"""Write the bounds of a window in the form that an endpoint needs (pure).
 
-Source: OAI-PMH 2.0, section 2.7.1; dataverse#11020 (nakala announces seconds and refuses
-them), zvdd.org (wants both bounds or none).
+Source: OAI-PMH 2.0, section 2.7.1; dataverse#11020 (nakala announces seconds and
+refuses them), zvdd.org (accepts only both bounds or none).
 """
 
 from typing import TypedDict
@@ -12,7 +12,7 @@ from oaipmhclient.walk.windows import Window
 from oaipmhprotocol import Granularity
 
 _EARLIEST, _LATEST = "1970-01-01", "2099-12-31"
-"""In the place of an open bound where both are wanted."""
+"""Replaces an open bound if both are required."""
 
 
 class Bounds(TypedDict):
@@ -23,12 +23,12 @@ class Bounds(TypedDict):
 
 
 def as_sent(window: Window, quirks: EndpointMemory, rung: Rung | None) -> Bounds:
-    """The bounds of a window as they are sent.
+    """Return the bounds of a window as they are sent.
 
     Args:
-        window: As it was cut.
-        quirks: What the endpoint was found to need.
-        rung: What is tried now, if anything.
+        window: The window.
+        quirks: The endpoint's known habits.
+        rung: The rung being tried, if any.
     """
     begin, end = window.from_, window.until
     if (quirks.both_bounds or rung is Rung.BOTH_BOUNDS) and (begin or end):
@@ -47,13 +47,13 @@ def as_sent(window: Window, quirks: EndpointMemory, rung: Rung | None) -> Bounds
 
 
 def other_granularity(window: Window) -> Granularity:
-    """The granularity that a window's bounds do not have."""
+    """Return the granularity that a window's bounds do not have."""
     is_day = Granularity.of(window.from_ or window.until or _EARLIEST) is Granularity.DAY
     return Granularity.SECOND if is_day else Granularity.DAY
 
 
 def _written(bound: str | None, wanted: Granularity, time: str) -> str | None:
-    """A bound in a granularity; a day is wide enough for all of its seconds."""
+    """Write a bound in a granularity; a day includes all its seconds."""
     if bound is None or Granularity.of(bound) is wanted:
         return bound
     return bound[:10] if wanted is Granularity.DAY else bound + time

@@ -1,6 +1,6 @@
-"""A sample work: composed from its number, the same each time.
+"""Compose a sample work from its number; the result is always the same.
 
-Nothing is kept: a repository of a million records holds none of them.
+No record is stored, even in a repository of a million.
 """
 
 from dataclasses import dataclass
@@ -51,15 +51,15 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a repository knows of a work; each format takes of it what it has room for.
+    """The data of a work; each format uses a part of it.
 
     Attributes:
         titles: In the work's own language first, then in English.
         abstracts: Likewise; a text may have several paragraphs, divided by empty lines.
-        journal: Title and ISSN; None for what is no article.
-        doi: None where there is none.
-        date_as_entered, type_as_entered, language_as_entered: What stands in place of the
-            true one; empty where that stands.
+        journal: Title and ISSN; None unless the work is an article.
+        doi: None if there is none.
+        date_as_entered, type_as_entered, language_as_entered: Replace the true value;
+            empty to keep it.
         is_titled: Whether the depositor entered the title.
         further_link: Another link that the depositor entered.
     """
@@ -90,28 +90,28 @@ class Work:
 
     @property
     def discipline(self) -> Discipline:
-        """The subject of the work."""
+        """Return the subject of the work."""
         return DISCIPLINES[self.traits.discipline]
 
     @property
     def language(self) -> str:
-        """BCP 47 tag of the work's own language."""
+        """Return the BCP 47 tag of the work's own language."""
         return self.titles[0].language
 
     @property
     def language_iso639_2(self) -> str:
-        """The same as EPrints writes it."""
+        """Return the language code as EPrints writes it."""
         tongue = self.traits.tongue
         return "eng" if tongue is None else TONGUES[tongue].iso639_2
 
 
 def compose(number: int, traits: Traits, deposited: datetime) -> Work:
-    """The work of a number.
+    """Compose the work of a record.
 
     Args:
-        number: Of the record, as in its identifier.
-        traits: What is already known of it.
-        deposited: Works are published before this day.
+        number: The record's number, as in its identifier.
+        traits: The traits that follow from its number.
+        deposited: The day of deposit; the work was published before.
     """
     dice = Dice(number, _SALT)
     discipline = DISCIPLINES[traits.discipline]
@@ -188,7 +188,7 @@ def _abstract(dice: Dice, words: dict[str, str]) -> str:
 
 
 def _long_abstract(dice: Dice, words: dict[str, str]) -> str:
-    """Several paragraphs; in one case of eight, many."""
+    """Return several paragraphs; in one of eight cases, many."""
     parts = [pattern.format_map(words) for pattern in phrases.THESIS_PARTS]
     chapters = 8 if dice.chance(12) else dice.below(2)
     more = [f"Chapter {n + 2}. {_abstract(dice, words)}" for n in range(chapters)]

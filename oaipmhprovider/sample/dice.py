@@ -1,4 +1,4 @@
-"""Choices that are the same on every machine and in every version of Python."""
+"""Pseudorandom choices that are the same on every machine and in every version of Python."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -20,12 +20,11 @@ def _mix(number: int, salt: int) -> int:
 
 
 class Dice:
-    """A row of choices that depends on two numbers only.
+    """A sequence of choices that depends on two numbers only.
 
-    A linear congruential generator (Knuth's MMIX constants) begun at a scattered
-    place, of which the upper half is used. Not `random.Random`: seeding one takes
-    longer than composing a whole record, and its methods have changed between
-    versions of Python.
+    A linear congruential generator (Knuth's MMIX constants) with a hashed seed, of which the
+    upper half of the bits is used. Seeding `random.Random` would take longer than composing a
+    record, and its methods have changed between versions of Python.
     """
 
     __slots__ = ("_state",)
@@ -34,19 +33,19 @@ class Dice:
         self._state = _mix(number, salt)
 
     def below(self, bound: int) -> int:
-        """A number from 0 to ``bound`` - 1."""
+        """Return a number from 0 to ``bound`` - 1."""
         self._state = state = (self._state * 6364136223846793005 + 1442695040888963407) & _MASK
         return (state >> 33) % bound
 
     def chance(self, percent: int) -> bool:
-        """True in so many cases of a hundred."""
+        """Return True with this probability, in percent."""
         return self.below(100) < percent
 
     def pick(self, choices: Sequence[_T]) -> _T:
-        """One of several."""
+        """Return one of several choices."""
         return choices[self.below(len(choices))]
 
     def several(self, choices: Sequence[_T], count: int) -> list[_T]:
-        """``count`` different ones, or all, in no order."""
+        """Return ``count`` different choices, or all, in any order."""
         rest = list(choices)
         return [rest.pop(self.below(len(rest))) for _ in range(min(count, len(rest)))]

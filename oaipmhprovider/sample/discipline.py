@@ -1,19 +1,19 @@
-"""What a discipline of the sample university is made of."""
+"""The structure of a discipline of the sample university."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Discipline:
-    """A subject of the repository and the words its works are composed of.
+    """A subject of the repository, with the words for its works.
 
     Attributes:
         path: Library of Congress classes from the broadest to the narrowest.
         names: Their names.
-        faculty: Where it is taught, code and name.
-        school: The school within the faculty, code and name.
+        faculty: Code and name of the faculty.
+        school: Code and name of the school within the faculty.
         topics: Noun phrases in the plural, as objects of study.
-        settings: Where, when or in what; each with its preposition.
+        settings: Places, times or contexts, each with its preposition.
         methods: Noun phrases in the singular, with their article.
         keywords: Uncontrolled keywords.
         journals: Title and ISSN.

@@ -1,6 +1,6 @@
-"""A sample work in its metadata formats, as EPrints writes them.
+"""Write a sample work in its metadata formats, as EPrints writes them.
 
-Written as text, not as trees: a hundred documents take a few milliseconds.
+Written as text, not as trees, so that a hundred documents take a few milliseconds.
 """
 
 from collections.abc import Callable, Iterator
@@ -66,23 +66,23 @@ _JATS_OPENING = (
 
 
 def document(work: Work, prefix: str) -> bytes:
-    """The metadata document of a work in one of its formats."""
+    """Return the metadata document of a work in one of its formats."""
     return _WRITERS[prefix](work).encode()
 
 
 def page_of(work: Work) -> str:
-    """The address of the work's page."""
+    """Return the address of the work's page."""
     return f"{SITE}/{work.number}/"
 
 
 def file_of(work: Work) -> str:
-    """The address of the work's file."""
+    """Return the address of the work's file."""
     name = quote(work.creators[0].family.replace(" ", "_"))
     return f"{SITE}/{work.number}/1/{name}_{work.published.year}.pdf"
 
 
 def citation(work: Work) -> str:
-    """The work as EPrints cites it in dc:identifier."""
+    """Return the citation that EPrints writes into dc:identifier."""
     names = " and ".join(str(person) for person in work.creators)
     text = f"{names} ({work.published.year}) {work.titles[0].content}."
     if work.journal is not None:
@@ -135,7 +135,7 @@ def _dublin_core(work: Work) -> Iterator[str]:
 
 
 def _date(work: Work) -> str:
-    """As entered, or to the year, the month or the day, as depositors know it."""
+    """Return the date as entered, or to the year, the month or the day."""
     return work.date_as_entered or work.published.isoformat()[: (4, 7, 10)[work.number % 3]]
 
 
@@ -241,7 +241,7 @@ def _paragraphs(text: Text) -> str:
 
 
 def provenance(identifier: str, harvested: str, changed: str) -> bytes:
-    """Where a record was harvested from that this repository passes on.
+    """Return the provenance of a record that this repository harvested elsewhere.
 
     Source: "Implementation Guidelines for the OAI-PMH: Guidelines for Aggregators,
     Cache Providers and Proxies", section 3.
@@ -267,7 +267,7 @@ def _element(name: str, content: str, around: str | None = None) -> str:
 
 @lru_cache(maxsize=4096)
 def _word(name: str, content: str) -> str:
-    """`_element` for what many records say."""
+    """Cached `_element`, for contents that many records share."""
     return _element(name, content)
 
 

@@ -1,4 +1,4 @@
-"""What the sample university writes about in English."""
+"""The disciplines of the sample university, in English."""
 
 from oaipmhprovider.sample.discipline import Discipline
 from oaipmhprovider.sample.humanities import HUMANITIES

@@ -1,4 +1,4 @@
-"""The words of the sample university's works on people and what they make, in English."""
+"""Word lists for the sample university's works in humanities and social sciences, in English."""
 
 from oaipmhprovider.sample.discipline import Discipline
 

@@ -1,4 +1,4 @@
-"""Names of authors, invented, in the scripts in which they sign."""
+"""Invented names of authors, in several scripts."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "en": (

@@ -1,4 +1,4 @@
-"""How works in English are titled and summarised, whatever they are about.
+"""Patterns for the titles and abstracts of works in English.
 
 In the patterns ``{topic}``, ``{other}``, ``{setting}`` and ``{method}`` stand for a
 discipline's words, ``{many}``, ``{part}``, ``{years}`` and ``{figure}`` for numbers.

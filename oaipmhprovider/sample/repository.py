@@ -1,4 +1,4 @@
-"""The sample repository as a record source: everything is computed from a record's number."""
+"""The sample repository as a record source: every record is computed from its number."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -47,12 +47,10 @@ _PASSED_ON_OF = 8
 class SampleRepository:
     """A made-up university's EPrints repository.
 
-    In memory there are eight bytes for each record, and for each format and set
-    asked for lately the same for each of its records.
-
-    Record numbers all have the same number of digits, so that identifiers sort as
-    their numbers do. A list is kept as one whole number for each record: the seconds
-    of its datestamp, then its number.
+    It needs eight bytes of memory for each record, and the same for each record of a recently
+    requested format or set. All record numbers have the same number of digits, so that
+    identifiers sort like numbers. A list is stored as one integer for each record: the seconds of
+    its datestamp, then its number.
     """
 
     def __init__(self, size: int, base_url: str, granularity: Granularity, host: str) -> None:
@@ -89,7 +87,7 @@ class SampleRepository:
         """See `RecordSource.record`."""
         number = self._number(identifier)
         if prefix not in traits_of(number).prefixes:
-            raise CannotDisseminateFormat("the item is not to be had in this metadata format")
+            raise CannotDisseminateFormat("the item is not available in this metadata format")
         return self._record(self._key(number - self._first), prefix)
 
     def headers(self, selection: Selection, after: Position | None, limit: int) -> Sequence[Header]:
@@ -115,7 +113,7 @@ class SampleRepository:
             known = self._first <= number < self._first + self.size
             if known and str(number) == digits:
                 return number
-        raise IdDoesNotExist("there is no item of this identifier")
+        raise IdDoesNotExist("there is no item with this identifier")
 
     def _key(self, index: int) -> int:
         number = self._first + index
@@ -155,7 +153,7 @@ class SampleRepository:
         return replace(compose(number - 1, before, deposited), number=number, doi=None)
 
     def _about(self, key: int) -> tuple[bytes, ...]:
-        """Of the batch-loaded records, some say where they came from."""
+        """Return the about containers: some of the batch-loaded records have a provenance."""
         moment = datetime.fromtimestamp(key >> _NUMBER_BITS, UTC)
         number = key & _NUMBER_MASK
         if moment.date() != BATCH_DAY.date() or number % _PASSED_ON_OF:
@@ -206,11 +204,11 @@ def sample_repository(
     granularity: Granularity = Granularity.SECOND,
     host: str = HOST,
 ) -> SampleRepository:
-    """The sample repository: deterministic, read-only, composed as it is asked for.
+    """Return the sample repository: deterministic, read-only, composed on request.
 
     Args:
-        size: How many records, deleted ones among them; 1 to 1,000,000.
-        base_url: What Identify says, unless the provider's settings say otherwise.
+        size: Number of records, including deleted ones; 1 to 1,000,000.
+        base_url: The baseURL of Identify, unless the provider's settings have one.
         granularity: Of datestamps.
         host: The namespace of identifiers, ``oai:<host>:<number>``.
     """
@@ -248,7 +246,7 @@ def _identity(
 
 
 def _descriptions(host: str, first: int) -> Iterable[bytes]:
-    """The containers that EPrints describes a repository with."""
+    """Return the description containers of a repository of EPrints."""
     yield (
         '<eprints xmlns="http://www.openarchives.org/OAI/1.1/eprints"'
         f' xmlns:xsi="{XSI_NAMESPACE}"'

@@ -1,4 +1,4 @@
-"""The words of the sample university's works in the sciences and in medicine, in English."""
+"""Word lists for the sample university's works in the sciences and in medicine, in English."""
 
 from oaipmhprovider.sample.discipline import Discipline
 

@@ -1,8 +1,8 @@
-"""The sets of the sample repository, spelled as EPrints spells them.
+"""The sets of the sample repository, with setSpecs as in EPrints.
 
-EPrints writes a set's spec as the hexadecimal bytes of ``field=value``, and each
-further level of a hierarchical field as the bytes of its own code:
-``subjects=Q`` over ``QA`` is ``7375626A656374733D51:5141``.
+EPrints writes a setSpec as the hexadecimal bytes of ``field=value``, and each further level of
+a hierarchical field as the bytes of its own code: ``QA`` below ``subjects=Q`` is
+``7375626A656374733D51:5141``.
 """
 
 from functools import lru_cache
@@ -34,7 +34,7 @@ _DESCRIPTION = (
 
 
 def hex_spec(field: str, *path: str) -> str:
-    """The spec of ``field=path[0]`` and the levels below it.
+    """Return the setSpec of ``field=path[0]`` and the levels below it.
 
     >>> hex_spec("status", "pub")
     '7374617475733D707562'
@@ -51,7 +51,7 @@ def _hex(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def set_specs_of(traits: Traits) -> tuple[str, ...]:
-    """The sets of a record, of each hierarchy the lowest."""
+    """Return the sets of a record, the lowest one of each hierarchy."""
     discipline = DISCIPLINES[traits.discipline]
     specs = [
         hex_spec("status", "pub"),
@@ -67,7 +67,7 @@ def set_specs_of(traits: Traits) -> tuple[str, ...]:
 
 
 def sample_sets() -> tuple[Set, ...]:
-    """Every set, parents before children, each once."""
+    """Return all sets, each once, parents before children."""
     names = {hex_spec("status", "pub"): "Status = Published"}
     for discipline in DISCIPLINES:
         names |= _subjects(discipline)

@@ -1,7 +1,7 @@
-"""What the sample university writes about in languages other than English.
+"""Word lists for the sample university's works in languages other than English.
 
-Topics stand in the form in which a title can begin with them, and the patterns set
-them apart by punctuation, so that nothing has to be inflected.
+Topics have a form that can begin a title, and the patterns separate them by punctuation, so that
+no word has to be inflected.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tongue:
-    """A language and the words that works in it are composed of.
+    """A language, with the words for works in it.
 
     Attributes:
         code: BCP 47 language tag.
@@ -17,7 +17,7 @@ class Tongue:
         topics: Objects of study; each with its title in English and its narrowest class.
         contexts: Second parts of titles.
         titles: Patterns of ``{topic}``, ``{other}`` and ``{context}``.
-        sentences: Of abstracts; patterns of ``{topic}``, ``{other}``, ``{many}``.
+        sentences: For abstracts; patterns of ``{topic}``, ``{other}``, ``{many}``.
     """
 
     code: str

@@ -1,7 +1,7 @@
-"""What can be said of a sample record from its number alone, without composing it.
+"""Traits of a sample record, computed from its number without composing it.
 
-Listing and filtering need no more than this, so that a repository of a million
-records is a million small numbers.
+Listing and filtering need only these, so a repository of a million records is a million small
+numbers.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from oaipmhprovider.sample.tongues import TONGUES
 FIRST_CHANGE = int(datetime(2014, 9, 1, 9, 2, 17, tzinfo=UTC).timestamp())
 LAST_CHANGE = int(datetime(2025, 3, 28, 16, 41, 5, tzinfo=UTC).timestamp())
 BATCH_DAY = datetime(2017, 7, 14, tzinfo=UTC)
-"""On this day the records of a merged college were loaded."""
+"""The day on which the records of a merged college were loaded."""
 
 _BATCH_COMMITS = tuple(
     int(BATCH_DAY.timestamp()) + seconds for seconds in (40_271, 40_271, 40_272, 46_808, 59_999)
@@ -51,14 +51,14 @@ _INDEX_OF_CLASS = {one.path[-1]: index for index, one in enumerate(DISCIPLINES)}
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The traits of one record; as many combinations as fit into a small number.
+    """The traits of one record; they can be encoded in a small number.
 
     Attributes:
         kind: The EPrints type.
         discipline: Index into `DISCIPLINES`.
         tongue: Index into `TONGUES`; None for English.
         deleted: Whether it has been deleted.
-        front_matter: Whether it is to be had as JATS front matter.
+        front_matter: Whether it is available as JATS front matter.
     """
 
     kind: str
@@ -69,14 +69,14 @@ class Traits:
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """The metadata formats of the record."""
+        """Return the metadata formats of the record."""
         if self.kind == "thesis":
             return ("oai_dc", "uketd_dc")
         return ("oai_dc", "pmc_fm") if self.front_matter else ("oai_dc",)
 
     @property
     def code(self) -> int:
-        """A number below 8,192 from which `traits_of_code` makes the same traits."""
+        """Return a number below 8,192 from which `traits_of_code` makes the same traits."""
         tongue = 0 if self.tongue is None else self.tongue + 1
         return (
             KINDS.index(self.kind) << 10
@@ -88,7 +88,7 @@ class Traits:
 
 
 def traits_of_code(code: int) -> Traits:
-    """The inverse of `Traits.code`."""
+    """Return the traits of a `Traits.code`."""
     tongue = code >> 2 & 15
     return Traits(
         KINDS[code >> 10],
@@ -100,7 +100,7 @@ def traits_of_code(code: int) -> Traits:
 
 
 def traits_of(number: int) -> Traits:
-    """The traits of the record of a number."""
+    """Return the traits of a record, from its number."""
     dice = Dice(number, _SALT)
     kind = _KIND_OF_HUNDRED[dice.below(100)]
     tongue = None if dice.chance(_ENGLISH_PERCENT) else dice.below(len(TONGUES))
@@ -113,12 +113,12 @@ def traits_of(number: int) -> Traits:
 
 
 def changed_at(number: int, index: int, size: int) -> int:
-    """When a record was last changed, in seconds of the epoch.
+    """Return when a record was last changed, in seconds since the epoch.
 
     Args:
-        number: Of the record.
-        index: Its place among the ``size`` records in the order of deposit.
-        size: Of the repository.
+        number: The record's number.
+        index: Its index among the ``size`` records in the order of deposit.
+        size: The size of the repository.
     """
     dice = Dice(number, _SALT + 100)
     place = index / size
@@ -140,6 +140,6 @@ def _in_office_hours(moment: int, dice: Dice) -> int:
 
 
 def deposited_on(index: int, size: int) -> datetime:
-    """The day a record was deposited on."""
+    """Return the day on which a record was deposited."""
     seconds = FIRST_CHANGE + int((LAST_CHANGE - FIRST_CHANGE) * index / size)
     return datetime.fromtimestamp(seconds, UTC)

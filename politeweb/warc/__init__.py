@@ -1,5 +1,5 @@
-"""WARC files: written while answers come, read again, and as they lie on the disk.
+"""Write and read WARC files.
 
-`writing` appends exchanges to a series of files, `reading` takes them out again, `files`
-knows their names and what a killed process left.
+`writing` appends exchanges to a series of files, `reading` reads them, `files` handles their names
+and incomplete records that a killed process left.
 """

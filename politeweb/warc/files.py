@@ -1,4 +1,4 @@
-"""WARC files as they lie on disk: names, what a killed process left, one gzip member a record.
+"""WARC files on the disk: names, incomplete records, and one gzip member per record.
 
 Source: WARC 1.1 (ISO 28500:2017), annexes C (file names) and D (record-at-a-time compression).
 """
@@ -20,14 +20,14 @@ _GZIP = zlib.MAX_WBITS + 16
 
 
 class _Packer(Protocol):
-    """What `zlib.compressobj` makes."""
+    """The interface of `zlib.compressobj`."""
 
     def compress(self, content: bytes, /) -> bytes: ...
     def flush(self) -> bytes: ...
 
 
 def _fastest() -> Callable[[int, int, int], _Packer]:
-    """What packs a page of 680 kB in 1.2 ms of CPU to 136 kB; zlib, where it is not, in 4.8."""
+    """Return a compressor that takes 1.2 ms of CPU for 680 kB; zlib as a fallback takes 4.8 ms."""
     try:
         module = importlib.import_module("isal.isal_zlib")
     except ImportError:
@@ -41,11 +41,11 @@ _FASTEST = _fastest()
 
 @dataclass(frozen=True, slots=True, order=True)
 class WarcName:
-    """The name of one of our files.
+    """The name of a WARC file written here.
 
     Attributes:
         harvest_id: The harvest it belongs to.
-        number: From 1; a harvest's files in this order hold its answers in order.
+        number: From 1; a harvest's files in this order have its responses in order.
     """
 
     harvest_id: str
@@ -53,7 +53,7 @@ class WarcName:
 
     @classmethod
     def parse(cls, name: str) -> "WarcName | None":
-        """Read a file's name; None for one that is not ours."""
+        """Parse a file's name; None if it has another form."""
         match = _NAME.fullmatch(name)
         return None if match is None else cls(match["harvest"], int(match["number"]))
 
@@ -62,7 +62,7 @@ class WarcName:
 
 
 def warc_names(directory: str, harvest_id: str | None = None) -> list[WarcName]:
-    """Our files in a directory, of one harvest or of all, in the order they were written."""
+    """Return the WARC files in a directory, of one harvest or of all, in the order of writing."""
     try:
         names = os.listdir(directory)
     except FileNotFoundError:
@@ -72,10 +72,10 @@ def warc_names(directory: str, harvest_id: str | None = None) -> list[WarcName]:
 
 
 class GzipMember:
-    """One record's gzip member, made in memory: what a WARC writer writes into.
+    """An in-memory gzip member for one record, into which a WARC writer writes.
 
     Args:
-        packs: Whether to compress; else what is compressed already is kept as it is.
+        packs: Whether to compress; False if the data is already compressed.
     """
 
     def __init__(self, *, packs: bool = True) -> None:
@@ -91,18 +91,18 @@ class GzipMember:
         return len(piece)
 
     def flush(self) -> None:
-        """Nothing: a member ends with its record."""
+        """Do nothing, because a member ends with its record."""
 
     def packed(self) -> bytes:
-        """The whole member; ends it."""
+        """End the member and return it."""
         self._pieces.append(self._packer.flush())
         return b"".join(self._pieces)
 
 
 def whole_length(file: BinaryIO) -> int:
-    """How many bytes from the start are whole records; the rest a killed process left behind.
+    """Return how many bytes from the start are complete records.
 
-    Cost: reads the last record, whatever the size of the file.
+    A killed process may have left more. Cost: reads only the last record.
     """
     size = file.seek(0, os.SEEK_END)
     look = _FIRST_LOOK
@@ -118,7 +118,7 @@ def whole_length(file: BinaryIO) -> int:
 
 
 def _whole_within(tail: bytes) -> int | None:
-    """Where the last whole record of a file's end is over, or None where none begins in it."""
+    """Return where the last complete record in a file's end ends; None if none begins there."""
     for begin in _members_backwards(tail):
         unpacker = zlib.decompressobj(_GZIP)
         try:
@@ -133,7 +133,7 @@ def _whole_within(tail: bytes) -> int | None:
 
 
 def _members_backwards(tail: bytes) -> Iterator[int]:
-    """Where records begin, the last one first; a packed page within a record is none."""
+    """Yield where records begin, the last one first; ignore compressed pages in a record."""
     at = tail.rfind(_MEMBER)
     while at >= 0:
         if _packs_record(tail[at : at + _HEAD]):
@@ -142,9 +142,9 @@ def _members_backwards(tail: bytes) -> Iterator[int]:
 
 
 def next_record(file: BinaryIO, at: int) -> int | None:
-    """Where the first record begins that can be found from a place in the file on, 1 or later.
+    """Return where the next record begins, from a place in the file that is 1 or later.
 
-    It is a gzip member of a record, or the first line of one that is not packed.
+    A record begins with its gzip member, or with its first line if it is not compressed.
 
     Cost: reads the file up to there, a megabyte at a time.
     """
@@ -163,9 +163,9 @@ def next_record(file: BinaryIO, at: int) -> int | None:
 
 
 def ends_within_record(file: BinaryIO, begin: int) -> bool:
-    """Whether the file is sound from the beginning of its last record on, and ends within it.
+    """Whether the file ends within its last record, which is valid so far.
 
-    Of a record that is not packed that is not told: its length does.
+    This is for compressed records; the length of an uncompressed one shows whether it is complete.
     """
     file.seek(begin)
     unpacker = zlib.decompressobj(_GZIP)

@@ -1,6 +1,6 @@
-"""Exchanges out of WARC files, in the order they were recorded.
+"""Read exchanges from WARC files, in the order in which they were recorded.
 
-The digest of every record is held against its content.
+The content of every record is checked against its digest.
 
 Source: WARC 1.1 (ISO 28500:2017), sections 5 and 6.
 """
@@ -24,18 +24,18 @@ from politeweb.warc.files import ends_within_record, next_record
 from politeweb.warc.writing import CUT
 
 Said = Callable[[str], str | None]
-"""The name of a record's field → its value; letter case does not count."""
+"""Name of a record's field → its value; case-insensitive."""
 Unpack = Callable[[bytes, str, int, str], bytes]
 """See `politeweb.codings.unpack`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One answer as recorded.
+    """A recorded response.
 
     Attributes:
-        answer: What came.
-        where: File and place of the record in it, for messages.
+        answer: The response.
+        where: File and place of the record, for messages.
         said: The fields of its record.
     """
 
@@ -46,13 +46,13 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """Something in a file that cannot be used.
+    """A damaged part of a file.
 
     Attributes:
         where: File and place.
-        reason: What is wrong, in words.
-        is_end: Whether the file just ends too early, as a killed process leaves it.
-        skipped: Bytes of the file that were passed over.
+        reason: What is wrong.
+            is_end: Whether the file is only truncated, as after a kill.
+            skipped: Number of bytes skipped.
     """
 
     where: str
@@ -66,18 +66,18 @@ class Damaged:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a file says of itself: the fields of its ``warcinfo``, names in lower case."""
+    """The fields of a file's ``warcinfo``, names in lower case."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
 def warc_paths(sources: Iterable[str]) -> list[str]:
-    """The files meant by paths of files and of directories; those of a directory by name.
+    """Return the WARC files of paths of files and directories; those of a directory by name.
 
-    Our names sort in the order written.
+    The names of files written here sort in the order of writing.
 
     Raises:
-        WarcUnreadable: A path that is not there, or a directory without such files.
+        WarcUnreadable: A path does not exist, or a directory has no such files.
     """
     found: list[str] = []
     for source in sources:
@@ -86,11 +86,11 @@ def warc_paths(sources: Iterable[str]) -> list[str]:
             continue
         inside = sorted(name for name in os.listdir(source) if name.endswith((".warc", ".warc.gz")))
         if not inside:
-            raise WarcUnreadable(source, "holds no .warc or .warc.gz file")
+            raise WarcUnreadable(source, "has no .warc or .warc.gz file")
         found += [os.path.join(source, name) for name in inside]
     for path in found:
         if not os.path.isfile(path):
-            raise WarcUnreadable(path, "is not there")
+            raise WarcUnreadable(path, "does not exist")
     return found
 
 
@@ -100,17 +100,17 @@ def read_exchanges(
     """Read one file.
 
     Args:
-        path: A file, packed record by record or not at all.
-        wanted: Told of each response before its content is read; the others are passed over.
-        limit: Bytes of one answer.
-        unpack: Undoes content codings.
+        path: A file, compressed record by record or not at all.
+            wanted: Whether to read a response, called before its content is read.
+            limit: Most bytes of one response.
+            unpack: Decodes content codings.
 
-    Yields:
-        Each answer when its content was read whole; what is damaged, in its place. Reading
-        goes on with the next record that can be found.
+        Yields:
+            Each response after its content was read completely, and damaged parts in order.
+            Reading continues with the next record that can be found.
 
-    Raises:
-        WarcUnreadable: The file cannot be opened, or is no WARC file.
+        Raises:
+            WarcUnreadable: The file cannot be opened, or is not a WARC file.
     """
     name = os.path.basename(path)
     try:
@@ -130,12 +130,12 @@ class _Reading:
 _MALFORMED = (
     ArchiveLoadFailed, EOFError, ValueError, AttributeError, TypeError, OverflowError, zlib.error,
 )  # fmt: skip
-"""What warcio 1.8 raises at a malformed record: AttributeError without a target URI, TypeError at
-a digest of an unknown algorithm, OverflowError at a length beyond 2**63."""
+"""Errors of warcio 1.8 for a malformed record: AttributeError without a target URI, TypeError for
+a digest of an unknown algorithm, OverflowError for a length beyond 2**63."""
 
 
 class _Incomplete(ValueError):
-    """A record that does not end where its length says, or has none."""
+    """A record has a wrong length, or none."""
 
 
 def _records(file: BinaryIO, name: str, how: _Reading) -> Iterator[Recorded | Damaged | About]:
@@ -166,9 +166,9 @@ def _records(file: BinaryIO, name: str, how: _Reading) -> Iterator[Recorded | Da
                 yield Damaged(name, "ends in a half-written record", is_end=True)
                 return
             if begin is None and number == 0:
-                raise WarcUnreadable(file.name, "is no WARC file") from error
+                raise WarcUnreadable(file.name, "is not a WARC file") from error
             skipped = (size if begin is None else begin) - start
-            reason = f"cannot be read ({_in_words(error)}); {skipped:,} bytes are passed over"
+            reason = f"cannot be read ({_in_words(error)}); {skipped:,} bytes are skipped"
             yield Damaged(f"what follows record {number} of {name}", reason, skipped=skipped)
     if size == 0:
         yield Damaged(name, "is empty", is_end=True)
@@ -179,10 +179,10 @@ def _in_words(error: Exception) -> str:
 
 
 def _is_framed(record: Any, records: ArchiveIterator) -> bool:
-    """Whether a record that was read to its end, ends there.
+    """Whether a record really ends where it was read to.
 
-    warcio tells neither a member that cannot be unpacked to its end from one that ends, nor
-    a record without a length from one that takes all that follows.
+    warcio does not detect a member that cannot be decompressed completely, or a record without
+    a length that includes all that follows.
     """
     packed = records.reader.decompressor
     is_whole = packed is None or packed.eof
@@ -190,7 +190,7 @@ def _is_framed(record: Any, records: ArchiveIterator) -> bool:
 
 
 def _read(record: Any, where: str, how: _Reading) -> Recorded | Damaged | About | None:
-    """Read one record; None for one that is nothing to us."""
+    """Read one record; None if it is not relevant."""
     if record.rec_type == "warcinfo":
         return About(_fields(record.content_stream().read()))
     if record.rec_type != "response" or record.http_headers is None:
@@ -203,12 +203,12 @@ def _read(record: Any, where: str, how: _Reading) -> Recorded | Damaged | About 
     if len(raw) > limit:
         return Damaged(where, f"is longer than {limit:,} bytes")
     if record.digest_checker.passed is False:
-        return Damaged(where, "is not what was recorded: its digest differs")
+        return Damaged(where, "has another digest than the recorded one")
     try:
         answer = _answer(record, raw, how)
     except ResponseTooLarge as error:
-        what = "more" if error.memory is None else "what takes more memory to read"
-        return Damaged(where, f"unpacks to {what} than {limit:,} bytes allow")
+        what = "more" if error.memory is None else "content that takes more memory"
+        return Damaged(where, f"decodes to {what} than {limit:,} bytes allow")
     return Recorded(answer, where, said)
 
 
@@ -219,7 +219,7 @@ def _fields(content: bytes) -> dict[str, str]:
 
 
 def _content(record: Any, limit: int) -> bytes:
-    """The content as sent, or the first bytes beyond the limit; kept chunks are joined."""
+    """Return the content as sent, up to just beyond the limit; stored chunks are joined."""
     coding = record.http_headers.get_header("transfer-encoding") or ""
     chunked = coding.lower() == "chunked"
     stream = ChunkedDataReader(record.raw_stream) if chunked else record.raw_stream

@@ -1,7 +1,7 @@
-"""Answers as received, written to WARC 1.1 files, each with its request.
+"""Write responses as received to WARC 1.1 files, each with its request.
 
-Evidence: content is kept as the server sent it, in its content coding. No secret is
-kept: of a request only the headers that say who asked, of a response no cookie.
+Content is stored as the server sent it, in its content coding. Secrets are not stored: of a request
+only the headers that identify the sender, of a response no cookies.
 
 Source: WARC 1.1 (ISO 28500:2017), sections 6.2 to 6.4 and annex D.
 """
@@ -29,7 +29,7 @@ from politeweb.settings import HttpSettings
 from politeweb.warc.files import GzipMember, WarcName, warc_names, whole_length
 
 CUT = "Silo-Cut"
-"""Record field: why the content is less than was announced."""
+"""Record field: why the content is shorter than announced."""
 
 ROTATE_AT = 1_000_000_000
 _TOLD_OF_US = ("User-Agent", "From", "Accept", "Accept-Encoding")
@@ -39,17 +39,16 @@ _LINE_BREAKS = re.compile(r"[\r\n]+\s*")
 
 
 class WarcFiles:
-    """A series of WARC files that records are appended to; usable by many threads.
+    """A series of WARC files to which many threads may append records.
 
-    A file is begun with the first record. Where a process was killed, its last file is
-    gone on with, after what it left half-written was cut off. What `append` was given is
-    with the operating system when it returns.
+    The first record creates a file. After a kill, the last file is continued, after an incomplete
+    record was cut off. When `append` returns, the operating system has the data.
 
     Args:
-        directory: Where the files go; made with the first record.
-        series: Begins their names: a UTC time (``20261121T211331.123456Z``).
-        about: What is said in each file's ``warcinfo``.
-        rotate_at: Bytes after which the next file is begun.
+        directory: The files' directory; created with the first record.
+        series: The prefix of their names: a UTC time (``20261121T211331.123456Z``).
+        about: The fields of each file's ``warcinfo``.
+        rotate_at: Bytes after which the next file begins.
     """
 
     def __init__(
@@ -64,10 +63,10 @@ class WarcFiles:
         self._size = 0
 
     def append(self, records: bytes) -> None:
-        """Write whole records, all in one file.
+        """Write complete records, all into one file.
 
         Raises:
-            OSError: The disk refused; the files are as they were.
+            OSError: The disk refused; the files are unchanged.
         """
         with self._lock:
             if self._file < 0 or self._size >= self._rotate_at:
@@ -75,7 +74,7 @@ class WarcFiles:
             self._write(records)
 
     def close(self) -> None:
-        """Close the file; a further record opens it again."""
+        """Close the file; another record opens it again."""
         with self._lock:
             self._close()
 
@@ -98,7 +97,7 @@ class WarcFiles:
         self._write(packed_warcinfo(name, self._about))
 
     def _go_on_with(self, name: str) -> bool:
-        """Open a file that there is, cut off what is no whole record; False if it is not to be."""
+        """Open an existing file, cut off an incomplete record; return False if not continued."""
         with open(os.path.join(self._directory, name), "r+b") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,7 +114,7 @@ class WarcFiles:
         return True
 
     def _write(self, content: bytes) -> None:
-        """Append; what an error left half-written is taken back, so that the file stays whole."""
+        """Append; after an error, cut off the incomplete part, so that the file stays valid."""
         rest = memoryview(content)
         try:
             while rest:
@@ -131,7 +130,7 @@ class WarcFiles:
 
 
 def packed_warcinfo(filename: str, about: Mapping[str, str]) -> bytes:
-    """A file's first record: by which program, and what else is said of it."""
+    """Return a file's first record, with the program and other fields."""
     info = {
         "software": f"recordsilo/{version('recordsilo')}",
         "format": "WARC File Format 1.1",
@@ -152,8 +151,8 @@ class _Message:
     Attributes:
         kind: ``request`` or ``response``.
         head: The HTTP head.
-        content: What follows it.
-        is_plain: Whether compressing it pays: what came compressed is not compressed again.
+        content: The body.
+            is_plain: Whether to compress it: content that is already compressed is not.
     """
 
     kind: str
@@ -165,12 +164,12 @@ class _Message:
 def packed_pair(
     answer: Answer, fields: Mapping[str, str], settings: HttpSettings, form: str = ""
 ) -> bytes:
-    """The records ``request`` and ``response`` of one exchange, a gzip member each.
+    """Return the records ``request`` and ``response`` of an exchange, each a gzip member.
 
     Args:
-        answer: What came.
+        answer: The response.
         fields: Further fields of both records.
-        settings: How the request was sent, for what it said of its sender.
+        settings: The settings of the request, for the headers that identify the sender.
         form: The body of a POST request, percent-encoded.
     """
     url = without_credentials(answer.url)
@@ -208,19 +207,19 @@ def _packed(message: _Message, fields: Mapping[str, str]) -> bytes:
 
 
 class _AtOnce:
-    """What warcio reads a record's content from: it asks for 16 kB at a time, and gets it all."""
+    """A source of a record's content for warcio, which requests 16 kB at a time and gets all."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
 
     def read(self, _size: int = -1) -> bytes:
-        """All there is; after that, nothing."""
+        """Return all content; then nothing."""
         content, self._content = self._content, b""
         return content
 
 
 def _digests(message: _Message) -> dict[str, str]:
-    """What warcio would compute, in one look each: it reads by 16 kB, and hashes between."""
+    """Return the digests that warcio would compute in pieces of 16 kB, each computed at once."""
     message.head.compute_headers_buffer()
     block = sha1(message.head.headers_buff, usedforsecurity=False)
     block.update(message.content)
@@ -247,7 +246,7 @@ def _request_head(url: str, length: int, settings: HttpSettings) -> StatusAndHea
 
 
 def _response_head(answer: Answer, length: int) -> StatusAndHeaders:
-    """The answer's head; what it said of chunks and length has other names, as in web archives."""
+    """Return the response's head, with transfer headers renamed, as in web archives."""
     phrase = status_phrases.get(answer.status, "")
     headers = [
         (f"X-Archive-Orig-{name}" if name.lower() in _AS_RECEIVED else name, _one_line(value))

@@ -194,10 +194,10 @@ def test_rules_add_walls_and_name_media_types(crawl: Crawl, tmp_path: Path, told
     ("rules", "named"),
     [
         ("walls = 'x'", "a list of texts"),
-        ("walls = ['(']", "cannot be read"),
-        ("walls = ['(?=x)']", "looks around"),
-        ("wall = []", "wall is no rule"),
-        ("=", "no TOML"),
+        ("walls = ['(']", "is invalid"),
+        ("walls = ['(?=x)']", "look-around"),
+        ("wall = []", "unknown in the rules: wall"),
+        ("=", "not TOML"),
     ],
 )
 def test_rules_that_cannot_be_used_are_refused(

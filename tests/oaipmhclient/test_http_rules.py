@@ -155,7 +155,7 @@ def test_content_codings_are_undone_also_where_the_header_lies(raw, coding):
     [
         (gzip.compress(OAI, mtime=0)[:-12], "gzip", "cut short"),
         (b"\x1f\x8b" + b"rubbish" * 4, "gzip", "damaged"),
-        (OAI, "br", "not asked for"),
+        (OAI, "br", "not requested"),
         (OAI, "gzip,gzip,gzip,gzip", "4 content codings"),
     ],
 )

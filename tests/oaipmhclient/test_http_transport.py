@@ -368,7 +368,7 @@ def test_what_came_of_an_answer_cut_short_is_handed_over_in_the_end(serve, time)
     reply, seen = script([http(OAI)[:-30]])
     with transport(serve(reply).url, time, attempts=2) as sender:
         answer = sender.fetch(IDENTIFY)
-    assert (answer.body, answer.cut) == (OAI[:-30], "the answer was cut short")
+    assert (answer.body, answer.cut) == (OAI[:-30], "the response was cut short")
     assert len(seen) == 2
 
 
@@ -391,7 +391,7 @@ def test_a_damaged_packed_answer_is_handed_over_up_to_the_damage(serve, time):
     reply, seen = script(http(bytes(packed), Content_Encoding="gzip"))
     with transport(serve(reply).url, time, attempts=2) as sender:
         answer = sender.fetch(IDENTIFY)
-    assert answer.cut.startswith("a packed answer that is damaged")
+    assert answer.cut.startswith("a damaged compressed response")
     assert text.startswith(answer.body[:8000])
     assert len(answer.body) > 8000
     assert len(seen) == 2

@@ -489,13 +489,13 @@ def test_a_token_that_comes_again_is_found():
 
     report = probed(Repository(same))
     assert found(report)["P307"] == "fault"
-    assert "handed out a second time" in sentence(report, "P307")
+    assert "issued a second time" in sentence(report, "P307")
 
 
 def test_what_a_token_wants_is_told():
     verbatim, both = probed(Repository(only_verbatim)), probed(Repository(only_with_prefix))
-    assert "where it is sent without being encoded" in sentence(verbatim, "P305")
-    assert "where metadataPrefix is sent beside it" in sentence(both, "P305")
+    assert "if it is sent without encoding" in sentence(verbatim, "P305")
+    assert "if metadataPrefix is sent with it" in sentence(both, "P305")
 
 
 def test_every_check_has_a_test_that_makes_it_find_something():

@@ -551,7 +551,7 @@ def test_what_is_no_answer_stays_unreadable_with_the_parsers_reason(body):
 
 
 def test_an_answer_to_another_verb_is_unreadable():
-    with pytest.raises(PageUnreadable, match="is one to Identify"):
+    with pytest.raises(PageUnreadable, match="is a response to Identify"):
         read(OPEN + "<Identify/></OAI-PMH>")
 
 

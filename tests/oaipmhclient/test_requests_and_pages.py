@@ -295,7 +295,7 @@ def test_an_identify_with_almost_nothing_in_it_is_read(page):
 
 
 def test_an_answer_to_another_verb_is_unreadable(page):
-    with pytest.raises(PageUnreadable, match="is one to Identify, not to ListRecords"):
+    with pytest.raises(PageUnreadable, match="is a response to Identify, not to ListRecords"):
         read_records(page("<Identify/>"))
     with pytest.raises(PageUnreadable, match="neither ListRecords nor an error"):
         read_records(page(""))

@@ -173,5 +173,5 @@ def test_as_a_process_it_says_that_the_port_is_taken(server: SampleServer) -> No
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert out == ""
-    assert err.startswith(f"port {server.port} cannot be listened on: ")
+    assert err.startswith(f"cannot listen on port {server.port}: ")
     assert err.count("\n") == 1

@@ -286,7 +286,7 @@ def test_every_option_has_its_place_in_the_settings(tmp_path, certificate):
         (["--timeout", "0"], {}, "--timeout"),
         (["--ca-file", "/nowhere"], {}, "--ca-file"),
         (["--proxy", "nonsense"], {}, "proxy"),
-        ([], {"SILO_AUTH": "s3cret"}, "SILO_AUTH is not user:password"),
+        ([], {"SILO_AUTH": "s3cret"}, "SILO_AUTH must be user:password"),
         (["--contact", "mé"], {}, "contact"),
     ],
 )
@@ -303,7 +303,7 @@ def test_a_size_beyond_every_machine_is_as_large_as_can_be():
 def test_a_header_file_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / "key"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(RequestRefused, match="cannot be read as a text"):
+    with pytest.raises(RequestRefused, match="is not a readable text file"):
         settings_from({}, header_file=str(path))
 
 

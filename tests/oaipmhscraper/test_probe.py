@@ -44,7 +44,7 @@ def silo(*arguments: str) -> Result:
 def test_a_sound_repository_ends_with_0_and_a_report_without_faults(server):
     result = silo(server.base_url)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"The OAI-PMH repository at {server.base_url}\nLooked at on ")
+    assert result.stdout.startswith(f"The OAI-PMH repository at {server.base_url}\nChecked on ")
     assert "no faults, no notes" in result.stdout
     assert "Wexcombe Research Repository" in result.stdout
     assert result.stderr == ""
@@ -93,7 +93,7 @@ def test_faults_end_with_1_and_can_be_sent_to_the_repository(faulty):
     result = silo(faulty.replace("http://", "http://me:s3cret@"))
     assert result.exit_code == 1
     part = result.stdout.partition("P601")[2].partition("\n\n")[0]
-    assert "brings the error noSuchVerb, where badVerb is due." in " ".join(part.split())
+    assert "returns the error noSuchVerb instead of badVerb." in " ".join(part.split())
     assert "Source:     OAI-PMH 2.0, section 3.6" in part
     assert f"To repeat:  {faulty}?verb=Probe" in part
     assert "Harvester:  Nothing: it never sends one." in part
@@ -189,7 +189,7 @@ def test_addresses_stay_whole_in_the_text():
     assert f"  To repeat:  {long}\n" in text
     assert "1 fault, no notes, 1 in order." in text
     assert "with 1 request in 1 second." in text
-    assert "Not looked at" in text
+    assert "Not checked" in text
 
 
 # --- the schema

@@ -238,7 +238,7 @@ def test_what_comes_after_damage_is_replayed_and_the_damage_told(tmp_path, repos
     result = CliRunner().invoke(harvest_command, command)
     assert result.exit_code == 1
     assert "damaged" in result.output
-    assert "bytes are passed over" in result.output
+    assert "bytes are skipped" in result.output
     with Silo(str(tmp_path / "two"), create=False) as silo:
         assert 32 <= len(silo) <= 36
         assert {"oai:x:00", "oai:x:39"} <= set(silo)

@@ -52,7 +52,7 @@ TRIM = '[[change]]\ndo = "trim"\nfield = "title"\n'
         ("state = []", r"state must be one of .*, not \[\]"),
         ("file = {}", r"file must be a text, not \{\}"),
         ("select = 1", "records are selected in a table"),
-        ("change = 1", r"changes are written as \[\[change\]\]"),
+        ("change = 1", r"write each change as \[\[change\]\]"),
         ("[[change]]\ndo = []", r"change 1: do must be one of .*, not \[\]"),
         ("[[change]]\ndo = {}", r"change 1: do must be one of .*, not \{\}"),
         ('[[change]]\nfield = "title"', "change 1: do must be one of .*, not None"),

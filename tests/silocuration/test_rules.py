@@ -151,7 +151,7 @@ def test_very_many_slow_values_end_the_rule(monkeypatch: pytest.MonkeyPatch) -> 
         (Remove("title", pattern="["), "not a valid pattern"),
         (Remove("title", value="a", pattern="a"), "not both"),
         (Split("title", ""), "separator"),
-        (Add("", "x"), "names the field"),
+        (Add("", "x"), "name the field"),
         (Add("title", "x" * 100_001), "has 100,001 characters; shorten it to 100,000"),
         (MapValues("title", {"x": "y" * 100_001}), "100,001 characters"),
         (SetValues("title", ("y" * 100_001,)), "100,001 characters"),
