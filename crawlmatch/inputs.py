@@ -125,14 +125,14 @@ def read_lines(
 
     Args:
         engine: Gets the rows.
-            name: A file, plain or compressed, or ``-``.
-            rules: What counts as a full text.
+        name: A file, plain or compressed, or ``-``.
+        rules: What counts as a full text.
         source: See ``steps.sql``; None: 0 for a log, 1 for an index.
         set_aside: Called with each malformed line.
 
     Raises:
         InputUnreadable: It does not exist, or is truncated.
-            CrawlError: It is a WARC on standard input.
+        CrawlError: It is a WARC on standard input.
     """
     digest = hashlib.sha256()
     with open_input(name) as stream:

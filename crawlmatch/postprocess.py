@@ -94,8 +94,8 @@ def dumped(
 
     Args:
         only_identifier_hits: Only rows of full texts that have an identifier.
-            only_direct_breadcrumbs: Only rows reached without following a link, directly or by
-                redirects. Rows that were never attempted are not included.
+        only_direct_breadcrumbs: Only rows reached without following a link, directly or by
+            redirects. Rows that were never attempted are not included.
         max_per_identifier: Most rows of each identifier, full texts first.
 
     Raises:

@@ -30,7 +30,7 @@ class Report:
         outcomes: All outcomes, in the order of `Outcome`.
         tables: Name → (value, count), the most frequent first; at most `TOP` of each.
         held_before: Number of full texts that earlier crawls had.
-            unseeded: Number of full texts without a seed.
+        unseeded: Number of full texts without a seed.
     """
 
     name: str

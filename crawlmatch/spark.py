@@ -41,7 +41,7 @@ def match_on_spark(
         logs: Paths of Heritrix logs, which may be compressed in a form that Spark reads.
         seeds: (address, identifier) rows.
         indexes: Paths of CDX files with eleven fields.
-            rules: What counts as a full text.
+        rules: What counts as a full text.
 
     Returns:
         The table `crawl_result` as a data frame.

@@ -57,8 +57,8 @@ def heritrix_form(address: str) -> str:
     Args:
         address: As found in a description or a page; outer spaces are ignored.
 
-        Raises:
-            BadAddress: Heritrix would refuse it, or its scheme is not fetched.
+    Raises:
+        BadAddress: Heritrix would refuse it, or its scheme is not fetched.
     """
     if _CANONICAL.fullmatch(address) and len(address) <= MAX_LENGTH:
         return address

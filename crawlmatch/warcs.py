@@ -41,9 +41,9 @@ class Capture:
     Attributes:
         ts: The time in 14 digits; "" if the record does not have it.
         status: The HTTP status; 0 if the record does not have it.
-            size: Size of the stored body in bytes; -1 if unknown.
+        size: Size of the stored body in bytes; -1 if unknown.
         offset: Offset of the record in the file.
-            length: Its length in the file.
+        length: Its length in the file.
     """
 
     url: str

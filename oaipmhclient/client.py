@@ -75,9 +75,9 @@ class Client(Endpoint):
 
         Raises:
             NoRecordsMatch: The selection is empty.
-                RequestRefused: The arguments are invalid.
-                TokenLoopError: The list loops, and may have more records.
-                OAIError, EndpointError: The error that ended the list, if no retry helped.
+            RequestRefused: The arguments are invalid.
+            TokenLoopError: The list loops, and may have more records.
+            OAIError, EndpointError: The error that ended the list, if no retry helped.
         """
         for page in self.header_pages(metadata_prefix, from_=from_, until=until, set_spec=set_spec):
             page.raise_errors()

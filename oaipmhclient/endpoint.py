@@ -126,7 +126,7 @@ class Endpoint:
 
         Raises:
             EndpointError: There was no response, or it cannot be read.
-                OAIError: The reader raises the repository's error.
+            OAIError: The reader raises the repository's error.
         """
         try:
             return self._exchanged(request, read)

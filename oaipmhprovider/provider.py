@@ -35,10 +35,10 @@ class Settings:
 
     Attributes:
         base_url: The repository's address; None for the one in the source.
-            page_size: Most records or headers in one response; at least 1.
-            sets_page_size: Most sets in one response; at least 1.
-            token_lifetime: How long a resumption token is valid.
-            token_key: The key for checking tokens; the same for all servers of one source.
+        page_size: Most records or headers in one response; at least 1.
+        sets_page_size: Most sets in one response; at least 1.
+        token_lifetime: How long a resumption token is valid.
+        token_key: The key for checking tokens; the same for all servers of one source.
         compression: Encodings that the transport offers besides identity.
     """
 
@@ -92,13 +92,13 @@ def respond(
 
     Args:
         arguments: Decoded names and values as received, with repeated ones.
-            source: The records.
-            now: The current time, aware.
+        source: The records.
+        now: The current time, aware.
         settings: See `Settings`.
 
     Returns:
         A response that is valid against OAI-PMH.xsd: the result, or all error conditions
-            found.
+        found.
 
     Source: OAI-PMH 2.0, sections 3.2, 3.6 and 4.
     """

@@ -103,8 +103,8 @@ class SampleServer(ProviderServer):
 
     Args:
         port: 0 chooses a free port.
-            size: The number of records.
-            granularity: Of the datestamps.
+        size: The number of records.
+        granularity: Of the datestamps.
         settings: See `ProviderServer`.
         clock: See `ProviderServer`.
     """

@@ -18,7 +18,7 @@ class Selection:
     Attributes:
         prefix: The metadata format.
         from_: Earliest datestamp, as text in the source's granularity; None for no bound.
-            until: Latest datestamp, likewise; inclusive.
+        until: Latest datestamp, likewise; inclusive.
         set_spec: Only records of this set or of one below it.
     """
 

@@ -20,9 +20,9 @@ class Answer:
         status: The HTTP status.
         headers: Names are in lower case.
         raw: The body as sent, in its content coding; None if that is unknown, or the same
-                as ``body``.
-            received: When the last byte arrived, aware UTC; None if unknown.
-            cut: Why the body is shorter than announced; empty if it is not.
+            as ``body``.
+        received: When the last byte arrived, aware UTC; None if unknown.
+        cut: Why the body is shorter than announced; empty if it is not.
     """
 
     body: bytes

@@ -59,12 +59,12 @@ def attempted(
         pause: Called with each failure and the seconds to wait before the next attempt.
         settings: The number of attempts, and the longest pause.
         now: Returns the current time, aware.
-            random: Returns numbers in [0, 1).
+        random: Returns numbers in [0, 1).
 
-        Raises:
-            RetryLater: The server requests a longer pause than allowed, or one after the last
-                attempt.
-            FetchError: The error of the last failure.
+    Raises:
+        RetryLater: The server requests a longer pause than allowed, or one after the last
+            attempt.
+        FetchError: The error of the last failure.
     """
     for number in range(1, settings.attempts + 1):
         is_last = number == settings.attempts

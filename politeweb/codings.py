@@ -26,7 +26,7 @@ def unpack(raw: bytes, content_encoding: str, limit: int, url: str) -> bytes:
 
     Raises:
         ResponseTooLarge: The result would have more than ``limit`` bytes.
-            CodingBroken: The bytes are truncated, damaged, or in an unknown coding.
+        CodingBroken: The bytes are truncated, damaged, or in an unknown coding.
     """
     codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
     if len(codings) > 3:

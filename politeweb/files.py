@@ -59,7 +59,7 @@ class FileHead:
         type: Its media type, in lower case, or ``""``.
         disposition: The Content-Disposition header.
         length: The size announced, if it is that of the decoded content.
-            etag: For a later conditional request.
+        etag: For a later conditional request.
         last_modified: Likewise.
     """
 
@@ -143,7 +143,7 @@ class FileTransport:
         repository_url: The repository's base URL: its host gets the credentials in it, and
             those of ``settings``, and may be at a private address.
         settings: How to send requests; its limit on size and its delay are for OAI-PMH.
-            rules: Limits on the files.
+        rules: Limits on the files.
     """
 
     def __init__(

@@ -28,25 +28,25 @@ class HttpSettings:
 
     Attributes:
         contact: An e-mail address or URL, sent in User-Agent; an e-mail address also in From.
-            user_agent: Replaces the default name and version; the contact is added to it.
+        user_agent: Replaces the default name and version; the contact is added to it.
         post: Send POST instead of GET.
         delay: Least seconds between the starts of two requests.
         connect_timeout: Seconds to connect.
         read_timeout: Seconds without a byte. 1 % of 6,778 endpoints needed 180 s (2023).
         total_timeout: Seconds for one response, including its headers.
-            max_response: Bytes of one response, encoded or decoded. A response that would take
-                more than `MEMORY_FACTOR` times as much memory to read is refused.
+        max_response: Bytes of one response, encoded or decoded. A response that would take
+            more than `MEMORY_FACTOR` times as much memory to read is refused.
         max_redirects: Redirects followed for one request.
         private_redirects: Follow redirects to addresses that are not public. They are
-                always followed if the base URL's own host has such an address.
-            attempts: Most attempts of one request; at least 1.
+            always followed if the base URL's own host has such an address.
+        attempts: Most attempts of one request; at least 1.
         first_pause: Seconds before the second attempt; doubled before each further one.
         longest_pause: Seconds; a longer ``Retry-After`` raises `RetryLater`.
         insecure: Accept any TLS certificate.
         ca_file: Certificates (PEM) to trust instead of the system's.
         proxy: URL of the proxy for every request.
         auth: User and password, if the base URL has none.
-            secret_headers: Name and value of further headers, such as ``Authorization``.
+        secret_headers: Name and value of further headers, such as ``Authorization``.
     """
 
     contact: str | None = None

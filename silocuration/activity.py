@@ -38,7 +38,7 @@ class Activity:
     Attributes:
         date: When; UTC, ISO 8601.
         agent: Who did it.
-            action: One word: ``edit``, ``put``, ``copy``, ``bulk``, ``undo`` …
+        action: One word: ``edit``, ``put``, ``copy``, ``bulk``, ``undo`` …
         identifier: The record's identifier, if a record was changed.
         version: The record's version.
         what: The field, or the file's path.
@@ -175,8 +175,8 @@ def activity(silo_path: str, wanted: Wanted, before: str = "") -> Iterator[tuple
 
     Args:
         silo_path: The Silo's directory.
-            wanted: The filter.
-            before: The place of a line; only lines before it are read. By default all.
+        wanted: The filter.
+        before: The place of a line; only lines before it are read. By default all.
 
     Cost: reads backwards as far as the caller iterates; keeps nothing in memory.
     """

@@ -99,7 +99,7 @@ def load_search(silo_path: str, name: str) -> SavedSearch:
 
     Raises:
         SearchNotFound: There is no search of that name.
-            SearchUnreadable: Its file is invalid.
+        SearchUnreadable: Its file is invalid.
     """
     if not _FILE_NAME.fullmatch(name):
         raise SearchNotFound(name)

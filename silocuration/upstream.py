@@ -58,10 +58,10 @@ class Review:
 
     Attributes:
         ours: The working copy.
-            base: The harvested version that it was made from.
+        base: The harvested version that it was made from.
         theirs: The newest harvested version.
         proposal: The name of the proposed version, or of the one to propose.
-            merged: The merged fields; None if there is nothing to merge.
+        merged: The merged fields; None if there is nothing to merge.
         reason: Why it cannot be merged, for `Kind.UNREADABLE`.
     """
 
@@ -134,7 +134,7 @@ def review_of(manifest: Manifest, read: ReadFile, rules: tuple[RuleSet, ...] = (
 
     Returns:
         None if there is nothing to decide: the record has no working copy, the source has
-            nothing newer than its base, or a curator has decided about it.
+        nothing newer than its base, or a curator has decided about it.
     """
     sides = _sides(manifest)
     if sides is None:

@@ -19,9 +19,9 @@ class Engine:
     Args:
         steps: Name → SQL (`silosteps.step_file.read_steps`).
         scratch: A directory for data that does not fit into memory; created when needed.
-            memory: Most memory of DuckDB, such as ``"512MB"``. The limit applies to its buffers,
-                so the process may need a third more.
-            threads: By default one per core.
+        memory: Most memory of DuckDB, such as ``"512MB"``. The limit applies to its buffers,
+            so the process may need a third more.
+        threads: By default one per core.
 
     Raises:
         PackageMissing: DuckDB is not installed.

@@ -293,8 +293,8 @@ class _Mender:
 
         Args:
             name: The tag's name.
-                place: Its place.
-                depth: Number of open elements there.
+            place: Its place.
+            depth: Number of open elements there.
         """
         lowest = max(depth - _DEEPEST_LOOK, 0)
         around = (self._open[each] for each in range(depth - 1, lowest - 1, -1))

@@ -32,9 +32,9 @@ class Opened:
         prefix: The prefix of the root element, with its colon; may be empty.
         attributes: The root's attributes, as written.
         inner: Where the root's contents begin and end in ``answer``.
-            is_whole: Whether the root's end tag was received.
-            doctype: The document type declaration.
-            repairs: Kind of repair → number.
+        is_whole: Whether the root's end tag was received.
+        doctype: The document type declaration.
+        repairs: Kind of repair → number.
     """
 
     answer: bytes

@@ -107,12 +107,12 @@ class Parts:
         prefix: The prefix of OAI-PMH's elements, with its colon; may be empty.
         namespaces: The declarations of the root and of the list element, as written.
         head: The bytes between the root's tag and the list.
-            has_list: Whether there is a list.
+        has_list: Whether there is a list.
         slices: The records, in the order sent.
         token: The last complete element of a resumption token; empty if there is none.
-            rest: The bytes between the list and the end of the root.
-            is_cut: Whether the end tags of both list and root are missing.
-            end_lost: Whether a token may have been lost.
+        rest: The bytes between the list and the end of the root.
+        is_cut: Whether the end tags of both list and root are missing.
+        end_lost: Whether a token may have been lost.
     """
 
     prefix: bytes

@@ -206,12 +206,12 @@ class ListPage(Generic[Item]):
         response_date: The server's time, or None if it cannot be read.
         request_url: The text of the ``request`` element.
         token: The token of an incomplete list; None if the element is missing.
-            errors: Error conditions in the response, also if it has items.
-            set_aside: Records that cannot be used.
-            repairs: Kind of repair → number; empty for a page that is well-formed as sent.
+        errors: Error conditions in the response, also if it has items.
+        set_aside: Records that cannot be used.
+        repairs: Kind of repair → number; empty for a page that is well-formed as sent.
         mended: Index in ``items`` → kinds of repair that changed the item's own bytes.
-            end_lost: The end of the page is missing or cannot be read, so a missing token does
-                not mean that the list is complete.
+        end_lost: The end of the page is missing or cannot be read, so a missing token does
+            not mean that the list is complete.
     """
 
     items: tuple[Item, ...]

@@ -36,12 +36,12 @@ class Probe:
 
     Args:
         transport: Sends the requests, with retries and pauses.
-            base_url: Without credentials; for the requests in the report.
-            budget: Seconds after which no more requests are sent.
-            by_post: A transport that sends POST; None to skip that check.
-            exchanges: The list to which the transport appends its attempts, for times without
-                waits; if not given, times include waits.
-            progress: Called with a description of each request before it is sent.
+        base_url: Without credentials; for the requests in the report.
+        budget: Seconds after which no more requests are sent.
+        by_post: A transport that sends POST; None to skip that check.
+        exchanges: The list to which the transport appends its attempts, for times without
+            waits; if not given, times include waits.
+        progress: Called with a description of each request before it is sent.
         now: A clock, aware UTC.
         monotonic: A clock in seconds that never goes back.
     """

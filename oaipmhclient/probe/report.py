@@ -19,7 +19,7 @@ class Report:
 
     Attributes:
         evidence: The exchanges.
-            findings: One for each check that could be made, in the order of docs/probe.md.
+        findings: One for each check that could be made, in the order of docs/probe.md.
         unseen: The checks that could not be made.
     """
 

@@ -59,11 +59,11 @@ class HttpTransport:
 
     Args:
         base_url: As a user gave it; credentials and OAI-PMH arguments are removed.
-            settings: How to send requests.
+        settings: How to send requests.
         pace: Shared with other transports to the same host; one of its own by default.
         on_exchange: Called with every attempt, in the thread that makes it.
-            has_answered: Whether the repository has answered another transport before; then a
-                response that is not OAI-PMH counts as a temporary failure.
+        has_answered: Whether the repository has answered another transport before; then a
+            response that is not OAI-PMH counts as a temporary failure.
 
     Attributes:
         base_url: Without credentials and OAI-PMH arguments.

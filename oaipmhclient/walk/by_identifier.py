@@ -89,13 +89,13 @@ def pages_by_identifier(
         job: Format and set; its bounds show whether the window is a part of the list.
         window: The bounds sent.
         known: Identifiers that are not needed.
-            quirks: The endpoint's known habits; updated.
-            read: Reads responses to GetRecord.
+        quirks: The endpoint's known habits; updated.
+        read: Reads responses to GetRecord.
 
-        Raises:
-            WindowBroken: The identifiers cannot be listed completely; with `GiveUp`, or
-                `SingleList` if both verbs refuse the window's dates. The pages before are valid.
-            EndpointError: The endpoint no longer answers, or requires a long pause.
+    Raises:
+        WindowBroken: The identifiers cannot be listed completely; with `GiveUp`, or
+            `SingleList` if both verbs refuse the window's dates. The pages before are valid.
+        EndpointError: The endpoint no longer answers, or requires a long pause.
     """
     batch = _Batch()
     try:
@@ -184,13 +184,13 @@ def settle(
         client: The repository.
         job: Format, set and bounds of the list.
         known: Identifiers that are not needed; grows while pages are stored.
-            quirks: The endpoint's known habits; updated.
-            what: The list.
-            read: Reads responses to GetRecord.
+        quirks: The endpoint's known habits; updated.
+        what: The list.
+        read: Reads responses to GetRecord.
 
-        Yields:
-            Pages with the missing records. The last one's position has the number of
-            identifiers, and its steps the findings of the count (`Counted`).
+    Yields:
+        Pages with the missing records. The last one's position has the number of
+        identifiers, and its steps the findings of the count (`Counted`).
 
     Raises:
         WindowBroken, EndpointError: As `pages_by_identifier` does.

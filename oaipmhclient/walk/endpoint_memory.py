@@ -44,22 +44,22 @@ class EndpointMemory:
         token_proved: Whether any token was accepted.
         granularity: The granularity that was accepted when the announced one was refused.
         both_bounds: ``from`` is refused without ``until``, or vice versa.
-            windows_work: False if windows do not select by the datestamps shown.
-            windows_answered: Number of windows with bounds that were answered.
-            windows_failed: Number of windows with bounds that were not.
-            identifiers_work: False if ListIdentifiers is useless: it is refused, or all its
-                identifiers are equal.
-            identifiers_failed: Number of successive windows for which both ListRecords and
-                ListIdentifiers failed.
-            sets_checked: Whether ListSets was searched for an empty set.
-            promises_kept: False if completeListSize is not the size of the list.
-            ends_early: If lists of the endpoint are known to lose their tokens, the largest
-                page of ListIdentifiers seen; else 0.
-            repeats_in_vain: Number of lists that ended early again when repeated.
-            empty_confirmed: Number of empty windows that were empty again when repeated.
-            empty_denied: Number of empty windows that were not.
-            openings: Digests of the first pages of windows, each with its first window; of
-                this process only.
+        windows_work: False if windows do not select by the datestamps shown.
+        windows_answered: Number of windows with bounds that were answered.
+        windows_failed: Number of windows with bounds that were not.
+        identifiers_work: False if ListIdentifiers is useless: it is refused, or all its
+            identifiers are equal.
+        identifiers_failed: Number of successive windows for which both ListRecords and
+            ListIdentifiers failed.
+        sets_checked: Whether ListSets was searched for an empty set.
+        promises_kept: False if completeListSize is not the size of the list.
+        ends_early: If lists of the endpoint are known to lose their tokens, the largest
+            page of ListIdentifiers seen; else 0.
+        repeats_in_vain: Number of lists that ended early again when repeated.
+        empty_confirmed: Number of empty windows that were empty again when repeated.
+        empty_denied: Number of empty windows that were not.
+        openings: Digests of the first pages of windows, each with its first window; of
+            this process only.
     """
 
     spelling: Spelling = Spelling.ENCODED

@@ -93,14 +93,14 @@ def walk_window(
         job: Format and set; its bounds show whether the window is a part of the list.
         window: The bounds sent.
         position: The position of an earlier walk of the same window; None for the start.
-            quirks: The endpoint's known habits; updated.
-            again: Whether the window was requested before, and ended early.
-            read: Reads responses.
+        quirks: The endpoint's known habits; updated.
+        again: Whether the window was requested before, and ended early.
+        read: Reads responses.
 
-        Raises:
-            WindowBroken: The list breaks off; it has the remedy for the window.
-            EndpointError: The endpoint no longer answers, or requires a long pause.
-            RequestRefused: The job's arguments are invalid.
+    Raises:
+        WindowBroken: The list breaks off; it has the remedy for the window.
+        EndpointError: The endpoint no longer answers, or requires a long pause.
+        RequestRefused: The job's arguments are invalid.
     """
     reading = Reading(Verb.LIST_RECORDS, read)
     for one in walk_list(client, reading, job, window, position, quirks=quirks, again=again):

@@ -202,12 +202,12 @@ class Situation:
         position: After the last stored page.
         window: The window.
         is_cut: Whether the window is narrower than the user's selection.
-            is_late: Whether the token is from an earlier run, and may have expired.
-            quirks: The endpoint's known habits.
-            has_short_page: Whether the last page was shorter than every page before.
-            test_date: A day of the list's records before which it has others.
-            has_last_page: Whether the request of the last page is known.
-            is_again: Whether the same list was requested before, and ended early.
+        is_late: Whether the token is from an earlier run, and may have expired.
+        quirks: The endpoint's known habits.
+        has_short_page: Whether the last page was shorter than every page before.
+        test_date: A day of the list's records before which it has others.
+        has_last_page: Whether the request of the last page is known.
+        is_again: Whether the same list was requested before, and ended early.
     """
 
     failure: Failure

@@ -20,7 +20,7 @@ class ListJob:
         from_: Earliest datestamp, as sent.
         until: Latest datestamp, as sent.
         update: Whether it continues an earlier complete harvest.
-            owed: Whether it has only records that earlier lists named but could not return.
+        owed: Whether it has only records that earlier lists named but could not return.
     """
 
     metadata_prefix: str
@@ -56,9 +56,9 @@ class Position:
         listed: Number of identifiers so far, each counted once per process.
         promised: The largest completeListSize, or None.
         safe_from: A datestamp, in the window's granularity, from which the rest can be
-                listed again without loss; None unless the list was sorted so far.
-            seen: Some digests of pages; a list that repeats one of them loops.
-            sent: Some digests of the tokens sent.
+            listed again without loss; None unless the list was sorted so far.
+        seen: Some digests of pages; a list that repeats one of them loops.
+        sent: Some digests of the tokens sent.
         ended: Whether the list was followed to its end.
     """
 

@@ -54,13 +54,13 @@ def whole_list(
         reading: `RECORDS` or `HEADERS`.
         job: Format, set and bounds.
         quirks: The endpoint's known habits; updated.
-            window: The part of the list to get; by default all of it.
-            one_by_one: Carries out `ByIdentifier`, and finds missing records.
+        window: The part of the list to get; by default all of it.
+        one_by_one: Carries out `ByIdentifier`, and finds missing records.
 
-        Raises:
-            WindowBroken: A part of the list is not available; its remedy is `GiveUp`, or
-                `ByIdentifier` without ``one_by_one``. The pages before are valid.
-            EndpointError: The endpoint no longer answers, or requires a long pause.
+    Raises:
+        WindowBroken: A part of the list is not available; its remedy is `GiveUp`, or
+            `ByIdentifier` without ``one_by_one``. The pages before are valid.
+        EndpointError: The endpoint no longer answers, or requires a long pause.
     """
     known = IdentifierSet()
     whole = window or Window(job.from_, job.until)

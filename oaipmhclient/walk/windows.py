@@ -45,7 +45,7 @@ class Window:
 
     Attributes:
         from_: The earliest datestamp; None for no bound.
-            until: The latest datestamp; None for no bound.
+        until: The latest datestamp; None for no bound.
     """
 
     from_: str | None = None
@@ -67,8 +67,8 @@ class Sight:
         earliest: The earliest datestamp seen, as far as readable.
         latest: The latest datestamp seen.
         safe_from: The datestamp from which the rest can be listed again without loss, if the
-                list is sorted by datestamp.
-            is_part: Whether the window is a part of a split list.
+            list is sorted by datestamp.
+        is_part: Whether the window is a part of a split list.
     """
 
     pages: int

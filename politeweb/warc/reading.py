@@ -51,8 +51,8 @@ class Damaged:
     Attributes:
         where: File and place.
         reason: What is wrong.
-            is_end: Whether the file is only truncated, as after a kill.
-            skipped: Number of bytes skipped.
+        is_end: Whether the file is only truncated, as after a kill.
+        skipped: Number of bytes skipped.
     """
 
     where: str
@@ -101,16 +101,16 @@ def read_exchanges(
 
     Args:
         path: A file, compressed record by record or not at all.
-            wanted: Whether to read a response, called before its content is read.
-            limit: Most bytes of one response.
-            unpack: Decodes content codings.
+        wanted: Whether to read a response, called before its content is read.
+        limit: Most bytes of one response.
+        unpack: Decodes content codings.
 
-        Yields:
-            Each response after its content was read completely, and damaged parts in order.
-            Reading continues with the next record that can be found.
+    Yields:
+        Each response after its content was read completely, and damaged parts in order.
+        Reading continues with the next record that can be found.
 
-        Raises:
-            WarcUnreadable: The file cannot be opened, or is not a WARC file.
+    Raises:
+        WarcUnreadable: The file cannot be opened, or is not a WARC file.
     """
     name = os.path.basename(path)
     try:

@@ -152,7 +152,7 @@ class _Message:
         kind: ``request`` or ``response``.
         head: The HTTP head.
         content: The body.
-            is_plain: Whether to compress it: content that is already compressed is not.
+        is_plain: Whether to compress it: content that is already compressed is not.
     """
 
     kind: str

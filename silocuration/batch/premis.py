@@ -31,7 +31,7 @@ def premis_of(manifest: Manifest, version: str | None = None) -> bytes:
 
     Returns:
         Bytes that depend on the history alone, not on the current time. Files with the
-            path `PATH`, the document itself, are left out.
+        path `PATH`, the document itself, are left out.
     """
     versions = list(manifest.versions)
     if version is not None:

@@ -153,9 +153,9 @@ def metadata_document(version: Version, read: ReadFile, wanted: str = "") -> tup
 
     Args:
         version: The version that has the file.
-            read: Reads the version's files.
-            wanted: The file's path. If empty: the main metadata file if it has fields, else the
-                first file with fields.
+        read: Reads the version's files.
+        wanted: The file's path. If empty: the main metadata file if it has fields, else the
+            first file with fields.
 
     Raises:
         CannotChange: There is no such file, or another program edited it.

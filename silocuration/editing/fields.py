@@ -140,8 +140,8 @@ def unknown_field(name: str, known: Iterable[str], what: str) -> UnknownField:
 
     Args:
         name: The unknown name.
-            known: The known names.
-            what: The subject of the message: what has no such field.
+        known: The known names.
+        what: The subject of the message: what has no such field.
     """
     return UnknownField(f"{what} has no field {name!r}{did_you_mean(name, known)}")
 
@@ -151,10 +151,10 @@ class Document:
 
     Attributes:
         content: The file: a document, or an OAI-PMH ``<metadata>`` element that contains one.
-            fields: The fields.
+        fields: The fields.
 
-        Raises:
-            NoFields: It is not well-formed XML, has a document type, or has no flat element.
+    Raises:
+        NoFields: It is not well-formed XML, has a document type, or has no flat element.
     """
 
     __slots__ = ("_parsed", "content", "fields")
@@ -173,11 +173,11 @@ class Document:
 
         Returns:
             The original bytes if nothing changes; else the document in UTF-8, in which only
-                the elements concerned are changed.
+            the elements concerned are changed.
 
-            Raises:
-                NoFields: The document does not declare a name's prefix.
-                UnknownField: The document's format does not have the field of a new value.
+        Raises:
+            NoFields: The document does not declare a name's prefix.
+            UnknownField: The document's format does not have the field of a new value.
         """
         if fields == self.fields:
             return self.content
@@ -195,8 +195,8 @@ def read_fields(content: bytes) -> Fields:
     Args:
         content: A document, or an OAI-PMH ``<metadata>`` element that contains one.
 
-        Raises:
-            NoFields: It is not well-formed XML, has a document type, or has no flat element.
+    Raises:
+        NoFields: It is not well-formed XML, has a document type, or has no flat element.
     """
     return Document(content).fields
 
@@ -216,7 +216,7 @@ class _Parsed:
     Attributes:
         root: The outermost element.
         record: The element whose children are the fields: the first that is not a wrapper.
-            elements: The child elements of ``record``.
+        elements: The child elements of ``record``.
     """
 
     __slots__ = ("elements", "record", "root")

@@ -123,7 +123,7 @@ def replaced(pattern: "regex.Pattern[str]", by: str, text: str, most: int) -> st
         pattern: Compiled.
         by: The replacement, checked by `check_replacement`.
         text: The text to search.
-            most: Most characters of the result.
+        most: Most characters of the result.
 
     Raises:
         PatternTooSlow: The pattern takes longer than `PATTERN_SECONDS`, or could for so

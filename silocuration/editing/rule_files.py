@@ -69,12 +69,12 @@ class RuleSet:
 
     Attributes:
         title: Its purpose, in one line.
-            select: The records.
-            rules: Applied to the records' fields, in this order.
-            state: The new status of the working copies; None does not change it.
-            file: The metadata file to change; if empty: ``oai_dc``, else the version's first
-                file with fields.
-            keep: Whether to apply the rules after later harvests too.
+        select: The records.
+        rules: Applied to the records' fields, in this order.
+        state: The new status of the working copies; None does not change it.
+        file: The metadata file to change; if empty: ``oai_dc``, else the version's first
+            file with fields.
+        keep: Whether to apply the rules after later harvests too.
     """
 
     title: str = ""

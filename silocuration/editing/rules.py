@@ -74,7 +74,7 @@ class ReplacePattern:
 
     Attributes:
         pattern: A regular expression of the package ``regex``.
-            by: The replacement; may refer to groups: ``\\1``, ``\\g<year>``.
+        by: The replacement; may refer to groups: ``\\1``, ``\\g<year>``.
         ignore_case: Whether upper and lower case match each other.
     """
 
@@ -140,7 +140,7 @@ class SetLanguage:
 
     Attributes:
         lang: A language tag; empty removes it.
-            only: Only values that have this language now; ``""``: those without a language.
+        only: Only values that have this language now; ``""``: those without a language.
     """
 
     field: str
@@ -155,7 +155,7 @@ class Move:
     Attributes:
         to: The other field.
         value: Only this value.
-            pattern: Only values that it matches somewhere.
+        pattern: Only values that it matches somewhere.
     """
 
     field: str

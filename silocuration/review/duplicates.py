@@ -29,7 +29,7 @@ class Group:
 
     Attributes:
         title: The title of the first record.
-            identifiers: Two or more, sorted.
+        identifiers: Two or more, sorted.
     """
 
     title: str

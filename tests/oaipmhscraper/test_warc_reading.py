@@ -224,9 +224,7 @@ def test_every_place_that_cannot_be_read_is_counted(tmp_path):
     assert len(bodies) == 7
     told = [one for one in found if isinstance(one, Damaged)]
     assert len(told) == 2
-    assert all(
-        40_000 < one.skipped < 45_000 and "bytes are skipped" in str(one) for one in told
-    )
+    assert all(40_000 < one.skipped < 45_000 and "bytes are skipped" in str(one) for one in told)
 
 
 def test_a_length_that_takes_other_records_in_hides_none(tmp_path):
