@@ -401,7 +401,7 @@ def test_nothing_of_oai_pmh_in_an_answer_cut_short_is_no_answer(serve, time):
     reply, _ = script([http(b"<html>" * 50)[:-30]])
     with (
         transport(serve(reply).url, time, attempts=2) as sender,
-        pytest.raises(EndpointUnreachable, match="after 2 attempts: the answer was cut short"),
+        pytest.raises(EndpointUnreachable, match="after 2 attempts: the response was cut short"),
     ):
         sender.fetch(IDENTIFY)
 

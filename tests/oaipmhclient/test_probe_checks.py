@@ -518,7 +518,7 @@ def test_a_probe_ends_when_its_time_is_up_and_says_so():
     report = probed(Repository(), budget=20, monotonic=lambda: float(next(clock)))
     assert 3 <= len(report.evidence.asked) <= 10
     assert found(report) == {"P705": "note"}
-    assert "20 seconds, was used up" in report.text()
+    assert "limit of 20 seconds was reached" in report.text()
     assert {"P606", "P703"} <= {one.code for one in report.unseen}
 
 

@@ -374,7 +374,7 @@ def test_the_command_names_what_failed_and_ends_with_1(silo, server):
     assert done.exit_code == 1
     found = json.loads(done.stdout)
     assert found["counts"]["failed"] == 1
-    assert found["failures"][0]["reason"] == "is answered by HTTP 404 Not Found"
+    assert found["failures"][0]["reason"] == "is answered with HTTP 404 Not Found"
     again = run(silo.path, "--retry-failed", "--quiet", "--item", "oai:x:1")
     assert again.exit_code == 1
     assert "HTTP 404" in again.output

@@ -163,12 +163,12 @@ def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> Non
     ("fields", "sentence"),
     [
         ({"form": "csv", "name": "../all"}, "the name of an export"),
-        ({"form": "csv", "name": "all", "conflicts": "skip"}, "are one of fail, overwrite"),
+        ({"form": "csv", "name": "all", "conflicts": "skip"}, "must be one of fail, overwrite"),
         ({"form": "csv", "name": "all", "columns": "record colour"}, "no field 'colour'"),
         ({"form": "files", "name": "all", "deletions": "burn"}, "status, delete, keep"),
         ({"form": "files", "name": "all", "conflicts": "win"}, "fail, skip, overwrite"),
         ({"name": "x", "query": "(((("}, "the query '\\(\\(\\(\\(' has no word"),
-        ({"form": "fedora", "place": "nowhere"}, "names no place 'nowhere'; it has none"),
+        ({"form": "fedora", "place": "nowhere"}, "does not have the place 'nowhere'; it has none"),
     ],
 )
 def test_an_export_that_means_nothing_is_refused(
