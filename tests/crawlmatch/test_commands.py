@@ -97,7 +97,9 @@ def test_explain_shows_each_hop_with_the_line_of_the_log(
     assert f"crawl.log.gz:3: {crawl.lines[2]}" in text
     log.unlink()
     assert "crawl.log.gz" not in invoke("explain", records.path, PAGE).stdout
-    assert "identifier 'nothing'" in str(invoke("explain", records.path, "nothing", code=2).exception)
+    assert "identifier 'nothing'" in str(
+        invoke("explain", records.path, "nothing", code=2).exception
+    )
 
 
 def test_the_report_counts_and_its_outcomes_sum_up(

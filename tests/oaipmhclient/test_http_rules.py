@@ -153,7 +153,7 @@ def test_content_codings_are_undone_also_where_the_header_lies(raw, coding):
 @pytest.mark.parametrize(
     ("raw", "coding", "words"),
     [
-        (gzip.compress(OAI, mtime=0)[:-12], "gzip", "cut short"),
+        (gzip.compress(OAI, mtime=0)[:-12], "gzip", "truncated"),
         (b"\x1f\x8b" + b"rubbish" * 4, "gzip", "damaged"),
         (OAI, "br", "not requested"),
         (OAI, "gzip,gzip,gzip,gzip", "4 content codings"),

@@ -334,7 +334,7 @@ def test_a_retry_after_beyond_the_cap_is_told_with_its_deadline(serve, time):
     reply, seen = script(http(b"", "429 Slow down", Retry_After="86400"))
     with (
         transport(serve(reply).url, time) as sender,
-        pytest.raises(RetryLater, match="not to be called again before 2026-01-02 12:00:00") as r,
+        pytest.raises(RetryLater, match="a pause until 2026-01-02 12:00:00") as r,
     ):
         sender.fetch(IDENTIFY)
     assert r.value.deadline == datetime(2026, 1, 2, 12, tzinfo=UTC)

@@ -527,7 +527,7 @@ def test_a_repository_that_asks_to_be_left_alone_is():
     repository = Repository(when(raises(later), verb="ListSets"))
     report = probed(repository)
     assert len(repository.requests) == 3
-    assert "not to be called again before 2026-03-01 13:00:00 UTC" in report.text()
+    assert "a pause until 2026-03-01 13:00:00 UTC" in report.text()
 
 
 def test_a_repository_without_identify_is_probed_all_the_same():
@@ -543,7 +543,7 @@ def test_an_address_without_oai_pmh_is_unusable():
     with pytest.raises(EndpointError, match="the connection was refused"):
         probed(nobody)
     missing = Repository(raises(HTTPStatusError(URL, 404)))
-    with pytest.raises(EndpointError, match=f"{URL} brings HTTP status 404"):
+    with pytest.raises(EndpointError, match=f"{URL} returns HTTP status 404"):
         probed(missing)
 
 
