@@ -109,7 +109,7 @@ def parse_info(text: str, name: str) -> tuple[tuple[str, str], ...]:
         label, colon, value = line.partition(":")
         label = label.strip()
         if not colon or not label:
-            raise ExportError(f"line {number} of {name} does not have the form Label: value")
+            raise ExportError(f"line {number} of {name} is not of the form Label: value")
         if _same(label, OWN) or label.casefold().startswith("silo-"):
             raise ExportError(f"line {number} of {name}: {label} is written by the export itself")
         found.append((label, " ".join(value.split())))

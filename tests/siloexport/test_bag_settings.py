@@ -162,8 +162,8 @@ def test_any_json_is_a_profile_or_has_faults(members: Mapping[str, Any]) -> None
         ("A: b\n: c\n", "line 2 of info is not of the form"),
         ("\n  folded\n", "line 2 of info is not"),
         ("Contact-Name:\n", "does not give Contact-Name a value"),
-        ("bagging-date: 2026-01-01\n", "bagging-date is written for each bag"),
-        ("Silo-Key: 1\n", "Silo-Key is written for each bag"),
+        ("bagging-date: 2026-01-01\n", "bagging-date is written by the export"),
+        ("Silo-Key: 1\n", "Silo-Key is written by the export"),
     ],
 )
 def test_field_that_cannot_be_is_refused(text: str, fault: str) -> None:
