@@ -3,16 +3,19 @@
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
+from oaipmhscraper.errors import ScraperError
 from recordsilo import Granary, Silo
 from recordsilo.errors import RecordSiloError
 from recordsilo.silo import VERSION_FILE
 from webui import urls
 from webui.app import WsgiApp
+from webui.harvest_lines import harvest_lines
 from webui.http import security
 from webui.http.errors import MethodNotAllowed, NotFound, WebError, from_store
 from webui.http.messages import (
@@ -25,6 +28,7 @@ from webui.http.messages import (
 )
 from webui.people.roles import NOBODY
 from webui.rendering import PAGE, STATIC, error_answer, html, json_answer, static_content
+from webui.site import repository_name
 
 SILOS = "/silos"
 logger = logging.getLogger("webui")
@@ -104,7 +108,11 @@ class Shelf:
             return _towards(path, self._granary)
         lines = self._lines()
         if path.endswith(".json") or prefers_json(request.method, environ.get("HTTP_ACCEPT", "")):
-            return json_answer({"silos": lines})
+            silos = [
+                one | {"last_harvest": (last := one["last_harvest"]) and last.to_json()}
+                for one in lines
+            ]
+            return json_answer({"silos": silos})
         told = {
             "site_name": self._name,
             "twin_url": urls.at(SILOS + ".json"),
@@ -117,7 +125,13 @@ class Shelf:
         return self._granary.dir_of_silos.rstrip("/").rpartition("/")[2] or "Silos"
 
     def _lines(self) -> list[dict[str, Any]]:
-        return [self._line(name) for name in self._granary.silos]
+        """The Silos, each under a name that no other one has."""
+        lines = [self._line(name) for name in self._granary.silos]
+        titles = Counter(line["title"] for line in lines)
+        for line in lines:
+            if titles[line["title"]] > 1:
+                line["title"] = ""
+        return lines
 
     def _line(self, name: str) -> dict[str, Any]:
         said = self._granary.description_of(name)
@@ -126,13 +140,17 @@ class Shelf:
             "name": name,
             "title": title,
             "url": urls.at(f"{SILOS}/{quote(name)}/"),
+            "records": None,
+            "last_harvest": None,
         }
         try:
             with self._granary.get_silo(name, create=False) as silo:
-                return line | {"records": len(silo)}
-        except (RecordSiloError, OSError):
-            logger.exception("the Silo %s cannot be counted", name)
-            return line | {"records": None}
+                line["title"] = title or repository_name(silo.path)
+                line["records"] = len(silo)
+                line["last_harvest"] = next(iter(harvest_lines(silo.path, 1)), None)
+        except (RecordSiloError, ScraperError, OSError):
+            logger.exception("the Silo %s cannot be read", name)
+        return line
 
     def _refused(self, environ: dict[str, Any], error: WebError) -> Response:
         accept = environ.get("HTTP_ACCEPT", "")

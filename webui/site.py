@@ -95,6 +95,12 @@ class HarvesterState:
         return state if isinstance(state, dict) else {}
 
 
+def repository_name(silo_path: str) -> str:
+    """The name of the repository that a Silo was harvested from; empty where it is unknown."""
+    state = HarvesterState(os.path.join(silo_path, HARVESTER_STATE))
+    return str(state["identify"].get("repositoryName") or "")
+
+
 class SetCounts:
     """The number of records in each set, counted anew when the index was written to.
 
@@ -169,9 +175,13 @@ class Site:
 
     @property
     def name(self) -> str:
-        """What the Silo is called: the harvested repository's name, else the directory's."""
-        name = self.harvester["identify"].get("repositoryName")
-        return str(name) if name else os.path.basename(self.silo.path.rstrip("/")) or "Silo"
+        """What the Silo is called: the harvested repository's name, else the directory's.
+
+        In a directory of Silos both, so that no two Silos have the same name.
+        """
+        directory = os.path.basename(self.silo.path.rstrip("/")) or "Silo"
+        name = str(self.harvester["identify"].get("repositoryName") or directory)
+        return f"{name} ({directory})" if self.settings.on_shelf and name != directory else name
 
     @property
     def spool_dir(self) -> str:

@@ -80,7 +80,7 @@ def test_each_harvest_says_what_is_missing_in_words(client: Any, silo: Silo) -> 
     ]
     page = client.get("/").text
     assert page.count(">Not whole<") == 3
-    assert '<span class="outcome warn"><span class="icon" aria-hidden="true">!</span>' in page
+    assert '<span class="standing warn"><span class="icon" aria-hidden="true">!</span>' in page
     assert "4 records missing · 1 record set aside" in page
 
 
@@ -182,3 +182,15 @@ def test_the_activity_of_others_is_shown_to_curators_only(
         add_account(silo.path, name, role, None)
         page = stage_client.get("/", headers={"X-User": name}).text
         assert ("Recent activity" in page) == (role is Role.CURATOR)
+
+
+def test_sets_lead_into_the_search_and_are_filtered_by_name_or_spec(
+    client: Any, silo: Silo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.pages.sets.FEW", 0)
+    (one,) = client.json("/sets.json?match=PUBLISHED")["sets"]
+    assert one["url"].startswith("/search?set=")
+    assert client.json(one["url"].replace("/search", "/search.json"))["total"] == one["records"]
+    assert client.json("/sets.json?match=" + one["spec"][:6])["sets"] == [one]
+    assert client.json("/sets.json?match=nothing")["sets"] == []
+    assert "No set matches." in client.get("/sets?match=nothing").text

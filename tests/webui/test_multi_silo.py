@@ -6,6 +6,7 @@ import re
 import shutil
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -38,6 +39,22 @@ def shelf(granary: Granary, client: Any, stage: Any) -> Iterator[Any]:
     stage.app = shelf  # after `client` set its own
     yield client
     shelf.close()
+
+
+def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
+    shelf: Any, granary: Granary
+) -> None:
+    harvests = Path(granary.dir_of_silos, "first", "harvests")
+    harvests.mkdir()
+    known = {"started": "2026-01-02T03:04:05Z", "metadata_prefix": ["oai_dc"], "whole": True}
+    (harvests / "20260102T030405.000000Z-receipt.json").write_text(json.dumps(known))
+    lines = shelf.json("/silos.json")["silos"]
+    assert [one["title"] for one in lines] == ["", ""]  # both are of the Example Archive
+    assert [(one["last_harvest"] or {}).get("said") for one in lines] == ["Whole", None]
+    page = shelf.get("/").text
+    assert 'action="/silos/first/search"' in page
+    assert 'class="standing ok"' in page
+    assert "Example Archive (first)</h1>" in shelf.get("/silos/first/").text
 
 
 def test_the_list_leads_to_every_silo(shelf: Any) -> None:

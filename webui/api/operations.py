@@ -105,7 +105,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
         leads={"303": "`find` names a record: leads to it."},
     ),
     records.create: _CREATED,
-    sets.show: Operation("Sets"),
+    sets.show: Operation("Sets", (Query("match"),)),
     search.show: Operation("Found", (*_SEARCH, _AFTER, _BACK, _OPEN)),
     facet_values.show: Operation(
         "FacetValues",

@@ -4,14 +4,21 @@ from webui import urls
 from webui.rendering import View
 from webui.site import Call, set_choices
 
+FEW = 15
+"""Up to so many sets are shown without a box to filter them."""
+
 
 def show(call: Call) -> View:
-    """All sets that a record is in."""
-    choices = set_choices(call.site)
+    """All sets that a record is in, or those whose name or setSpec contains ``match``."""
+    every = set_choices(call.site)
+    match = call.request.query.get("match", "").strip()
+    part = match.casefold()
+    choices = [one for one in every if part in one[1].casefold() or part in one[0].casefold()]
     twin = {
         "sets": [
             {"spec": spec, "name": name, "records": count, "url": urls.records_of_set(spec)}
             for spec, name, count in choices
         ]
     }
-    return View("sets.mako", {"set_choices": choices}, twin, urls.sets())
+    data = {"set_choices": choices, "total": len(every), "match": match, "few": FEW}
+    return View("sets.mako", data, twin, urls.with_query(urls.sets(), {"match": match}))

@@ -76,7 +76,7 @@ ${text}\
 
 ## An outcome: an icon, a word and a colour (ok, warn or bad), together.
 <%def name="outcome(kind, said, url='')">
-<span class="outcome ${kind}"><span class="icon" aria-hidden="true">${{"ok": "✓", "warn": "!", "bad": "✕"}[kind]}</span> \
+<span class="standing ${kind}"><span class="icon" aria-hidden="true">${{"ok": "✓", "warn": "!", "bad": "✕"}[kind]}</span> \
 % if url:
 <a href="${url}">${said}</a>\
 % else:

@@ -2,23 +2,33 @@
 <%def name="title()">${_("Sets")}</%def>
 <div class="heading">
   <h1>${_("Sets")}</h1>
-  <p class="count">${counted("{n} set with records in this Silo", "{n} sets with records in this Silo", len(set_choices))}</p>
+  <p class="count">${counted("{n} set with records in this Silo", "{n} sets with records in this Silo", total)}</p>
 </div>
+% if total:
+% if total > few or match:
+<form class="search" action="${urls.sets()}" method="get" aria-label="${_('Filter the sets')}">
+  <p class="words"><label for="match">${_("Name or setSpec contains")}</label>
+  <input id="match" name="match" type="search" value="${match}" autocomplete="off" spellcheck="false" dir="auto"></p>
+  <p class="act"><button type="submit">${_("Filter")}</button>
+% if match:
+    <a class="clear" href="${urls.sets()}">${_("Show all sets")}</a>
+% endif
+  </p>
+</form>
+% endif
 % if set_choices:
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Sets')}">
-<table>
-  <thead><tr><th scope="col">${_("Set")}</th><th scope="col">${_("setSpec")}</th><th scope="col" class="number">${_("Records")}</th></tr></thead>
-  <tbody>
+<ul class="sets">
 % for spec, name, count in set_choices:
-    <tr>
-      <th scope="row"><a href="${urls.records_of_set(spec)}" dir="auto">${name}</a></th>
-      <td class="id">${spec}</td>
-      <td class="number">${f"{count:,}"}</td>
-    </tr>
+  <li>
+    <a href="${urls.records_of_set(spec)}" dir="auto">${name}</a>
+    <span class="number">${f"{count:,}"}<span class="unseen"> ${_("records")}</span></span>
+    <span class="id">${spec}</span>
+  </li>
 % endfor
-  </tbody>
-</table>
-</div>
+</ul>
+% else:
+<p class="empty-line" role="status">${_("No set matches.")}</p>
+% endif
 % else:
 <section class="empty">
   <h2>${_("No sets")}</h2>

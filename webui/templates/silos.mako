@@ -1,13 +1,14 @@
 <%inherit file="base.mako"/>
+<%namespace name="parts" file="parts.mako"/>
 <%def name="title()">${_("Silos")}</%def>
 <div class="heading">
   <h1>${_("Silos")}</h1>
   <p class="count">${counted("{n} Silo in this directory", "{n} Silos in this directory", len(lines))}</p>
 </div>
 % if lines:
-<ul class="kept">
+<ul class="silos">
 % for line in lines:
-  <li>
+  <li class="card">
     <h2><a href="${line['url']}" dir="auto">${line["title"] or line["name"]}</a></h2>
     <p class="under">
 % if line["title"] not in ("", line["name"]):
@@ -19,6 +20,18 @@
       <span class="on">${counted("{n} record", "{n} records", line["records"])}</span>
 % endif
     </p>
+% if line["last_harvest"]:
+    ${parts.harvest(line["last_harvest"])}
+% elif line["records"] is not None:
+    <p class="under">${_("No harvest with a receipt")}</p>
+% endif
+% if line["records"]:
+    <form class="find" action="${line['url']}search" method="get" aria-label="${_('Search {name}', name=line['title'] or line['name'])}">
+      <label class="unseen" for="find-${loop.index}">${_("Search {name}", name=line["title"] or line["name"])}</label>
+      <input id="find-${loop.index}" name="q" type="search" placeholder="${_('Search')}" autocomplete="off" spellcheck="false" dir="auto">
+      <button type="submit" class="quiet">${_("Find")}</button>
+    </form>
+% endif
   </li>
 % endfor
 </ul>
