@@ -181,6 +181,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    _RECORD + "/delete",             record.ask_delete,    Body.NONE,   MANAGER),
     Route("POST",   _RECORD + "/delete",             record.delete,        Body.FIELDS, MANAGER),
 
+    Route("GET",    _RECORD + "/citation",           record.cite),
+    Route("GET",    _RECORD + "/citation.bib",       record.cite_as_bibtex),
     Route("GET",    _RECORD + "/differences",        differences.show),
 
     Route("GET",    _RECORD + "/versions",           versions.ask_create,  Body.NONE,   CURATOR),

@@ -217,6 +217,11 @@ def record(identifier: str, **fields: object) -> str:
     return with_query(f"{records()}/{url_segment(identifier)}", fields)
 
 
+def citation(identifier: str) -> str:
+    """How a record is cited."""
+    return record(identifier) + "/citation"
+
+
 def delete_record(identifier: str) -> str:
     """The question whether a record is to be deleted, and the answer to it."""
     return record(identifier) + "/delete"

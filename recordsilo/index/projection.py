@@ -231,7 +231,7 @@ def _facets(
     formats = current.metadata_files if current else ()
     found = {
         "set": row.sets,
-        "year": _years(described.dates),
+        "year": years_of(described.dates),
         "type": _each(described.types),
         "language": _each(described.languages),
         "publisher": _each(described.publishers),
@@ -266,7 +266,7 @@ def _each(values: Values) -> tuple[str, ...]:
     return tuple(dict.fromkeys([storable(text[:MAX_FACET]) for text, _ in values]))
 
 
-def _years(dates: Values) -> tuple[str, ...]:
+def years_of(dates: Values) -> tuple[str, ...]:
     """The year of the first date that has one."""
     for value in dates:
         if match := _YEAR.search(value.text):

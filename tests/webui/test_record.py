@@ -4,14 +4,16 @@ import errno
 import os
 import re
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from recordsilo import Silo
 from recordsilo.disk.identifier import url_segment
+from recordsilo.formats import Description, Value
 from recordsilo.records import place
 from recordsilo.records.manifest import Origin
+from webui.record.citation import bibtex, citation_text, csl_item
 
 PLAIN = "oai:example.org:1"
 ODD = "http://n2t.info/urn:nbn:se:kb:repos-1 中^*?"
@@ -285,3 +287,116 @@ def test_a_file_that_cannot_be_read_is_told_on_its_records_page(
     assert "Cannot be read: Input/output error." in page.text
     answer = client.get(URL + "/versions/1/files/oai_dc", accept="application/json")
     assert (answer.status, answer.error["code"]) == (503, "file_unreadable")
+
+
+def test_values_lead_to_the_records_that_have_them(client: Any, add_record: Any) -> None:
+    add_record(
+        "oai:example.org:linked", ("title", "Linked"), ("creator", "Smith, J."),
+        ("subject", "http://id.example.org/1"), ("date", "2003-05"), ("type", "Article"),
+    )  # fmt: skip
+    text = client.get("/records/oai+example,org+linked").text
+    for field, value in (
+        ("creator", "Smith, J."), ("year", "2003"), ("type", "Article"),
+        ("subject", "http://id.example.org/1"),
+    ):  # fmt: skip
+        link = "/search?" + urlencode({field: value})
+        assert f'<a href="{link}" dir="auto"' in text
+        rows = client.json(link.replace("?", ".json?"))["records"]
+        assert "oai:example.org:linked" in [row["identifier"] for row in rows]
+    assert 'class="out" href="http://id.example.org/1"' in text
+
+
+def test_findings_are_shown_at_the_value_they_are_about(client: Any, add_record: Any) -> None:
+    add_record(
+        "oai:example.org:odd", ("title", "SHOUTED TITLE OF A BOOK"), ("date", "soon"),
+        ("date", "2003"),
+    )  # fmt: skip
+    text = client.get("/records/oai+example,org+odd").text
+    described = text.partition("<dl")[2].partition("</dl>")[0]
+    assert re.search(r"soon</span>\s*<span class=\"badge finding\">Invalid date<", described)
+    assert described.count("badge finding") == 1
+    assert re.search(r"</h1>\s*<span class=\"badge finding\">Title in capitals only<", text)
+    for missing in ("No creator", "No type"):
+        assert f'<span class="badge finding">{missing}</span>' in text
+    found = client.json("/records/oai+example,org+odd.json")["findings"]
+    assert {"code": "Q202", "field": "dates", "value": "soon"} in found
+    deleted = client.json("/records/oai+example,org+2.json")
+    assert deleted["findings"] == []
+
+
+def test_a_record_is_cited_as_text_bibtex_and_csl(client: Any) -> None:
+    said = (
+        "Ortega, N., & Smith, J. (2003). On the keeping of records. https://doi.org/10.1234/abc.5"
+    )
+    assert said in client.get(URL).text.replace("&amp;", "&")
+    assert client.get(URL + "/citation").text == said + "\n"
+    (item,) = client.get(URL + "/citation.json").json
+    assert item["author"] == [
+        {"family": "Ortega", "given": "Núria"}, {"family": "Smith", "given": "J."},
+    ]  # fmt: skip
+    assert (item["DOI"], item["issued"]) == ("10.1234/abc.5", {"date-parts": [[2003]]})
+    answer = client.get(URL + "/citation.bib")
+    assert answer.headers["Content-Type"].startswith("application/x-bibtex")
+    assert answer.text == (
+        "@misc{oai:example.org:1,\n"
+        "  author = {Ortega, Núria and Smith, J.},\n"
+        "  title = {{On the keeping of records}},\n"
+        "  year = {2003},\n"
+        "  doi = {10.1234/abc.5},\n"
+        "  url = {https://doi.org/10.1234/abc.5},\n"
+        "  language = {eng},\n"
+        "}\n"
+    )
+    assert "citation" not in client.get("/records/oai+example,org+2").text
+
+
+def test_nothing_in_a_value_ends_a_field_of_bibtex() -> None:
+    title = r"50% of {A} & B_c #1 $x^2$ ~ \d"
+    description = Description(
+        titles=(Value(title),), creators=(Value("Baker and Sons, Ltd"), Value("林 晓明")),
+        types=(Value("Doctoral Thesis"),), publishers=(Value("U {X}"),),
+        identifiers=(Value("doi:10.5555/a{b}c"),), dates=(Value("1999-02-03"),),
+    )  # fmt: skip
+    entry = bibtex(csl_item("http://x/y,z}", description))
+    assert entry.startswith("@phdthesis{http:-x-y-z-,\n")
+    assert r"title = {{50\% of \{A\} \& B\_c \#1 \$x\textasciicircum{}2\$" in entry
+    assert r"author = {{Baker and Sons}, Ltd and {林 晓明}}" in entry
+    assert "school = {U \\{X\\}}" in entry
+    assert "doi = {10.5555/a%7Bb%7Dc}" in entry
+    bare = re.sub(r"\\[{}]", "", entry)
+    assert bare.count("{") == bare.count("}")
+
+
+@pytest.mark.parametrize(
+    ("creators", "said"),
+    [
+        (["Sartre, Jean-Paul M."], "Sartre, J.-P. M. (n.d.). T."),
+        (["Univ. of X", "Ito, 晓明"], "Univ. of X, & Ito, 晓明. (n.d.). T."),
+        ([], "T. (n.d.)."),
+        ([f"A{n}, B" for n in range(21)], ", A18, B., … A20, B. (n.d.). T."),
+    ],
+)
+def test_names_are_cited_as_the_apa_does(creators: list[str], said: str) -> None:
+    description = Description(titles=(Value("T"),), creators=tuple(map(Value, creators)))
+    assert citation_text(csl_item("x", description)).endswith(said)
+
+
+def test_images_are_shown_and_nothing_else_of_a_record(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    for name in ("a.png", "b.svg", "c.html", "d.pdf"):
+        silo[working_copy].put_stream(name, b"<svg onload=alert(1)>")
+    text = client.get(URL).text
+    assert re.findall(r'<(?:img|object|embed|iframe)[^>]* (?:src|data)="([^"]*)"', text) == [
+        COPY + "/files/a.png"
+    ]
+    image = client.get(COPY + "/files/a.png")
+    assert image.headers["Content-Type"] == "image/png"
+    assert "sandbox" in image.headers["Content-Security-Policy"]
+    assert image.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_record_that_was_never_held_has_no_earlier_versions(client: Any) -> None:
+    text = client.get("/records/oai+example,org+2").text
+    assert "no earlier version" in text
+    assert "keeps its earlier versions" not in text

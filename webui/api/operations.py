@@ -135,6 +135,8 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     record.show: Operation(
         "Record", (Query("from", text="The query of the search it was reached from."),)
     ),
+    record.cite: Operation("Citation"),
+    record.cite_as_bibtex: Operation("application/x-bibtex"),
     record.show_version: Operation("RecordVersion"),
     record.delete: Operation("Deleted", fields=_MESSAGE),
     record.ask_delete: Operation("Question"),

@@ -155,6 +155,7 @@ SCHEMAS: Mapping[str, Schema] = {
         )
     ),
     "Row": _ROW,
+    "Citation": {**several(ANY_OBJECT), "description": "Items of CSL JSON."},
     "File": _FILE,
     "Version": members(**_VERSION),
     "RecordVersion": members(identifier=TEXT, revision=COUNT, **_VERSION),
@@ -234,6 +235,7 @@ SCHEMAS: Mapping[str, Schema] = {
         current_version=TEXT,
         version=TEXT,
         description=table(several(_SAID)),
+        findings=several(members(code=TEXT, field=TEXT, value=TEXT)),
         sets=several(_SET),
         metadata=ANY_OBJECT,
         versions=several(ref("Version")),

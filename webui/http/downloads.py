@@ -58,6 +58,9 @@ _SAVED = {
 }
 """Types a program may want to know; browsers save them because of Content-Disposition."""
 
+IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Types that browsers show as images and that hold no script; SVG is none of them."""
+
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[?!A-Za-z_]")
 
 

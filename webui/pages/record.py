@@ -1,5 +1,6 @@
 """The page of a record, of each of its versions, and the end of a record."""
 
+import json
 from collections.abc import Callable, Mapping
 
 from recordsilo import HarvestedRecord
@@ -7,8 +8,10 @@ from recordsilo.disk.identifier import clean
 from recordsilo.errors import FileNotInVersion
 from webui import urls
 from webui.editing.curator import WORKING_COPY, Curator
-from webui.http.messages import Response, redirect, revision_tag
+from webui.http.downloads import TEXT
+from webui.http.messages import JSON, Response, redirect, revision_tag
 from webui.questions import Question, message_field, question_view
+from webui.record.citation import bibtex, citation_text, csl_item
 from webui.record.panels import panels_of
 from webui.record.related import Results, links_of, results_of, siblings_of
 from webui.record.version_differences import Comparison, base_of, compare_versions
@@ -18,6 +21,7 @@ from webui.site import Call
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
+BIBTEX = "application/x-bibtex; charset=utf-8"
 DONE: Mapping[str, str] = {
     "cloned": "Copy created. It is now the current version.",
     "made": "Empty version created. It is now the current version.",
@@ -57,6 +61,23 @@ def _view(call: Call, record: HarvestedRecord) -> View:
     return _page(call, record, view, twin, urls.record(view.identifier))
 
 
+def cite(call: Call) -> Response:
+    """How the record is cited: a line of text; the twin is CSL JSON."""
+    item = csl_item(call.identifier, record_view(call.site, call.record).description)
+    if call.wants_json:
+        return Response(
+            200, json.dumps([item], ensure_ascii=False, indent=2).encode() + b"\n", JSON
+        )
+    return Response(200, citation_text(item).encode() + b"\n", TEXT)
+
+
+def cite_as_bibtex(call: Call) -> Response:
+    """The record as an entry of BibTeX."""
+    item = csl_item(call.identifier, record_view(call.site, call.record).description)
+    headers = {"Content-Disposition": 'attachment; filename="citation.bib"'}
+    return Response(200, bibtex(item).encode(), BIBTEX, headers)
+
+
 def _results(call: Call, view: RecordView) -> Results | None:
     return results_of(call.site, view.identifier, call.request.query.get("from", ""))
 
@@ -73,6 +94,9 @@ def _page(
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "clone_name": _free_name(view),
         "links": links_of(view),
+        "citation": citation_text(csl_item(view.identifier, view.description))
+        if view.description.title
+        else "",
         "results": None if call.wants_json else _results(call, view),
         "siblings": None if call.wants_json else siblings_of(call.site, view),
         "panels": () if call.wants_json else panels_of(call.site, view.identifier),

@@ -4,7 +4,7 @@ Reads the store and changes nothing. The view shows one version (the current one
 another is asked for); the twin tells of all of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from recordsilo import HarvestedRecord
 from recordsilo.errors import DanglingLink, FileNotInVersion, FileUnreadable
 from recordsilo.formats import Description, Value, describe_main, main_first
+from recordsilo.formats.quality import CODES, Finding, findings
+from recordsilo.index.projection import MAX_FACET, storable, years_of
 from recordsilo.records.manifest import source_datestamp
 from webui import urls
 from webui.http import downloads
@@ -23,6 +25,9 @@ from webui.words.texts import text as _
 
 DESCRIBED_SIZE = 4 * 1024 * 1024
 """Larger metadata files are linked only."""
+
+PREVIEWED_SIZE = 20 * 1024 * 1024
+"""Larger images are linked only."""
 
 FIELDS: tuple[tuple[str, str], ...] = (
     ("Creators", "creators"),
@@ -44,17 +49,34 @@ FIELDS: tuple[tuple[str, str], ...] = (
 shown; the titles head the page."""
 
 
+FACETS: Mapping[str, str] = {
+    "creators": "creator",
+    "types": "type",
+    "publishers": "publisher",
+    "subjects": "subject",
+    "languages": "language",
+}
+"""Field → the facet that has its values."""
 PROSE = frozenset({"subjects", "descriptions"})
 """Beside the titles, the fields whose values are in the record's own language if any is."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextValue:
-    """One value of a field; `lang` is a valid language tag, `href` safe to follow."""
+    """One value of a field.
+
+    Attributes:
+        lang: A valid language tag.
+        href: Where the value itself leads; safe to follow.
+        search_url: The records with the same value; empty where there is no such search.
+        findings: What is to be looked at in it, in words.
+    """
 
     text: str
     lang: str | None
     href: str | None
+    search_url: str = ""
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +153,11 @@ class XmlView:
 
 @dataclass(frozen=True, slots=True)
 class RecordView:
-    """A record with one of its versions in view."""
+    """A record with one of its versions in view.
+
+    Attributes:
+        findings: What is to be looked at in its description.
+    """
 
     identifier: str
     revision: int
@@ -143,6 +169,7 @@ class RecordView:
     sets: tuple[SetView, ...]
     xml: tuple[XmlView, ...]
     description: Description
+    findings: tuple[Finding, ...]
     metadata: Mapping[str, Any]
     deleted: bool
     deleted_at: str
@@ -158,6 +185,20 @@ class RecordView:
     def current(self) -> VersionView:
         """The version the cursor stands on."""
         return next(version for version in self.versions if version.is_current)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What its description lacks, in words."""
+        return tuple(_said(one) for one in self.findings if not one.value)
+
+    @property
+    def previews(self) -> tuple[FileView, ...]:
+        """The images among the files that are small enough to be shown."""
+        return tuple(
+            file
+            for file in self.files
+            if file.kind in downloads.IMAGES and (file.size or 0) <= PREVIEWED_SIZE
+        )
 
     @property
     def working_copy(self) -> VersionView | None:
@@ -178,8 +219,10 @@ def record_view(site: Site, record: HarvestedRecord, version: str | None = None)
     shown = _shown(record, versions, version)
     contents = _metadata_contents(record, shown.name)
     description = describe_main(contents, contents.get)
-    titles, fields = description_fields(description)
     metadata = dict(record.metadata)
+    deleted = "deleted_at_version" in metadata
+    found = findings(description) if contents and (shown.curated or not deleted) else ()
+    titles, fields = description_fields(description, found)
     return RecordView(
         identifier=record.item_id,
         revision=record.revision,
@@ -193,8 +236,9 @@ def record_view(site: Site, record: HarvestedRecord, version: str | None = None)
             XmlView(path, xml_view.pieces(xml_view.pretty(data))) for path, data in contents.items()
         ),
         description=description,
+        findings=tuple(found),
         metadata=metadata,
-        deleted="deleted_at_version" in metadata,
+        deleted=deleted,
         deleted_at=str(metadata.get("deleted_at_date", "")),
         upstream_newer=record.upstream_newer(),
         is_held=any(record.paths(name) for name in record.versions),
@@ -275,26 +319,58 @@ def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes
 
 
 def description_fields(
-    description: Description,
+    description: Description, found: Sequence[Finding] = ()
 ) -> tuple[tuple[TextValue, ...], tuple[FieldView, ...]]:
-    """The titles, and the fields that have values, with languages and links worked out."""
+    """The titles, and the fields that have values, with languages and links worked out.
+
+    Args:
+        found: What is to be looked at in the description.
+    """
     languages = {tag for value in description.languages if (tag := language_tag(value.text))}
     language = languages.pop() if len(languages) == 1 else None
+    titles = _values("titles", description, language, found)
     fields = (
         FieldView(
-            _(label), name, _values(getattr(description, name), language if name in PROSE else None)
+            _(label), name, _values(name, description, language if name in PROSE else None, found)
         )
         for label, name in FIELDS
     )
-    return _values(description.titles, language), tuple(field for field in fields if field.values)
+    return titles, tuple(field for field in fields if field.values)
 
 
-def _values(values: tuple[Value, ...], language: str | None) -> tuple[TextValue, ...]:
+def _values(
+    name: str, description: Description, language: str | None, found: Sequence[Finding]
+) -> tuple[TextValue, ...]:
+    said: dict[str, tuple[str, ...]] = {}
+    for one in found:
+        if one.field == name:
+            said[one.value] = (*said.get(one.value, ()), _said(one))
     return tuple(
-        TextValue(v.text, text_language(v.text, v.lang, language), href(v.text))
-        for v in values
+        TextValue(
+            v.text,
+            text_language(v.text, v.lang, language),
+            href(v.text),
+            _search_url(name, v, description),
+            said.get(v.text, ()),
+        )
+        for v in getattr(description, name)
         if v.text.strip()
     )
+
+
+def _said(finding: Finding) -> str:
+    return _(CODES[finding.code]).capitalize()
+
+
+def _search_url(name: str, value: Value, description: Description) -> str:
+    """The search for the records that have a value, as the index has it."""
+    if name == "dates":
+        years = years_of((value,))
+        known = years and years == years_of(description.dates)
+        return urls.search([("year", years[0])]) if known else ""
+    if name not in FACETS:
+        return ""
+    return urls.search([(FACETS[name], storable(value.text[:MAX_FACET]))])
 
 
 def as_json(
@@ -316,6 +392,9 @@ def as_json(
         "current_version": view.current.name,
         "version": view.shown.name,
         "description": _description_json(view.description),
+        "findings": [
+            {"code": one.code, "field": one.field, "value": one.value} for one in view.findings
+        ],
         "sets": [{"spec": s.spec, "name": s.name} for s in view.sets],
         "metadata": view.metadata,
         "versions": [version_json(record, version) for version in view.versions],

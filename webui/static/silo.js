@@ -72,3 +72,17 @@ document.addEventListener("keydown", (event) => {
     open.querySelector("summary").focus();
   }
 });
+
+// A text is copied by its button, where the browser lets a page do so.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  if (!navigator.clipboard) {
+    continue;
+  }
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(
+      document.getElementById(button.dataset.copy).textContent.trim()
+    );
+    button.textContent = button.dataset.copied;
+  });
+}

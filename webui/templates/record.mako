@@ -31,6 +31,7 @@ ${parts.done(done)}
 % if view.titles:
 % for title in view.titles[:1]:
   <h1 dir="auto"${parts.lang(title.lang)}>${title.text}</h1>
+${found(title)}
 % endfor
 % for title in view.titles[1:]:
   <p class="subtitle" dir="auto"${parts.lang(title.lang)}>${title.text}</p>
@@ -89,6 +90,13 @@ ${compared.fields(file)}
 
 <section aria-labelledby="description">
   <h2 id="description" class="unseen">${_("Description")}</h2>
+% if view.missing:
+  <p class="findings">\
+% for said in view.missing:
+<span class="badge finding">${said}</span> \
+% endfor
+</p>
+% endif
 % if view.fields:
   <dl class="fields">
 % for field in view.fields:
@@ -97,8 +105,9 @@ ${compared.fields(file)}
 % for v in field.values:
 % if field.name == "descriptions":
       ${parts.paragraph(v)}
+      ${found(v)}
 % else:
-      <dd>${parts.value(v)}</dd>
+      <dd>${told(v)}${found(v)}</dd>
 % endif
 % endfor
     </div>
@@ -110,6 +119,15 @@ ${compared.fields(file)}
   <p class="empty-line">${_("No description can be read from the files of this version.")}</p>
 % endif
 </section>
+
+% if view.previews:
+<section class="previews" aria-labelledby="images">
+  <h2 id="images">${_("Images")}</h2>
+% for file in view.previews:
+  <a href="${file.url}"><img src="${file.url}" alt="${file.path}" loading="lazy"></a>
+% endfor
+</section>
+% endif
 
 <section id="files" aria-labelledby="files-heading">
   <h2 id="files-heading">${_("Files in version {name}", name=shown.name)}</h2>
@@ -273,6 +291,18 @@ ${clone_form(view, shown, clone_name)}
 % endif
 </section>
 
+% if citation:
+<section class="card" aria-labelledby="cite">
+  <h2 id="cite">${_("Cite")}</h2>
+  <p id="citation" dir="auto">${citation}</p>
+  <ul class="acts">
+    <li><button type="button" class="quiet" data-copy="citation" data-copied="${_('Copied')}" hidden>${_("Copy")}</button></li>
+    <li><a href="${urls.citation(view.identifier)}.bib" download>BibTeX</a></li>
+    <li><a href="${urls.twin(urls.citation(view.identifier))}" download>CSL JSON</a></li>
+  </ul>
+</section>
+% endif
+
 % if links:
 <section class="card" aria-labelledby="links">
   <h2 id="links">${_("Links")}</h2>
@@ -307,6 +337,21 @@ ${clone_form(view, shown, clone_name)}
 % endif
 </aside>
 </div>
+<%def name="told(v)">\
+% if v.search_url:
+<a href="${v.search_url}" dir="auto"${parts.lang(v.lang)}>${v.text}</a>\
+% if v.href:
+ <a class="out" href="${v.href}" rel="noopener noreferrer" title="${v.href}"><span aria-hidden="true">↗</span><span class="unseen">${_("Open {address}", address=v.href)}</span></a>\
+% endif
+% else:
+${parts.value(v)}\
+% endif
+</%def>
+<%def name="found(v)">\
+% for said in v.findings:
+ <span class="badge finding">${said}</span>\
+% endfor
+</%def>
 <%def name="here(yes)">\
 % if yes:
  aria-current="true"\

@@ -9,7 +9,7 @@ ${parts.done(done)}
   <p class="count" role="status">${counted("{n} record", "{n} records", page.total)}</p>
 </div>
 
-<form class="search list" action="${urls.search()}" method="get" role="search" aria-label="${_('Search the records')}">
+<form class="search list" action="${urls.search()}" method="get" aria-label="${_('Search the records')}">
   <p class="words">
     <label for="q" class="unseen">${_("Search, or an identifier")}</label>
     <input id="q" name="q" type="search" value="${request.q}" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto" aria-describedby="q-hint">
