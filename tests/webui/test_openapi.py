@@ -18,6 +18,7 @@ from webui.api.document import document
 from webui.api.schemas import SCHEMAS
 from webui.http.bodies import FORMS
 from webui.routes import Body, documented
+from webui.urls import twin
 
 CHECKS = [
     not_a_server_error,
@@ -53,7 +54,7 @@ def test_every_form_is_documented_in_each_kind_that_is_read() -> None:
     for route, _twin in documented():
         if route.body in {Body.FIELDS, Body.LIST, Body.FILE}:
             path = re.sub(r"\{(\w+)\.\.\.\}", r"{\1}", route.pattern)
-            operations = document()["paths"].get(path) or document()["paths"][path + ".json"]
+            operations = document()["paths"].get(path) or document()["paths"][twin(path)]
             body = operations[route.method.lower()]["requestBody"]
             assert tuple(body["content"]) == FORMS
 
