@@ -297,8 +297,8 @@ ${clone_form(view, shown, clone_name)}
   <p id="citation" dir="auto">${citation}</p>
   <ul class="acts">
     <li><button type="button" class="quiet" data-copy="citation" data-copied="${_('Copied')}" hidden>${_("Copy")}</button></li>
-    <li><a href="${urls.citation(view.identifier)}.bib" download>BibTeX</a></li>
-    <li><a href="${urls.twin(urls.citation(view.identifier))}" download>CSL JSON</a></li>
+    <li><a href="${urls.citation(view.identifier)}.bib" download>${_("BibTeX")}</a></li>
+    <li><a href="${urls.twin(urls.citation(view.identifier))}" download>${_("CSL JSON")}</a></li>
   </ul>
 </section>
 % endif
