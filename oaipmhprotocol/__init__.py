@@ -1,6 +1,6 @@
-"""The words and values of OAI-PMH 2.0 that a data provider and a harvester share.
+"""Names and values of OAI-PMH 2.0 that a data provider and a harvester share.
 
-Pure: nothing here knows a socket, a file, a clock or an XML parser.
+Pure: no network, files, clock or XML parser.
 
 Source: The Open Archives Initiative Protocol for Metadata Harvesting, version 2.0.
 """

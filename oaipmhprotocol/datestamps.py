@@ -18,7 +18,7 @@ class DatestampError(ValueError):
     """A text is not a datestamp.
 
     Attributes:
-        text: What was read.
+        text: The text.
     """
 
     def __init__(self, text: str) -> None:
@@ -30,19 +30,19 @@ class DatestampError(ValueError):
 
 
 class Granularity(StrEnum):
-    """The finest datestamps a repository understands."""
+    """The finest granularity of a repository's datestamps."""
 
     DAY = "YYYY-MM-DD"
     SECOND = "YYYY-MM-DDThh:mm:ssZ"
 
     @property
     def step(self) -> timedelta:
-        """One granule."""
+        """Return the length of one granule."""
         return timedelta(days=1) if self is Granularity.DAY else timedelta(seconds=1)
 
     @classmethod
     def of(cls, text: str) -> "Granularity":
-        """The granularity in which a well-formed datestamp is written.
+        """Return the granularity of a well-formed datestamp.
 
         Raises:
             DatestampError: The text has neither of the two forms.
@@ -54,7 +54,7 @@ class Granularity(StrEnum):
         raise DatestampError(text)
 
     def floor(self, moment: datetime) -> datetime:
-        """The first moment of the granule that ``moment`` (aware) lies in, in UTC."""
+        """Return the beginning of the granule of ``moment`` (aware), in UTC."""
         moment = moment.astimezone(UTC)
         if self is Granularity.DAY:
             return moment.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -62,13 +62,13 @@ class Granularity(StrEnum):
 
 
 def parse_datestamp(text: str) -> datetime:
-    """Read a datestamp of either granularity, strictly; a day is its first second.
+    """Parse a datestamp of either granularity strictly; a day is its first second.
 
     Returns:
         An aware datetime in UTC.
 
     Raises:
-        DatestampError: Not one of the two forms, or no such day or hour.
+        DatestampError: It has neither of the two forms, or the day or hour does not exist.
 
     Source: OAI-PMH 2.0, section 3.3.
     """
@@ -78,19 +78,19 @@ def parse_datestamp(text: str) -> datetime:
     return _moment(text, *(int(part) for part in match.groups()))
 
 
-@lru_cache(maxsize=4096)  # a record's is read four times on the way of its page
+@lru_cache(maxsize=4096)  # a record's datestamp is parsed four times while its page is processed
 def read_datestamp(text: str) -> datetime:
-    """Read a datestamp as real repositories write them.
+    """Parse a datestamp in the forms that real repositories use.
 
-    Beside the two forms of the specification: surrounding white space, a blank
-    for the ``T``, fractions of a second, no zone (taken for UTC) or an offset.
+    In addition to the two forms of the specification: outer white space, a space for the
+    ``T``, fractions of a second, no zone (read as UTC) or an offset.
     ``OpenSKOS`` sends offsets and NOAA's repository no ``Z`` (2015–2023).
 
     Returns:
         An aware datetime in UTC, without fractions.
 
     Raises:
-        DatestampError: Not even that; ``0000-00-00`` among them.
+        DatestampError: It has none of these forms, or no such date, as ``0000-00-00``.
     """
     if _is_usual(text):
         try:
@@ -109,9 +109,9 @@ def read_datestamp(text: str) -> datetime:
 
 
 def _is_usual(text: str) -> bool:
-    """Whether a text looks like YYYY-MM-DDThh:mm:ssZ, which `datetime` reads ten times as fast.
+    """Whether a text looks like YYYY-MM-DDThh:mm:ssZ, which `datetime` parses ten times as fast.
 
-    Python 3.13 takes hour 24 for the next day's first.
+    Python 3.13 accepts hour 24 as the next day's first.
     """
     return (
         len(text) == 20
@@ -123,7 +123,7 @@ def _is_usual(text: str) -> bool:
 
 
 def _offset(zone: str | None) -> timedelta:
-    """How far a zone is ahead of UTC; ValueError for one that is on no map."""
+    """Return a zone's offset from UTC; raise ValueError if it does not exist."""
     if zone is None or zone in "Zz":
         return timedelta()
     ahead = timezone(timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))).utcoffset(None)
@@ -131,7 +131,7 @@ def _offset(zone: str | None) -> timedelta:
 
 
 def format_datestamp(moment: datetime, granularity: Granularity) -> str:
-    """Write an aware moment as a datestamp; what is finer than a granule is cut off."""
+    """Write an aware moment as a datestamp, truncated to the granularity."""
     moment = moment.astimezone(UTC)
     day = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
     if granularity is Granularity.DAY:

@@ -1,8 +1,7 @@
-"""What the answers of a repository say, as frozen values (OAI-PMH 2.0, sections 2, 3.5 and 4).
+"""Contents of a repository's responses as frozen values (OAI-PMH 2.0, sections 2, 3.5 and 4).
 
-Both sides use them: a data provider's record source yields them, a harvester's
-parser returns them. XML within them (metadata, about, descriptions) is held as
-serialised, well-formed bytes.
+Both sides use them: a data provider's record source yields them, a harvester's parser returns them.
+XML in them (metadata, about, descriptions) is serialised as well-formed bytes.
 """
 
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ class Header:
         identifier: The item's unique identifier, as sent.
         datestamp: The datestamp's text, as sent; `datestamps.read_datestamp` reads it.
         set_specs: The sets the item belongs to, in the order sent.
-        deleted: Whether the status attribute says so.
+        deleted: Whether the status attribute is ``deleted``.
     """
 
     identifier: str
@@ -36,9 +35,9 @@ class Record:
 
     Attributes:
         header: See `Header`.
-        metadata: On the harvester's side the whole ``<metadata>`` element as
-            received, every namespace in scope declared on it; on the provider's
-            side the document that goes into it. None where there is none.
+        metadata: In a harvester, the whole ``<metadata>`` element as received, with every
+            namespace in scope declared on it; in a provider, the document in it. None if there
+            is none.
         about: The ``<about>`` elements likewise, in order.
     """
 
@@ -49,7 +48,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class MetadataFormat:
-    """A format in which records can be had (section 4.4)."""
+    """A format in which records are available (section 4.4)."""
 
     prefix: str
     schema: str
@@ -58,7 +57,7 @@ class MetadataFormat:
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """A set of the repository (section 2.6); hierarchy is spelled with colons in the spec."""
+    """A set of the repository (section 2.6); colons in the spec separate levels of a hierarchy."""
 
     spec: str
     name: str
@@ -67,15 +66,15 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class ResumptionToken:
-    """What ends an incomplete list (section 3.5).
+    """The token of an incomplete list (section 3.5).
 
     Attributes:
-        value: The token without surrounding white space; empty on the last page
-            of a list that was sent in parts.
-        complete_list_size: What the repository promises for the whole list, or None.
-        cursor: How many records came before this page, or None. Advisory: some
-            servers count pages.
-        expiration: The expirationDate's text as sent, or None.
+        value: The token without outer white space; empty on the last page of a list with
+            several pages.
+        complete_list_size: The size of the whole list by the repository, or None.
+        cursor: The number of records before this page, or None. Advisory: some servers count
+            pages.
+        expiration: The text of expirationDate as sent, or None.
     """
 
     value: str
@@ -86,13 +85,13 @@ class ResumptionToken:
 
 @dataclass(frozen=True, slots=True)
 class Identify:
-    """What a repository says of itself (section 4.2).
+    """A repository's description of itself (section 4.2).
 
     Attributes:
         earliest_datestamp: The text as sent.
-        granularity: None where the repository names neither of the two.
+        granularity: None if the repository's value is neither of the two.
         descriptions: The ``<description>`` contents, serialised.
-        other: Anything else found in the answer, by local name.
+        other: Other elements of the response, by local name.
     """
 
     repository_name: str

@@ -1,6 +1,6 @@
-"""The wire spellings of OAI-PMH 2.0: verbs, arguments, namespaces (sections 3.1, 3.2 and 4).
+"""Names on the wire in OAI-PMH 2.0: verbs, arguments, namespaces (sections 3.1, 3.2 and 4).
 
-The one place where they are spelled; everything else imports them from here.
+They are defined only here; all other modules import them.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Verb(StrEnum):
 
 
 class Argument(StrEnum):
-    """The arguments of a request, as spelled in its URL (section 3.1.1)."""
+    """The arguments of a request, as written in its URL (section 3.1.1)."""
 
     VERB = "verb"
     IDENTIFIER = "identifier"
@@ -40,9 +40,9 @@ class Argument(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRules:
-    """Which arguments a verb takes besides ``verb``.
+    """The arguments of a verb in addition to ``verb``.
 
-    An *exclusive* argument, where present, must be the only one.
+    An *exclusive* argument, if present, must be the only one.
     """
 
     required: frozenset[Argument] = frozenset()
@@ -68,7 +68,7 @@ ARGUMENT_RULES: dict[Verb, ArgumentRules] = {
 
 
 class DeletedRecord(StrEnum):
-    """How a repository keeps track of deletions (section 2.5.1)."""
+    """How a repository records deletions (section 2.5.1)."""
 
     NO = "no"
     TRANSIENT = "transient"

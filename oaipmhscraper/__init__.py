@@ -1,10 +1,10 @@
-"""oaipmhscraper: from an OAI-PMH repository into a Silo.
+"""Harvest an OAI-PMH repository into a Silo.
 
     >>> from oaipmhscraper import OAIPMHScraper
     >>> scraper = OAIPMHScraper("myrepo", "https://eprints.example.org/cgi/oai2")
     >>> scraper.getRecords("oai_dc")
 
-`Client` speaks the six verbs without a Silo.
+`Client` sends the six verbs without a Silo.
 """
 
 from oaipmhclient.client import Client

@@ -1,29 +1,29 @@
-"""What can go wrong between a repository and a Silo: one tree, each message one sentence.
+"""Errors of harvesting: one hierarchy, each message one sentence.
 
-ScraperError              also the base of what `politeweb` and `oaipmhclient` raise
-├── HarvestStopped          a list that ended before its end; what came is kept (`receipt`)
+ScraperError              also the base of the errors of `politeweb` and `oaipmhclient`
+├── HarvestStopped          a list broke off; stored pages are kept (`receipt`)
 ├── HarvestRunning          another process is at the same harvest
-├── JournalUnreadable       what is noted of open harvests cannot be read
-├── BaseURLConflict         the Silo remembers another repository
-├── NoBaseURL               the Silo remembers none
+├── JournalUnreadable       the journal of open harvests cannot be read
+├── BaseURLConflict         the Silo belongs to another repository
+├── NoBaseURL               the Silo belongs to no repository
 └── NothingToUpdate         nothing was harvested before
 """
 
 from politeweb.errors import FetchError
 
 ScraperError = FetchError
-"""Base of everything this package raises, and of what `politeweb` and `oaipmhclient` raise."""
+"""Base of the errors of this package, `politeweb` and `oaipmhclient`."""
 
 
 class HarvestRunning(ScraperError):
-    """The same harvest is under way in another process or thread; nothing was sent."""
+    """Another process or thread runs the same harvest; nothing was sent."""
 
     def __init__(self, storage_dir: str) -> None:
-        super().__init__(f"another process is at the same harvest into {storage_dir} just now")
+        super().__init__(f"another process is running the same harvest into {storage_dir}")
 
 
 class JournalUnreadable(ScraperError):
-    """A journal is damaged, or of a later version of this program: of harvests, of fetched files.
+    """A journal of harvests or of fetched files is damaged, or of a later version of the program.
 
     Attributes:
         path: The file.
@@ -32,8 +32,8 @@ class JournalUnreadable(ScraperError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(
-            f"{path} cannot be read ({reason}); it may be deleted: what was under way then begins"
-            " anew, and nothing that is stored is lost"
+            f"{path} cannot be read ({reason}); it may be deleted: open harvests then"
+            " start again, and no stored record is lost"
         )
 
 
@@ -42,7 +42,7 @@ class BaseURLConflict(ScraperError):
 
     Attributes:
         remembered: The base URL in the Silo.
-        given: The one asked for.
+        given: The one given.
     """
 
     def __init__(self, storage_dir: str, remembered: str, given: str) -> None:
@@ -50,21 +50,19 @@ class BaseURLConflict(ScraperError):
         self.given = given
         super().__init__(
             f"{storage_dir} was harvested from {remembered}, not from {given}; if the repository"
-            f" moved, say so once: silo harvest --moved {given} {storage_dir}"
+            f" has moved, run once: silo harvest --moved {given} {storage_dir}"
         )
 
 
 class NoBaseURL(ScraperError):
-    """The Silo was never harvested from anywhere."""
+    """The Silo was never harvested."""
 
     def __init__(self, storage_dir: str) -> None:
-        super().__init__(
-            f"{storage_dir} does not remember a repository; give the repository's base URL"
-        )
+        super().__init__(f"{storage_dir} has no repository yet; give the repository's base URL")
 
 
 class NothingToUpdate(ScraperError):
-    """An update goes on from an earlier harvest, and there is none."""
+    """There is no earlier harvest to update."""
 
     def __init__(self, storage_dir: str) -> None:
         super().__init__(f"nothing was harvested into {storage_dir} yet; harvest it first")

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM between two steps, never within one."""
+"""Handle Ctrl-C and SIGTERM only between two steps."""
 
 import signal
 import threading
@@ -9,10 +9,9 @@ from types import FrameType
 
 @contextmanager
 def interrupt_deferred() -> Iterator[None]:
-    """Hold back SIGINT and SIGTERM while the block runs; what they would have done happens after.
+    """Defer SIGINT and SIGTERM until the block ends.
 
-    In threads other than the main one, and for a signal that no function in Python handles,
-    nothing changes.
+    Has no effect in other threads than the main one, or for a signal without a Python handler.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Kinds of jobs: harvests and updates, as the commands do them."""
+"""Kinds of jobs: harvests and updates, as by the commands."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -36,7 +36,7 @@ def harvest(work: Work) -> Ending:
 
 
 def update(work: Work) -> Ending:
-    """Go on with every format and set that was harvested before, and every open harvest."""
+    """Update every format and set harvested before, and resume every open harvest."""
     return _run(work, lambda scraper: scraper.update(progress=_shown(work)))
 
 
@@ -54,7 +54,7 @@ def _run(work: Work, run: Callable[[OAIPMHScraper], Receipt]) -> Ending:
 
 
 def ending_of(receipt: Receipt, sentence: str = "") -> Ending:
-    """A harvest's receipt as the end of a job."""
+    """Return a harvest's receipt as the end of a job."""
     counts = {name: n for name, n in receipt.counts.to_json().items() if n}
     return Ending(
         whole=receipt.whole,
@@ -74,7 +74,7 @@ def _problems(receipt: Receipt) -> Iterator[Problem]:
 
 
 def _small(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what may be as long as the list is; the receipt in ``harvests/`` has all."""
+    """Return a report without parts as long as the list; the receipt in ``harvests/`` has them."""
     long = {"windows", "quarantined", "unreachable"}
     small = {name: value for name, value in report.items() if name not in long}
     return small | {"lists": report["lists"][:LISTS]}
@@ -88,7 +88,7 @@ def _shown(work: Work) -> Callable[[ListReceipt], None]:
 
 
 def _learn_set_names(scraper: OAIPMHScraper) -> None:
-    """Ask for the sets' names where records are in sets not known by name; optional."""
+    """Request the names of sets if records are in sets without a known name; optional."""
     if set(scraper.store.set_counts()) - set(scraper.state.get("sets", {})):
         with suppress(ScraperError, OAIError):
             scraper.getSets()
@@ -122,7 +122,7 @@ def _title(arguments: Mapping[str, Any]) -> str:
 
 def _check_address(url: str) -> None:
     if not url.lower().startswith(("http://", "https://")):
-        raise JobRefused("the address of a repository begins with http:// or https://")
+        raise JobRefused("the address of a repository must begin with http:// or https://")
     try:
         BaseURL.parse(url)
     except RequestRefused as error:

@@ -1,4 +1,4 @@
-"""What a harvest shows while it runs: a bar at a terminal, a line now and then in a pipe."""
+"""Show the progress of a harvest: a bar in a terminal, lines in a pipe."""
 
 import time
 from collections.abc import Callable
@@ -22,13 +22,13 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 class Display(Protocol):
-    """Something that is told how far a list has got, between entering and leaving it."""
+    """A display that is called with the progress of lists, used as a context manager."""
 
     def __call__(self, receipt: ListReceipt) -> None:
-        """Show how far the list is."""
+        """Show the progress of the list."""
 
     def __enter__(self) -> "Display":
-        """Begin to show."""
+        """Begin the display."""
 
     def __exit__(
         self,
@@ -36,7 +36,7 @@ class Display(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 class Silence:
@@ -70,7 +70,7 @@ class Bar:
         self._began: dict[str, tuple[float, int]] = {}
 
     def __call__(self, receipt: ListReceipt) -> None:
-        """Move the list's bar."""
+        """Update the list's bar."""
         name, counts = receipt.name, receipt.counts
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(name, total=None, rate="", beside="")
@@ -103,7 +103,7 @@ class Lines:
         self._began: dict[str, tuple[float, int]] = {}
 
     def __call__(self, receipt: ListReceipt) -> None:
-        """Write a line, if the last one was long enough ago."""
+        """Write a line, if enough time has passed since the last one."""
         now, listed = self._clock(), receipt.counts.distinct
         began, before = self._began.setdefault(receipt.name, (now, listed))
         if now - self._last < SECONDS_BETWEEN_LINES or receipt.ended:
@@ -124,7 +124,7 @@ class Lines:
 
 
 def beside(receipt: ListReceipt) -> str:
-    """What a person wants to know beside the number of records, as far as there is any."""
+    """Return other numbers of interest, if they are not zero."""
     numbers = {
         "windows": receipt.open_windows if receipt.open_windows > 1 else 0,
         "retries": receipt.retried,
@@ -135,7 +135,7 @@ def beside(receipt: ListReceipt) -> str:
 
 
 def _left(listed: int, expected: int | None, rate: float) -> str:
-    """How long it will still take, where anybody knows."""
+    """Return the remaining time, if it can be estimated."""
     if expected is None or expected <= listed or rate <= 0:
         return ""
     minutes, seconds = divmod(round((expected - listed) / rate), 60)
@@ -144,12 +144,12 @@ def _left(listed: int, expected: int | None, rate: float) -> str:
 
 
 def display(stream: TextIO, *, quiet: bool = False, terminal_only: bool = False) -> Display:
-    """What suits a stream: a bar where a person looks, else lines, or nothing.
+    """Return the display for a stream: a bar for a terminal, else lines, or nothing.
 
     Args:
-        stream: Where to show, usually stderr.
-        quiet: Nothing at all.
-        terminal_only: Nothing unless the stream is a terminal.
+        stream: The stream, usually stderr.
+        quiet: Show nothing.
+        terminal_only: Show nothing unless the stream is a terminal.
     """
     if quiet:
         return Silence()

@@ -1,9 +1,9 @@
-"""What a harvest was promised, and what it got: the receipt (pure).
+"""The receipt of a harvest: what was promised, listed and stored (pure).
 
 Every record listed has exactly one outcome, so that the numbers add up:
 listed = new + updated + unchanged + deleted + duplicates + quarantined + unreachable
        + kept + left out.
-An identifier counts once in a list; wherever else it stands, it is a duplicate.
+An identifier counts once in a list; repetitions are duplicates.
 """
 
 from collections import Counter
@@ -23,17 +23,17 @@ from politeweb.errors import shortened
 
 
 class Outcome(StrEnum):
-    """What became of a record that was listed."""
+    """The outcome of a listed record."""
 
-    NEW = "new"  # the Silo had nothing of it in this format
-    UPDATED = "updated"  # its content changed, or it came back after a deletion
+    NEW = "new"  # the Silo did not have it in this format
+    UPDATED = "updated"  # its content changed, or it exists again after a deletion
     UNCHANGED = "unchanged"
     DELETED = "deleted"  # listed as deleted, now or already before
     DUPLICATE = "duplicates"  # listed before in the same list
     QUARANTINED = "quarantined"  # cannot be stored; named in the receipt
-    UNREACHABLE = "unreachable"  # listed, and cannot be had; named in the receipt
-    KEPT = "kept"  # its page is kept as received, no record is made of it
-    LEFT_OUT = "left_out"  # removed here by somebody, or refused by `before_store`
+    UNREACHABLE = "unreachable"  # listed, but not available; named in the receipt
+    KEPT = "kept"  # its page is stored as received, but not the record
+    LEFT_OUT = "left_out"  # removed from the Silo by a user, or left out by `before_store`
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Counts:
     """Numbers of records.
 
     Attributes:
-        promised: The repository's completeListSize, or None where it gave none.
-        written: How many made the Silo write content or a deletion; 0: nothing changed.
+        promised: The repository's completeListSize, or None if it sent none.
+        written: Number of records whose content or deletion was written; 0 if nothing changed.
         outcomes: See `Outcome`.
     """
 
@@ -55,28 +55,28 @@ class Counts:
 
     @property
     def listed(self) -> int:
-        """How many records the repository listed, readable or not."""
+        """Return how many records the repository listed, readable or not."""
         return sum(self.outcomes.values())
 
     @property
     def distinct(self) -> int:
-        """How many identifiers the repository listed."""
+        """Return how many identifiers the repository listed."""
         return self.listed - self[Outcome.DUPLICATE]
 
     @property
     def stored(self) -> int:
-        """How many live records of the list the Silo holds now."""
+        """Return how many existing records of the list the Silo has now."""
         return self[Outcome.NEW] + self[Outcome.UPDATED] + self[Outcome.UNCHANGED]
 
     def plus(self, outcomes: Mapping[Outcome, int], written: int) -> "Counts":
-        """The numbers after a page."""
+        """Return the numbers after a page."""
         summed = Counter(self.outcomes)
         summed.update(outcomes)
         kept = {outcome: number for outcome, number in summed.items() if number}
         return replace(self, written=self.written + written, outcomes=kept)
 
     def to_json(self) -> dict[str, int | None]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         return {
             "promised": self.promised,
             "listed": self.listed,
@@ -87,13 +87,13 @@ class Counts:
 
     @classmethod
     def from_json(cls, found: Mapping[str, int | None]) -> "Counts":
-        """Read what `to_json` gave."""
+        """Read the values of `to_json`."""
         outcomes = {outcome: found.get(outcome.value) or 0 for outcome in Outcome}
         return cls(found.get("promised"), found.get("written") or 0, outcomes)
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """The sum; promised is None unless every list had a promise."""
+    """Return the sum; promised is None unless every list had a promise."""
     found = list(counts)
     promises = [one.promised for one in found]
     known = [promise for promise in promises if promise is not None]
@@ -108,10 +108,10 @@ class WindowReceipt:
     """One window of a list.
 
     Attributes:
-        from_: The earliest datestamp asked for, as sent; None: open.
-        until: The latest one likewise.
-        state: ``done``, ``cut`` (others took its place), ``open`` or ``broken``.
-        pages: How many pages were stored.
+        from_: The earliest datestamp requested, as sent; None for no bound.
+        until: The latest datestamp, likewise.
+        state: ``done``, ``cut`` (replaced by others), ``open`` or ``broken``.
+        pages: Number of pages stored.
         counts: An identifier counts in the window that listed it first.
         note: Why it was cut, or broke.
     """
@@ -124,7 +124,7 @@ class WindowReceipt:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The window, as in the receipt's ``windows``."""
+        """Return the window as in the receipt's ``windows``."""
         return {
             "from": self.from_,
             "until": self.until,
@@ -140,25 +140,25 @@ class ListReceipt:
     """One list: one format, one set, one selection by date.
 
     Attributes:
-        from_: The earliest datestamp asked for, as sent.
-        until: The latest one likewise.
+        from_: The earliest datestamp requested, as sent.
+        until: The latest datestamp, likewise.
         response_date: The server's clock at the first response.
         ended: Whether the list was followed to its end.
-        stopped: Why not, in a sentence.
-        quarantined: What could not be stored.
-        unreachable: What is listed, and could not be had.
-        settled: How many identifiers ListIdentifiers gave, where it was asked because
-            the repository's number was missing or did not fit; it counts in its place.
-        doubt: Why nobody can say that the list is whole, though no record is known to be
-            missing; empty where that can be said.
-        windows: What the list was asked for in.
-        repairs: How often which repair of bytes, and which rung of the ladder, was needed.
-        remarks: What a reader should know beside; no losses.
-        open_windows: How many windows are being fetched; for those who watch.
-        retried: How many requests had to be repeated; likewise.
-        seconds: How long it was worked at, in all runs, without the pauses between them;
-            None where that was not counted.
-        owed: Whether it is only what earlier harvests named and could not bring.
+        stopped: Why not, as a sentence.
+        quarantined: Records that could not be stored.
+        unreachable: Records that are listed but not available.
+        settled: The number of identifiers from ListIdentifiers, if it was used because the
+            repository's number was missing or wrong; it replaces that number.
+        doubt: Why completeness is not proved, though no record is known to be missing; empty
+            if it is proved.
+        windows: The windows of the list.
+        repairs: Repair of bytes, or rung of the ladder → number.
+        remarks: Other remarks, which are not losses.
+        open_windows: Number of windows being fetched; for progress displays.
+        retried: Number of repeated requests; likewise.
+        seconds: Working time in all runs, without the pauses between them; None if not
+            measured.
+        owed: Whether it has only records that earlier harvests listed but could not get.
     """
 
     metadata_prefix: str
@@ -183,34 +183,34 @@ class ListReceipt:
 
     @property
     def expected(self) -> int | None:
-        """How many identifiers there are, as far as anybody said."""
+        """Return the expected number of identifiers, if known."""
         return self.counts.promised if self.settled is None else self.settled
 
     @property
     def missing(self) -> int:
-        """How many more records there are than were listed, in a list that ended."""
+        """Return how many expected records a finished list did not have."""
         if not self.ended or self.expected is None:
             return 0
         return max(0, self.expected - self.counts.distinct)
 
     @property
     def complete(self) -> bool:
-        """Whether everything promised was listed: an update may go on from here."""
+        """Whether everything promised was listed, so that an update may start from here."""
         return self.ended and not self.missing and not self.doubt
 
     @property
     def whole(self) -> bool:
-        """Whether everything promised was listed, and everything listed is accounted for."""
+        """Whether everything promised was listed, and everything listed was stored."""
         return self.complete and not self.quarantined and not self.unreachable
 
     @property
     def name(self) -> str:
-        """The format, and the set if there is one."""
+        """Return the format, and the set if there is one."""
         of_set = f", set {self.set_spec}" if self.set_spec else ""
         return self.metadata_prefix + of_set + (", owed" if self.owed else "")
 
     def losses(self) -> list[str]:
-        """What is wrong, a sentence each; empty for a whole list."""
+        """Return the faults as sentences; empty for a whole list."""
         found = []
         if not self.ended:
             found.append(f"{self.name}: stopped before the end of the list: {self.stopped}")
@@ -225,11 +225,11 @@ class ListReceipt:
                 f" all there are ({self.doubt})"
             )
         found += [f"{self.name}: {one} was set aside" for one in self.quarantined]
-        found += [f"{self.name}: {one} could not be had" for one in self.unreachable]
+        found += [f"{self.name}: {one} was not available" for one in self.unreachable]
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """The list, as in the receipt's ``lists``."""
+        """Return the list as in the receipt's ``lists``."""
         return {
             "metadata_prefix": self.metadata_prefix,
             "set": self.set_spec,
@@ -249,18 +249,18 @@ class ListReceipt:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Receipt:
-    """A harvest of one or several lists; at a Python prompt it shows itself as `text`.
+    """A harvest of one or several lists; a Python prompt shows it as `text`.
 
     Attributes:
         base_url: Without credentials.
         started: Aware UTC.
         ended: Aware UTC.
-        lists: In the order harvested; a list not begun is not among them.
+        lists: In the order harvested, without lists not begun.
         traffic: Requests and bytes.
-        interrupted: Whether somebody stopped it.
-        sweep: What was found of deletions that nobody announced, where that was asked for.
-        sweep_refused: Why the sweep did nothing, in a sentence.
-        moved_to: The base URL that the repository redirects to; empty where it does not.
+        interrupted: Whether the user stopped it.
+        sweep: The result of the sweep, if there was one.
+        sweep_refused: Why the sweep did nothing, as a sentence.
+        moved_to: The base URL that the repository redirects to; empty without redirects.
     """
 
     base_url: str
@@ -275,28 +275,28 @@ class Receipt:
 
     @property
     def counts(self) -> Counts:
-        """The numbers of all lists together."""
+        """Return the numbers of all lists together."""
         return total(one.counts for one in self.lists)
 
     @property
     def repairs(self) -> Mapping[str, int]:
-        """How often which repair was needed, in all lists."""
+        """Return the numbers of repairs in all lists, by kind."""
         return dict(sum((Counter(one.repairs) for one in self.lists), Counter()))
 
     @property
     def seconds(self) -> float:
-        """How long the lists were worked at, in all runs, without the pauses between them."""
+        """Return the working time of the lists in all runs, without the pauses between them."""
         known = [one.seconds for one in self.lists if one.seconds is not None]
         return sum(known) if known else (self.ended - self.started).total_seconds()
 
     @property
     def whole(self) -> bool:
-        """Whether the Silo now has all that was promised."""
+        """Whether the Silo now has everything promised."""
         return not self.interrupted and all(one.whole for one in self.lists)
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader should know beside, a sentence each."""
+        """Return other remarks as sentences."""
         said = [f"{one.name}: {remark}" for one in self.lists for remark in one.remarks]
         if self.moved_to:
             said.append(f"The repository redirects to {self.moved_to}; see --moved.")
@@ -304,15 +304,15 @@ class Receipt:
 
     @property
     def losses(self) -> list[str]:
-        """What is wrong, a sentence each; empty when whole."""
+        """Return the faults as sentences; empty if the harvest is whole."""
         found = [sentence for one in self.lists for sentence in one.losses()]
         return [*found, f"sweep: {self.sweep_refused}"] if self.sweep_refused else found
 
     def to_json(self) -> dict[str, Any]:
-        """The receipt as JSON values.
+        """Return the receipt as JSON values.
 
-        ``set``, ``from`` and ``until`` are those of the lists where all agree, else
-        None: then ``lists`` has them.
+        ``set``, ``from`` and ``until`` are those of the lists if all agree; else None, and
+        ``lists`` has them.
         """
         return {
             "base_url": self.base_url,
@@ -344,7 +344,7 @@ class Receipt:
         }
 
     def text(self) -> str:
-        """The receipt for a person: a table of the lists, then what is to be said about them."""
+        """Return the receipt as text: a table of the lists, then remarks and faults."""
         return "\n".join(
             [
                 f"{self.base_url}: {self.counts.listed:,} records listed in {self.seconds:,.1f} s",
@@ -359,7 +359,7 @@ class Receipt:
 
     def _remarks(self) -> list[str]:
         if self.losses or self.interrupted:
-            said = ["Interrupted; the same command goes on."] if self.interrupted else []
+            said = ["Interrupted; run the same command to continue."] if self.interrupted else []
             return [*said, "Not whole:", *(f"  {sentence}" for sentence in self.losses)]
         if not self.counts.listed:
             return ["Nothing new."]
@@ -402,12 +402,12 @@ def _text(moment: datetime | None) -> str | None:
 
 
 class HarvestStopped(ScraperError):
-    """A list ended before its end. Every page stored before stays.
+    """A list broke off. Pages stored before are kept.
 
     Attributes:
         request: The request that failed, as a URL's query.
-        receipt: What was got until then.
-        cause: The failure itself.
+        receipt: The receipt until then.
+        cause: The failure.
     """
 
     def __init__(self, request: str, cause: Exception, receipt: Receipt) -> None:
@@ -419,12 +419,12 @@ class HarvestStopped(ScraperError):
 
 
 class HarvestInterrupted(KeyboardInterrupt):
-    """Ctrl-C, taken between two pages. A KeyboardInterrupt, so nothing swallows it.
+    """Ctrl-C, handled between two pages. A KeyboardInterrupt, so that nothing catches it.
 
     Attributes:
-        receipt: What was got until then.
+        receipt: The receipt until then.
     """
 
     def __init__(self, receipt: Receipt) -> None:
         self.receipt = receipt
-        super().__init__("interrupted between two pages; everything stored before stays")
+        super().__init__("interrupted between two pages; everything stored before is kept")

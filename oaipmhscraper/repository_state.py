@@ -1,4 +1,4 @@
-"""What a repository says of itself, as the scraper remembers and uses it (pure).
+"""The response to Identify in the form in which the scraper stores and uses it (pure).
 
 Source: OAI-PMH 2.0, section 4.2; Implementation Guidelines, "Specification and XML
 Schema for the OAI Identifier Format".
@@ -16,10 +16,10 @@ OAI_IDENTIFIER = "{http://www.openarchives.org/OAI/2.0/oai-identifier}"
 
 
 def state_of(identify: Identify) -> dict[str, Any]:
-    """The value of ``state['identify']``, in the shape of 2010.
+    """Return the value of ``state['identify']``, in the form of 2010.
 
-    ``earliestDatestamp`` has a blank between date and time (``'0001-01-01 00:00:00'``);
-    a text that is no datestamp stays as sent.
+    ``earliestDatestamp`` has a space between date and time (``'0001-01-01 00:00:00'``);
+    a text that is not a datestamp stays as sent.
     """
     return {
         "repositoryName": identify.repository_name,
@@ -35,16 +35,16 @@ def state_of(identify: Identify) -> dict[str, Any]:
 
 
 def granularity_in(state: dict[str, Any]) -> Granularity:
-    """The granularity remembered; days, which every repository takes, where it is unknown."""
+    """Return the stored granularity; days, which every repository accepts, if it is unknown."""
     known = [one for one in Granularity if one.value == state.get("granularity")]
     return known[0] if known else Granularity.DAY
 
 
 def identifier_prefix(identify: Identify) -> str | None:
-    """What the repository's identifiers begin with, by its ``oai-identifier`` description.
+    """Return the prefix of the repository's identifiers, by its ``oai-identifier`` description.
 
     Returns:
-        ``oai:<repositoryIdentifier>:``, or None where there is no such description.
+        ``oai:<repositoryIdentifier>:``, or None if there is no such description.
     """
     for description in identify.descriptions:
         root = parse_fragment(description)

@@ -1,4 +1,4 @@
-"""OAIPMHScraper: the harvester's interface of 2010 over the engine of today.
+"""OAIPMHScraper: the harvester's interface of 2010, with the current engine.
 
 >>> scraper = OAIPMHScraper("myrepo", "https://eprints.example.org/cgi/oai2")
 >>> scraper.getRecords("oai_dc")
@@ -78,26 +78,26 @@ STATE_FILE = "oaipmh_harvester.json"
 class OAIPMHScraper:
     """Harvests one OAI-PMH repository into one Silo.
 
-    Constructing with a URL identifies the repository first and makes the directory
-    then: where nobody answers, nothing is left behind. The directory alone is
-    enough to go on with an earlier harvest; nothing is sent then until needed.
+    With a URL, the constructor first requests Identify and then creates the directory, so a
+    failure leaves nothing behind. Without a URL, an earlier harvest is continued, and nothing is
+    sent before it is needed.
 
     Args:
         storage_dir: The Silo's directory, new or not.
-        base_oai_url: The repository's base URL. User and password in it are used
-            and never stored; ``~/.netrc`` serves where the URL is not given again.
-        identifier_uri_prefix: What the identifiers begin with (``oai:example.org:``);
-            records are then found by the rest alone. For a new Silo it is taken from
-            the repository's ``oai-identifier`` description, if it is not given.
-        transport: The way to the repository, in place of HTTP.
+        base_oai_url: The repository's base URL. User and password in it are used and never
+            stored; without a URL, ``~/.netrc`` is used.
+        identifier_uri_prefix: The prefix of the identifiers (``oai:example.org:``); records
+            can then be found by the rest alone. By default, for a new Silo, it comes from the
+            repository's ``oai-identifier`` description.
+        transport: A transport that replaces HTTP.
         settings: How to send requests: contact, time and size limits.
-        quiet: Show no progress, also at a terminal.
+        quiet: Show no progress, even in a terminal.
         agent: Who harvests, as noted in each version's origin.
 
     Raises:
-        EndpointError, OAIError: The repository does not identify itself.
-        BaseURLConflict: The Silo was harvested from another one.
-        NoBaseURL: No URL is given, and the Silo remembers none.
+        EndpointError, OAIError: The repository does not answer Identify.
+        BaseURLConflict: The Silo was harvested from another repository.
+        NoBaseURL: No URL is given, and the Silo has none.
         SiloNotFound, NotASilo: No URL is given, and there is no Silo.
 
     Attributes:
@@ -152,20 +152,20 @@ class OAIPMHScraper:
             metadata_prefix: The format of the list.
 
         Returns:
-            What to store in its place; None leaves it out.
+            The record to store instead; None to leave it out.
         """
         del metadata_prefix
         return record
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ requests
 
     @property
     def client(self) -> Client:
-        """For asking the repository beside a harvest; closed with this."""
+        """Return a client for requests outside a harvest; closed with the scraper."""
         return self._access.client
 
     def identify(self, refresh_cache: bool = False) -> dict[str, Any]:
-        """What the repository says of itself; asked for once, then remembered.
+        """Return the repository's description of itself; requested once, then stored.
 
         Returns:
             ``state['identify']``: repositoryName, baseURL, protocolVersion, adminEmails,
@@ -177,14 +177,14 @@ class OAIPMHScraper:
         return found
 
     def getMetadataPrefixes(self) -> dict[str, tuple[str, str]]:
-        """The repository's formats: {prefix: (schema URL, namespace)}."""
+        """Return the repository's formats: {prefix: (schema URL, namespace)}."""
         return {
             one.prefix: (one.schema, one.namespace)
             for one in self._access.client.list_metadata_formats()
         }
 
     def getSets(self) -> dict[str, str]:
-        """The repository's sets, {setSpec: setName}, remembered as ``state['sets']``.
+        """Return the repository's sets, {setSpec: setName}, and store them as ``state['sets']``.
 
         Empty for a repository without sets.
         """
@@ -198,18 +198,18 @@ class OAIPMHScraper:
     def getIdentifiers(
         self, update: bool = False, set_id: str | None = None, metadataPrefix: str = "oai_dc"
     ) -> Iterator[tuple[str, str]]:
-        """Identifiers and dates as the repository lists them, deleted ones included.
+        """Yield identifiers and dates as the repository lists them, including deleted ones.
 
         Lazy, page by page; nothing is stored.
 
         Args:
-            update: Only what changed since the last complete harvest of that format and set.
+            update: Only changes since the last complete harvest of that format and set.
             set_id: Only members of this set.
-            metadataPrefix: Only items that can be had in this format.
+            metadataPrefix: Only items that are available in this format.
 
         Yields:
             (identifier, date), the date in the form of manifests:
-            ``2004-06-24T00:00:00``, UTC; one that cannot be read, as sent.
+            ``2004-06-24T00:00:00``, UTC; unreadable dates as sent.
         """
         job = ListJob(checked_prefix(metadataPrefix), set_id or None)
         job = self._updated(job) if update else job
@@ -236,17 +236,17 @@ class OAIPMHScraper:
 
         Args:
             metadataPrefix: The format.
-            update: Only what changed since the last complete harvest of that format and
-                set, by the server's clock, with one granule of overlap.
+            update: Only changes since the last complete harvest of that format and set,
+                by the server's clock, with one granule of overlap.
             set_id: Only members of this set.
-            _from: Earliest datestamp: a text, a date or an aware datetime.
+            _from: Earliest datestamp: text, a date or an aware datetime.
             _until: Latest datestamp, inclusive.
 
         Returns:
-            What was got. Look at ``whole``.
+            The receipt. Check its ``whole``.
 
         Raises:
-            HarvestStopped: The list broke off; its receipt says what came before.
+            HarvestStopped: The list broke off; it has the receipt so far.
             HarvestInterrupted: Ctrl-C (a KeyboardInterrupt).
         """
         return self.harvest(
@@ -267,34 +267,33 @@ class OAIPMHScraper:
     ) -> Receipt:
         """Harvest formats into the Silo, one list after the other.
 
-        The same request goes on where an earlier run of it was stopped, also in
-        another process. A list that breaks off does not keep the others from being
-        harvested, unless the repository cannot be reached at all. The receipt is also
-        kept in the Silo, in ``harvests/``.
+        The same request resumes an earlier stopped run, also in another process. If a list breaks
+        off, the others are harvested all the same, unless the repository cannot be reached at
+        all. The receipt is also stored in the Silo, in ``harvests/``.
 
         Args:
-            metadata_prefixes: Those other than the first join the versions of the first.
+            metadata_prefixes: The formats; later ones join the versions of the first.
             set_spec: Only members of this set.
             from_: Earliest datestamp.
             until: Latest datestamp.
             update: See `getRecords`; not together with ``from_`` or ``until``.
             restore_removed: As in `HarvestOptions`.
             options: Windows, requests in flight, and more.
-            progress: Told after every page; by default shown where stderr is a terminal.
+            progress: Called after every page; by default shown if stderr is a terminal.
 
         Returns:
-            What was got, by this run and those it went on from. Look at ``whole``.
+            The receipt of this run and the runs that it resumed. Check its ``whole``.
 
         Raises:
-            RequestRefused: Arguments that make no request, or one of several formats that
-                the repository does not have; nothing was stored.
+            RequestRefused: The arguments are invalid, or the repository does not have one of
+                several formats; nothing was stored.
             HarvestStopped, HarvestInterrupted: See `getRecords`.
-            HarvestRunning: Somebody else is at it; nothing was sent.
-            RetryLater: The repository asked to be left alone, and the time is not over.
+            HarvestRunning: Another process runs the same harvest; nothing was sent.
+            RetryLater: The repository requested a pause that is not over.
             RecordSiloError, OSError: The store failed; pages before are kept.
         """
         if update and (from_ is not None or until is not None):
-            raise RequestRefused("an update goes on by itself; leave out from and until")
+            raise RequestRefused("an update chooses its dates itself; leave out from and until")
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
         first, last = self._access.client.datestamp(from_), self._access.client.datestamp(until)
         jobs = [
@@ -319,29 +318,32 @@ class OAIPMHScraper:
         options: HarvestOptions | None = None,
         progress: Progress | None = None,
     ) -> Receipt:
-        """Go on with every format and set that was harvested before, and every open harvest.
+        """Update every format and set harvested before, and resume every open harvest.
 
-        What a harvest was asked for and has not finished goes on where it was: formats and
-        sets of which nothing came yet, and lists with ``from_`` or ``until``, too. Only a
-        harvest with ``pages_only`` is left alone.
+        Unfinished lists of open harvests are resumed: also formats and sets of which nothing was
+        received yet, and lists with ``from_`` or ``until``. Only harvests with ``pages_only`` are
+        not resumed.
+
+        Args:
+            restore_removed, options, progress: See `harvest`.
 
         Raises:
-            NothingToUpdate: There are none.
+            NothingToUpdate: Nothing was harvested before.
         """
         options = replace(options or HarvestOptions(), restore_removed=restore_removed)
         jobs = [self._updated(job, options) for job in harvested_lists(self.state)]
         return self._run(request_text(UPDATE_ALL), jobs, options, progress)
 
     def open_harvests(self) -> list[Job]:
-        """Harvests that were stopped, and go on when they are asked for again."""
+        """Return stopped harvests, which the same request resumes."""
         with Journal(self.store.path) as journal:
             return journal.jobs()
 
     def moved_to(self, base_oai_url: str) -> None:
-        """The repository has another address from now on.
+        """Change the repository's address.
 
         Raises:
-            EndpointError, OAIError: It does not identify itself there; nothing changes.
+            EndpointError, OAIError: It does not answer Identify there; nothing changes.
         """
         access = Access(base_oai_url, self._settings, self._transport)
         identify = access.identify()
@@ -361,7 +363,7 @@ class OAIPMHScraper:
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    # ------------------------------------------------------------------ within
+    # ------------------------------------------------------------------ internal
 
     def _run(
         self,
@@ -404,7 +406,7 @@ class OAIPMHScraper:
     def _job(
         self, journal: Journal, request: str, jobs: Sequence[ListJob], options: HarvestOptions
     ) -> Job:
-        """The open job of a request, or a new one."""
+        """Return the open job of a request, or a new one."""
         if request == request_text(UPDATE_ALL):
             update = update_job(journal, self._access.base_url, jobs, anew=options.anew)
             if not journal.lists(update):
@@ -420,7 +422,7 @@ class OAIPMHScraper:
         return job
 
     def _recorder(self, job: Job) -> ResponseRecorder:
-        """Where the job's responses go; a new file begins with what Identify gave."""
+        """Return the recorder of the job's responses; a new file begins with Identify."""
         prefix = str(self.store.state.get("identifier_uri_prefix") or "")
         about = {
             "base-url": self._access.base_url,
@@ -449,7 +451,7 @@ class OAIPMHScraper:
         return f"harvested from {self._access.base_url}"
 
     def _hooks(self, options: HarvestOptions, progress: Progress) -> Hooks:
-        """Pages that are only kept move no mark: nothing of them is in the Silo."""
+        """Return the callbacks; with ``pages_only`` no mark moves, as no records are stored."""
         if options.pages_only:
             return Hooks(lambda _: PageCounter(), progress)
         return Hooks(
@@ -476,7 +478,7 @@ class OAIPMHScraper:
         self._keep_in_state("identify", lambda: state_of(identify))
 
     def _keep_in_state(self, key: str, value: Callable[[], Any]) -> None:
-        """Set a key on top of what other processes wrote meanwhile; None changes nothing."""
+        """Set a key and keep other processes' changes; None changes nothing."""
         with Locks(os.path.join(self.store.path, ".silo", "locks")).hold_name("harvester"):
             self.state.revert()
             new = value()
@@ -494,7 +496,7 @@ def _raise_failure(receipt: Receipt, ends: Iterable[ListEnd]) -> None:
 
 
 def _agreed_base_url(silo: Silo, given: str | None) -> str:
-    """The base URL that the Silo remembers and the caller, if at all, gives."""
+    """Return the base URL of the Silo, which must be the given one, if any."""
     remembered = silo.state.get("base_oai_url")
     if remembered is None and given is None:
         raise NoBaseURL(silo.storage_dir)

@@ -1,4 +1,4 @@
-"""A Silo that was made for a request nobody can answer is not left behind."""
+"""Remove a new Silo if its first request is refused."""
 
 import os
 import shutil
@@ -14,11 +14,10 @@ from recordsilo.silo import may_become_a_silo
 
 @contextmanager
 def undone_if_refused(directory: str) -> Iterator[None]:
-    """Remove the Silo that the block made in ``directory``, where its request is refused.
+    """Remove the Silo that the block created in ``directory`` if its request is refused.
 
-    Only one that was made here and holds no record: whatever stood there before stays,
-    and so does a Silo whose harvest can be gone on with. The Silo must be closed again
-    when the block ends.
+    Only if it was created by the block and has no record; a Silo that existed before, or whose
+    harvest can be resumed, stays. The Silo must be closed when the block ends.
     """
     was_there, was_used = os.path.lexists(directory), holds_something(directory)
     try:
@@ -55,7 +54,7 @@ def _empty(directory: str) -> None:
 
 
 def holds_something(directory: str) -> bool:
-    """Whether something is there already: more than an empty directory or a half-made Silo."""
+    """Whether the directory is more than empty or an incomplete Silo."""
     try:
         return not may_become_a_silo(directory)
     except NotADirectoryError:

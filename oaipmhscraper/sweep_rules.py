@@ -1,10 +1,9 @@
-"""What it means that a record is not listed any more (pure).
+"""Decide what it means if a record is no longer listed (pure).
 
-Half of all repositories do not say what they delete (deletedRecord ``no`` or
-``transient``: DOAJ#1408, DSpace#3077, geonetwork#419). A sweep compares all that a
-repository lists with what the Silo has. One absence may be an accident: it makes a mark.
-A second one, in another sweep, makes a deletion, once GetRecord does not know the record
-either.
+Half of all repositories do not announce deletions (deletedRecord ``no`` or ``transient``:
+DOAJ#1408, DSpace#3077, geonetwork#419). A sweep compares all records that a repository lists with
+the Silo. The first absence may be an accident, and the record is only marked. After a second one,
+in another sweep, it is deleted if GetRecord does not find it either.
 
 Source: OAI-PMH 2.0, section 2.5.1.
 """
@@ -19,14 +18,14 @@ from oaipmhscraper.errors import ScraperError
 MISSING_SINCE = "missing_since"
 """Key of a record's metadata: the responseDate of the sweep that missed it first."""
 SHARE = 0.1
-"""How much of the Silo may be missing before a sweep is not believed."""
+"""Default share of the Silo that may be missing; a sweep with more is refused."""
 
 
 class SweepRefused(ScraperError):
-    """A sweep that is not believed; nothing was marked or deleted.
+    """A sweep was refused; nothing was marked or deleted.
 
     Attributes:
-        missing: How many records were not listed, as far as counted.
+        missing: Number of records not listed, as far as counted.
     """
 
     def __init__(self, sentence: str, missing: int = 0) -> None:
@@ -38,12 +37,12 @@ class Absence(StrEnum):
     """What to do about a record that is not listed."""
 
     MARK = "mark"
-    WAIT = "wait"  # marked by this very sweep, which was interrupted
-    ASK = "ask"  # absent for the second time: does GetRecord know it?
+    WAIT = "wait"  # marked by this sweep, which was interrupted
+    ASK = "ask"  # absent for the second time; request it by GetRecord
 
 
 class Knowledge(StrEnum):
-    """What GetRecord says of a record that is not listed."""
+    """The result of GetRecord for a record that is not listed."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -52,17 +51,17 @@ class Knowledge(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SweepReceipt:
-    """What a sweep found.
+    """The result of a sweep.
 
     Attributes:
-        date: The repository's clock when it began, as a datestamp.
-        listed: Identifiers the repository lists.
-        compared: Living records of the Silo they were compared with.
-        marked: Absent for the first time.
-        deleted: Absent for the second time, and unknown to GetRecord: deleted now.
-        unlisted: Absent, though GetRecord has them.
-        undecided: Absent, and GetRecord brought no answer.
-        returned: Marked before, and listed again.
+        date: The repository's time when it began, as a datestamp.
+        listed: Number of identifiers that the repository lists.
+        compared: Number of existing records of the Silo.
+        marked: Records absent for the first time.
+        deleted: Records absent for the second time and unknown to GetRecord; deleted now.
+        unlisted: Absent records that GetRecord returns.
+        undecided: Absent records for which GetRecord failed.
+        returned: Number of marked records that are listed again.
     """
 
     date: str
@@ -75,7 +74,7 @@ class SweepReceipt:
     returned: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The sweep, as in a receipt's ``sweep``."""
+        """Return the sweep as in a receipt's ``sweep``."""
         return {
             "date": self.date,
             "listed": self.listed,
@@ -88,7 +87,7 @@ class SweepReceipt:
         }
 
     def text(self) -> str:
-        """The sweep in a sentence."""
+        """Return the sweep as a sentence."""
         return (
             f"Sweep: {self.listed:,} identifiers listed, {self.compared:,} records compared;"
             f" {len(self.marked):,} missing for the first time, {len(self.deleted):,} deleted,"
@@ -97,16 +96,16 @@ class SweepReceipt:
 
 
 def most_missing(compared: int, share: float) -> int:
-    """How many of the records compared may be missing: their share, and at least one."""
+    """Return how many of the compared records may be missing: the share, but at least one."""
     return max(1, int(compared * share))
 
 
 def absence(missing_since: object, sweep_date: str) -> Absence:
-    """What a record's absence from a sweep's list means.
+    """Return the meaning of a record's absence from a sweep's list.
 
     Args:
         missing_since: The record's mark, or None.
-        sweep_date: That of the sweep.
+        sweep_date: The date of the sweep.
     """
     if not missing_since:
         return Absence.MARK
@@ -114,6 +113,6 @@ def absence(missing_since: object, sweep_date: str) -> Absence:
 
 
 def knowledge_from(error: OAIError) -> Knowledge:
-    """What an error condition in answer to GetRecord says of the record."""
+    """Return what GetRecord's error condition means for the record."""
     gone = (IdDoesNotExist, CannotDisseminateFormat, NoRecordsMatch)
     return Knowledge.GONE if isinstance(error, gone) else Knowledge.UNKNOWN

@@ -1,7 +1,7 @@
 """The command `silo fetch-files`.
 
-Exit codes: 0 every link has its file; 1 some failed; 2 usage; 75 stopped early, or hosts
-left for another time; 130 interrupted.
+Exit codes: 0 every link has its file; 1 some failed; 2 usage; 75 stopped early, or hosts were
+postponed; 130 interrupted.
 """
 
 import json
@@ -20,7 +20,7 @@ from recordsilo.cli import ExitCode, example, fail
 from recordsilo.progress import counting
 
 USUAL_DELAY = 1.0
-"""Seconds between two requests to one host, unless the user says otherwise."""
+"""Default seconds between two requests to one host."""
 
 
 @click.command(
@@ -35,25 +35,23 @@ USUAL_DELAY = 1.0
     "rules",
     multiple=True,
     metavar="FIELD[=~PATTERN]",
-    help="Fetch the links of this field of the metadata (dc:*, eprints:file, jats:self-uri …)"
-    " that match the pattern as a whole; may be given several times.  [default: links to files"
-    " in the fields where repositories put them]",
+    help="Fetch links in this metadata field (dc:*, eprints:file, jats:self-uri …) that match the"
+    " whole pattern; repeatable.  [default: links to files in the usual fields]",
 )
 @click.option(
     "--accept",
     "accepted",
     multiple=True,
     metavar="TYPE",
-    help="Take files of this media type only, as application/pdf or image/*; may be given several"
-    " times.  [default: what each link promises; a web page is no file]",
+    help="Accept only files of this media type, such as application/pdf or image/*; repeatable."
+    "  [default: the type that the link suggests, but no web pages]",
 )
 @click.option(
     "--into",
     type=click.Choice([one.value for one in Into]),
     default=Into.VERSION.value,
     show_default=True,
-    help="Put files into the version whose metadata has the link, beside what was harvested;"
-    " or into a new version, a clone, which then is a curated one.",
+    help="Add files to the version whose metadata has the link, or to a new working copy of it.",
 )
 @click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set.")
 @click.option("--item", "items", multiple=True, metavar="ID", help="Only this record; repeatable.")
@@ -97,9 +95,9 @@ def fetch_files_command(
 ) -> None:
     """Download the files that records in the Silo DIRECTORY link to.
 
-    Files go under files/ in a version of their record, with a note where they came from. Run
-    again, it fetches what is missing; a link that gives no file is noted in its record with
-    the reason. One request a second and host is sent, and robots.txt heeded.
+    Files are stored below files/ in a version of their record, with their origin. Another run
+    fetches the missing ones; a link without a file is noted in its record with the reason.
+    Each host gets one request per second, and robots.txt is obeyed.
     """
     delayed = ctx.get_parameter_source("delay") is not click.core.ParameterSource.DEFAULT
     file_rules = FileRules(
@@ -139,15 +137,18 @@ def _report(receipt: FilesReceipt, *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         click.echo(receipt.text())
     if receipt.interrupted:
-        fail("interrupted; the same command goes on", ExitCode.INTERRUPTED)
+        fail("interrupted; run the same command to continue", ExitCode.INTERRUPTED)
     if receipt.postponed:
         hosts = ", ".join(receipt.hosts)
         fail(
-            f"{receipt.postponed:,} files of {hosts} are left for another time;"
-            " the same command goes on",
+            f"{receipt.postponed:,} files of {hosts} are postponed;"
+            " run the same command to continue",
             ExitCode.STOPPED,
         )
     if receipt.failed:
         if quiet:
-            fail(f"{receipt.failed:,} links gave no file: {receipt.failures[0]}", ExitCode.LOSSES)
+            fail(
+                f"{receipt.failed:,} files could not be fetched: {receipt.failures[0]}",
+                ExitCode.LOSSES,
+            )
         click.get_current_context().exit(ExitCode.LOSSES)

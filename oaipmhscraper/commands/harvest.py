@@ -1,7 +1,7 @@
 """The commands `silo identify`, `formats`, `sets`, `harvest` and `update`.
 
-Exit codes: 0 whole; 1 finished with losses that the receipt names; 2 usage; 3 the
-endpoint is unusable; 75 stopped early, the same command goes on; 130 interrupted.
+Exit codes: 0 whole; 1 finished with losses, listed in the receipt; 2 usage; 3 the endpoint is
+unusable; 75 stopped early, continued by the same command; 130 interrupted.
 """
 
 import sys
@@ -29,7 +29,7 @@ from politeweb.settings import HttpSettings
 from recordsilo.cli import example
 
 ALL = "all"
-"""As a prefix: every format of the repository."""
+"""A prefix that stands for every format of the repository."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 quiet_option = click.option(
@@ -100,22 +100,22 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     multiple=True,
     default=("oai_dc",),
     show_default=True,
-    help="Metadata format; may be given several times, or be `all`.",
+    help="Metadata format; repeatable; `all` for every format.",
 )
 @click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set.")
 @click.option("--from", "from_", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD or …Z.")
 @click.option("--until", metavar="DATE", help="Latest datestamp, inclusive.")
-@click.option("--update", is_flag=True, help="Only what changed since the last complete harvest.")
+@click.option("--update", is_flag=True, help="Only changes since the last complete harvest.")
 @click.option(
     "--identifier-prefix",
     metavar="TEXT",
-    help="What identifiers begin with (oai:example.org:), so that they can be given without it."
-    " Default: what the repository says of its identifiers.",
+    help="Prefix of the identifiers (oai:example.org:), which can then be left out in commands."
+    " Default: the prefix that the repository states.",
 )
 @click.option(
     "--moved",
     is_flag=True,
-    help="The repository of DIRECTORY answers at URL from now on; harvest nothing yet.",
+    help="Store URL as the new address of the repository of DIRECTORY; harvest nothing.",
 )
 @click.option(
     "--replay",
@@ -123,8 +123,8 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     multiple=True,
     type=click.Path(exists=True),
     metavar="WARC",
-    help="Ask no repository: make the Silo DIRECTORY, a new one, of recorded responses. A WARC"
-    " file, or a directory of them such as harvests/ of a Silo; may be given several times.",
+    help="Create the new Silo DIRECTORY from recorded responses: a WARC file, or a directory of"
+    " WARC files, such as harvests/ of a Silo; repeatable. Sends no requests.",
 )
 @click.option(
     "--receipt",
@@ -155,8 +155,8 @@ def harvest(
 ) -> None:
     """Harvest the OAI-PMH repository at URL into the Silo DIRECTORY.
 
-    Stopped or killed, the same command goes on where it was. Run again, it stores only
-    what changed. A receipt says what was listed and stored.
+    If it is stopped or killed, the same command resumes it. Another run stores only
+    changes. A receipt counts what was listed and stored.
     """
     report = Report(quiet, as_json, receipt_file)
     if recorded:
@@ -169,7 +169,7 @@ def harvest(
         if moved:
             with OAIPMHScraper(directory, settings=settings, agent="silo harvest") as scraper:
                 scraper.moved_to(url)
-            report.say(f"{directory} is harvested from {url} from now on.")
+            report.say(f"{directory} will be harvested from {url} from now on.")
             return
         with (
             undone_if_refused(directory),
@@ -197,7 +197,7 @@ def harvest(
 def _harvested(
     scraper: OAIPMHScraper, prefixes: Sequence[str], *, set_spec: str | None, **how: Any
 ) -> Receipt:
-    """Harvest; refused where nothing came of a set that is none of the repository's."""
+    """Harvest; refuse a set without records that the repository does not list."""
     try:
         receipt = scraper.harvest(prefixes, set_spec=set_spec, **how)
     except HarvestStopped as stop:
@@ -210,7 +210,7 @@ def _harvested(
 
 
 def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
-    """The arguments of `harvest`, of which a replay has one less."""
+    """Return the arguments of `harvest`; a replay has one less."""
     if len(given) != len(names):
         raise click.UsageError(f"give {' and '.join(names)}, and nothing else")
     return given
@@ -240,8 +240,8 @@ def update(
 ) -> None:
     """Harvest what has changed since the last harvests of the Silo DIRECTORY.
 
-    Every harvest that was stopped goes on too; `silo harvests` lists them. The line for
-    cron: needs no URL, and with --quiet says nothing when all is well.
+    Stopped harvests are resumed too; `silo harvests` lists them. Suitable for cron: it needs
+    no URL, and with --quiet prints nothing on success.
     """
     report = Report(quiet, as_json, None)
     with (
@@ -258,7 +258,7 @@ def update(
 
 
 def _learn_set_names(scraper: OAIPMHScraper) -> None:
-    """Ask for the sets' names where records are in sets not known by name; optional."""
+    """Request the names of sets if records are in sets without a known name; optional."""
     if set(scraper.store.set_counts()) - set(scraper.state.get("sets", {})):
         with suppress(ScraperError, OAIError):
             scraper.getSets()

@@ -1,4 +1,4 @@
-"""How to harvest, as options of the commands that do."""
+"""Options of the commands that harvest."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,8 +31,8 @@ _OPTIONS = [
         "--window",
         callback=_length,
         metavar="LENGTH",
-        help="Ask for the list in windows of this length: 12h, 14d, 2w, 6m, 1y"
-        "  [default: in one, cut where it is long or breaks].",
+        help="Length of the periods by which to request the list: 12h, 14d, 2w, 6m, 1y"
+        "  [default: the whole list, split if it is long or fails].",
     ),
     click.option(
         "--max-requests-in-flight",
@@ -41,14 +41,14 @@ _OPTIONS = [
         default=MOST_IN_FLIGHT,
         show_default=True,
         metavar="N",
-        help="Most requests at once. One to begin with, more while the server keeps up.",
+        help="Maximum number of parallel requests; starts with one.",
     ),
     click.option(
         "--overlap",
         callback=_length,
         metavar="LENGTH",
-        help="How far before the last harvest an update begins, for servers that show changes"
-        " late  [default: one day or second, by the repository's granularity].",
+        help="How far before the last harvest an update begins, for servers that list changes late"
+        "  [default: one day or second, by the repository's granularity].",
     ),
     click.option(
         "--again",
@@ -59,8 +59,8 @@ _OPTIONS = [
     click.option(
         "--sweep",
         is_flag=True,
-        help="Afterwards compare all that the repository lists with the Silo, to find"
-        " deletions it does not announce: one absence is noted, the second is a deletion.",
+        help="Then compare the repository's identifiers with the Silo, to find deletions that it"
+        " does not announce. A record that is missing in two sweeps is deleted.",
     ),
     click.option(
         "--sweep-limit",
@@ -68,13 +68,14 @@ _OPTIONS = [
         default=SHARE * 100,
         show_default=True,
         metavar="PERCENT",
-        help="Ignore a sweep that misses more of the Silo's records than this.",
+        help="Ignore a sweep if more than this share of the Silo's records is missing.",
     ),
     click.option(
         "--count/--no-count",
         default=True,
-        help="Whether ListIdentifiers is asked as well where the repository gives no number"
-        " of records, or one that does not fit  [default: it is].",
+        help="Count with ListIdentifiers if the repository states no number of records, or a wrong"
+        " one"
+        "  [default: --count].",
     ),
     click.option(
         "--ask-again",
@@ -82,18 +83,18 @@ _OPTIONS = [
         default=MOST_AGAIN,
         show_default=True,
         metavar="N",
-        help="How many records that were set aside, or could not be had, are asked for once more"
-        " at the end of a list.",
+        help="Most records to request again at the end of a list, if they were unreadable or not"
+        " available.",
     ),
     click.option(
         "--no-warc",
         is_flag=True,
-        help="Do not keep the responses as received, in WARC files under DIRECTORY/harvests.",
+        help="Do not store the responses in WARC files below DIRECTORY/harvests.",
     ),
     click.option(
         "--pages-only",
         is_flag=True,
-        help="Only store the responses as WARC files; store no records yet.",
+        help="Only store the responses in WARC files; do not store records.",
     ),
     click.option(
         "--restore-removed", is_flag=True, help="Restore records that were deleted with `silo rm`."
@@ -102,7 +103,7 @@ _OPTIONS = [
 
 
 def harvest_options(command: F) -> F:
-    """Give a command these options; it receives them as one keyword, ``options``."""
+    """Add these options to a command, which receives them as one keyword, ``options``."""
 
     @wraps(command)
     def with_options(*args: Any, **given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`silo harvests`: the harvests of a Silo, those that ended and those that can be gone on with."""
+"""`silo harvests`: list the finished and the open harvests of a Silo."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -17,15 +17,15 @@ from recordsilo.cli import ExitCode, example, fail, open_silo
 @click.option(
     "--forget",
     metavar="ID",
-    help="Do not go on with this open harvest: the same command begins anew. Keeps every record.",
+    help="Do not resume this open harvest; the same command will start again. No record is lost.",
 )
 @click.option(
     "--give-up",
     "given_up",
     multiple=True,
     metavar="IDENTIFIER",
-    help="Ask no longer for this record, which an earlier harvest named and could not bring;"
-    " may be given several times, or be `all`.",
+    help="Stop requesting this record, which earlier harvests listed but could not get;"
+    " repeatable; `all` for every such record.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_json: bool) -> None:
@@ -48,14 +48,14 @@ def harvests(directory: str, forget: str | None, given_up: tuple[str, ...], as_j
             click.echo(f"    {_far(each)}")
     for what, number in owed:
         name = ListReceipt(what.metadata_prefix, what.set_spec).name
-        click.echo(f"{name}: {number:,} records owed; silo update asks for them again")
+        click.echo(f"{name}: {number:,} records owed; silo update requests them again")
 
 
 def _give_up(silo_path: str, identifiers: tuple[str, ...]) -> None:
     names = () if "all" in identifiers else identifiers
     with Journal(silo_path) as journal:
         if not journal.give_up(names):
-            fail("no such record is owed; silo harvests tells what is", ExitCode.USAGE)
+            fail("no such record is owed; silo harvests lists them", ExitCode.USAGE)
 
 
 def _forget(silo_path: str, number: str) -> None:

@@ -1,7 +1,7 @@
-"""How requests are sent, as options that every command with a repository has.
+"""Options on how requests are sent, for every command that uses a repository.
 
-No credential is an option's value: command lines are seen by every user of a
-machine and kept in histories. They come from files and from the environment.
+Credentials are not values of options, because all users of a machine can see command lines, and
+shells store them. They come from files and from the environment.
 """
 
 import os
@@ -22,18 +22,18 @@ from recordsilo.commands.options import Number
 F = TypeVar("F", bound=Callable[..., Any])
 
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
-_LARGEST = 1 << 60  # zlib takes a limit that fits a machine word, less one
+_LARGEST = 1 << 60  # the limit plus one must fit into a machine word, for zlib
 
 
 def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A number of bytes: ``500000``, ``64M``, ``1.5GB``; units are powers of 1024."""
+    """Parse a number of bytes: ``500000``, ``64M``, ``1.5GB``; units are powers of 1024."""
     if value is None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?", value.strip().lower(), re.ASCII)
     exact = float(match[1]) * _UNITS[match[2]] if match else 0.0
     size = int(min(exact, _LARGEST))
     if size < 1:
-        raise click.BadParameter(f"{value!r} is no size; write 500000, 64M or 1.5G", ctx, param)
+        raise click.BadParameter(f"{value!r} is not a size; write 500000, 64M or 1.5G", ctx, param)
     return size
 
 
@@ -45,7 +45,7 @@ _OPTIONS = [
         envvar="SILO_CONTACT",
         metavar="MAIL",
         help="Your email address, sent with every request so that the repository can contact you"
-        " [also: the environment's SILO_CONTACT].",
+        " [also: environment variable SILO_CONTACT].",
     ),
     click.option("--user-agent", metavar="TEXT", help="Value of the User-Agent header."),
     click.option(
@@ -75,22 +75,21 @@ _OPTIONS = [
     click.option(
         "--private-redirects",
         is_flag=True,
-        help="Follow redirects from a public host to addresses that are not public.",
+        help="Follow redirects from public hosts to private addresses.",
     ),
     click.option("--post", is_flag=True, help="Send POST requests instead of GET."),
     click.option(
         "--proxy",
         metavar="URL",
-        help="Send through this proxy  [default: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say].",
+        help="Use this proxy  [default: as in HTTPS_PROXY, HTTP_PROXY and NO_PROXY].",
     ),
     click.option(
         "--header-file",
         envvar="SILO_HEADER_FILE",
         type=click.Path(exists=True, dir_okay=False, readable=True),
         metavar="FILE",
-        help="Send the headers in FILE too, one 'Name: value' a line, to the repository's host"
-        " only; where it wants more than a password (that is taken from ~/.netrc, or from the"
-        " environment's SILO_AUTH as user:password).",
+        help="Send these headers to the repository's host: FILE has one 'Name: value' per line. For"
+        " a password, use ~/.netrc or the environment variable SILO_AUTH (user:password).",
     ),
     click.option(
         "--ca-file",
@@ -108,10 +107,10 @@ _NAMES = (
 
 
 def http_options(command: F) -> F:
-    """Give a command these options; it receives them as one keyword, ``settings``.
+    """Add these options to a command, which receives them as one keyword, ``settings``.
 
-    ``settings`` is an `HttpSettings`. A value that cannot be sent ends the command
-    with a sentence and exit code 2 before it begins.
+    ``settings`` is an `HttpSettings`. An invalid value ends the command with a message and exit
+    code 2 before it begins.
     """
 
     @wraps(command)
@@ -131,7 +130,7 @@ def http_options(command: F) -> F:
 
 
 def _warn_of_insecurity(settings: HttpSettings) -> None:
-    """Say once, in our words, what urllib3 would say for each host."""
+    """Warn once, instead of urllib3's warning for each host."""
     if settings.insecure:
         warnings.filterwarnings("ignore", category=urllib3.exceptions.InsecureRequestWarning)
         click.echo("silo: certificates are not checked (--insecure)", err=True)

@@ -1,7 +1,7 @@
-"""The command `silo probe`: is this a repository that can be harvested, and what is wrong with it?
+"""The command `silo probe`: check whether a repository can be harvested, and what is wrong with it.
 
-Exit codes: 0 no fault; 1 faults, which the report names; 2 usage; 3 nothing there
-that can be harvested; 130 interrupted.
+Exit codes: 0 no fault; 1 faults, listed in the report; 2 usage; 3 no usable repository; 130
+interrupted.
 """
 
 import ipaddress
@@ -47,13 +47,13 @@ _DELAY = 1.0
 def probe(url: str, budget: float, settings: HttpSettings, as_json: bool) -> None:
     """Test the OAI-PMH repository at URL, and report its faults.
 
-    Some 30 small requests, one after the other, at least a second apart; nothing
-    is stored. Every finding names the section of the specification, the request
-    that repeats it, and what a harvest will do about it.
+    Sends about 30 small requests, at least a second apart, and stores nothing. Every
+    finding has the section of the specification, the request that repeats it, and what a
+    harvest will do about it.
 
-    Exit codes: 0 no fault; 1 faults; 3 nothing there that can be harvested.
+    Exit codes: 0 no fault; 1 faults; 3 no usable repository.
     """
-    logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)  # the report tells of retries
+    logging.getLogger("OAIPMH Harvester").setLevel(logging.ERROR)  # the report counts retries
     try:
         report = _probed(url, settings, budget)
     except RequestRefused as error:
@@ -89,12 +89,12 @@ def _probed(url: str, settings: HttpSettings, budget: float) -> Report:
 
 
 def polite_settings(url: str, settings: HttpSettings, budget: float) -> HttpSettings:
-    """The settings for a probe: two attempts, short pauses, a second between requests.
+    """Return the settings of a probe: two attempts, short pauses, a second between requests.
 
     Args:
-        url: Hosts on loopback are asked without delay.
-        settings: A longer delay in them stays.
-        budget: Seconds for the whole; no single answer may take more than a quarter.
+        url: Hosts on loopback get requests without delay.
+        settings: A longer delay in these stays.
+        budget: Seconds for the whole probe; a single response may take a quarter.
     """
     longest = max(budget / 4, 5.0)
     return replace(
@@ -108,7 +108,7 @@ def polite_settings(url: str, settings: HttpSettings, budget: float) -> HttpSett
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL leads to this machine, as far as it says so itself."""
+    """Whether a URL names this machine."""
     try:
         host = urlsplit(url.strip()).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -1,7 +1,7 @@
-"""What commands that harvest tell a person, a script or nobody; errors as sentences and exit codes.
+"""Output of the commands that harvest: progress, receipts, errors and exit codes.
 
-Exit codes: 0 whole; 1 finished with losses that the receipt names; 2 usage; 3 the
-endpoint is unusable; 75 stopped early, the same command goes on; 130 interrupted.
+Exit codes: 0 whole; 1 finished with losses, listed in the receipt; 2 usage; 3 the endpoint is
+unusable; 75 stopped early, continued by the same command; 130 interrupted.
 """
 
 import json
@@ -28,7 +28,7 @@ from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadab
 
 
 class Report:
-    """Tells a person, a script or nobody how a harvest went."""
+    """Reports a harvest as text or JSON, or not at all."""
 
     def __init__(self, quiet: bool, as_json: bool, receipt_file: Any) -> None:
         self._quiet = quiet
@@ -43,7 +43,7 @@ class Report:
 
     @contextmanager
     def stopped_too(self) -> Iterator[None]:
-        """Show the receipt of a harvest that stopped as well."""
+        """Also show the receipt of a stopped harvest."""
         try:
             yield
         except (HarvestStopped, HarvestInterrupted) as stop:
@@ -80,11 +80,11 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Turn what can go wrong into a sentence and an exit code."""
+    """Turn errors into a message and an exit code."""
     try:
         yield
     except HarvestInterrupted as interrupt:
-        fail(f"{interrupt}; the same command goes on", ExitCode.INTERRUPTED)
+        fail(f"{interrupt}; run the same command to continue", ExitCode.INTERRUPTED)
     except HarvestStopped as stop:
         _fail_stopped(stop)
     except (RequestRefused, NothingToUpdate, NoBaseURL, BaseURLConflict, WarcUnreadable) as error:
@@ -110,5 +110,7 @@ def _fail_stopped(stop: HarvestStopped) -> NoReturn:
             ExitCode.USAGE,
         )
     if stop.receipt.counts.listed or isinstance(stop.cause, (RetryLater, ListBarren)):
-        fail(f"{stop}; what came before is stored, the same command goes on", ExitCode.STOPPED)
+        fail(
+            f"{stop}; earlier pages are stored, run the same command to continue", ExitCode.STOPPED
+        )
     fail(str(stop), ExitCode.USAGE if isinstance(stop.cause, BadArgument) else ExitCode.ENDPOINT)

@@ -1,8 +1,6 @@
-"""The documents behind the records: links → files → versions of the Silo: `silo fetch-files`.
+"""Fetch the files that records link to, and store them in versions: `silo fetch-files`.
 
-No other part of the harvester uses it. `link_rules` says which links of a record are files,
-`politeweb.files` brings one file from one of many hosts, `file_types` says what it really is,
-`file_notes` what a record remembers of it.
-
-Read `fetch_files` first: it is the way of one record through all of them.
+No other part of the harvester uses it. `link_rules` chooses the links that are files,
+`politeweb.files` fetches a file, `file_types` determines its real type, `file_notes` stores in the
+record what was fetched. Read `fetch_files` first, which uses all of them.
 """

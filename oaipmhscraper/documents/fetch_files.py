@@ -1,10 +1,10 @@
-"""The documents behind the records: links → files → versions of the Silo.
+"""Fetch the files that records link to, and store them in versions.
 
     >>> with Silo("myrepo", create=False) as silo, FileTransport(base_url) as transport:
     ...     receipt = fetch_files(silo, transport)
 
-A file is staged while it comes and put into its record whole, together with the note
-where it came from; a run that is killed goes on at the next file.
+A file is staged while it arrives, and added to its record completely, with a note on its origin.
+After a kill, another run continues with the next file.
 """
 
 import hashlib
@@ -40,18 +40,17 @@ from recordsilo.records.edit import RecordEdit, new_origin
 from recordsilo.records.manifest import Manifest, next_version_number, now_text
 
 DIRECTORY = "files"
-"""Where in a version the files are put."""
+"""The directory of the files in a version."""
 _PATIENCE = 3
-"""After so many links in a row that a host does not answer, it is left alone for this run."""
+"""After this many successive failures to answer, a host is skipped for the rest of the run."""
 _AT_ONCE = 500
 
 
 class Into(StrEnum):
-    """Which version files are put into.
+    """The version to which files are added.
 
-    `VERSION`, the default: the one whose metadata has the link. What was harvested is not
-    changed by that, and the record stays one that follows its repository. `NEW`: a clone
-    of it, which is curated, as everything that was made here.
+    `VERSION`, the default: the one whose metadata has the link. Its harvested files do not
+    change, and the record keeps following its repository. `NEW`: a working copy of it.
     """
 
     VERSION = "version"
@@ -63,10 +62,10 @@ class Wish:
     """What to fetch.
 
     Attributes:
-        rules: Which links; none: `link_rules.chosen`.
-        accepted: Media types that are taken, instead of what the links promise.
-        into: See there.
-        retry_failed: Try again what failed for good.
+        rules: Choose the links; if empty, see `link_rules.chosen`.
+        accepted: Media types to accept, instead of those that the links suggest.
+        into: The version to which files are added.
+        retry_failed: Whether to retry links that failed permanently.
         agent: Who fetches, as noted in versions.
     """
 
@@ -78,19 +77,19 @@ class Wish:
 
     @property
     def choice(self) -> str:
-        """A digest of what links are wanted."""
+        """Return a digest of the rules for choosing links."""
         return hashlib.sha256(repr((self.rules, self.accepted)).encode()).hexdigest()
 
 
 class Fetches(Protocol):
-    """The way to files: `FileTransport`, or a stand-in."""
+    """The interface of `FileTransport`."""
 
     def fetch(self, url: str, store: Store[T], known: Known | None = None) -> T:
         """See `FileTransport.fetch`."""
 
 
 ChooseLinks = Callable[[str, list[Link]], Iterable[Link]]
-"""Hook: (identifier, the links that the rules chose) → those to fetch."""
+"""Hook: (identifier, links chosen by the rules) → links to fetch."""
 Progress = Callable[[FilesReceipt], None]
 
 
@@ -105,27 +104,27 @@ def fetch_files(
     choose: ChooseLinks | None = None,
     progress: Progress | None = None,
 ) -> FilesReceipt:
-    """Fetch the files that records link to, and put them into the records.
+    """Fetch the files that records link to, and add them to the records.
 
-    Records that are deleted, and those without anything left, are passed over. A link
-    that gives no file is noted in its record, with the reason.
+    Deleted records, and those with nothing left to fetch, are skipped. A link without a file is
+    noted in its record, with the reason.
 
     Args:
-        silo: Where the records are.
+        silo: The Silo.
         transport: How files are fetched.
         wish: What to fetch.
-        identifiers: Only these records, in full; otherwise all, by identifier.
+        identifiers: Only these records, in full form; by default all, by identifier.
         set_spec: Only members of this set.
-        limit: End after so many files.
+        limit: End after this many files.
         choose: May leave out links, or add some.
-        progress: Told after each record.
+        progress: Called after each record.
 
     Returns:
-        What was done, also after Ctrl-C, which ends the run within a file.
+        The receipt, also after Ctrl-C, which ends the run within a file.
 
     Raises:
-        RecordNotFound: One of ``identifiers`` is not there.
-        OSError: The disk refused; files that came before are kept.
+        RecordNotFound: One of ``identifiers`` does not exist.
+        OSError: The disk refused; earlier files are kept.
     """
     with FetchJournal(f"{silo.path}/.silo", (wish or Wish()).choice) as journal:
         now = datetime.now(UTC)
@@ -157,7 +156,7 @@ def _rows(silo: Silo, identifiers: Iterable[str] | None, set_spec: str | None) -
 
 @dataclass(slots=True)
 class _Run:
-    """One run; holds what is counted, and which hosts were given up."""
+    """A run, with its counts and the hosts that it gave up."""
 
     silo: Silo
     transport: Fetches
@@ -173,7 +172,7 @@ class _Run:
         return self.receipt.limited
 
     def record(self, row: Row) -> None:
-        """Fetch what a record lacks."""
+        """Fetch the missing files of a record."""
         if not self.wish.retry_failed and self.journal.is_done(row.identifier, row.revision):
             self.receipt = replace(self.receipt, records=self.receipt.records + 1)
             return
@@ -205,7 +204,7 @@ class _Run:
     # ------------------------------------------------------------------ one file
 
     def _task(self, identifier: str, task: Task) -> bool:
-        """Fetch a file; return whether nothing is left to do about it."""
+        """Fetch a file; return whether it is settled."""
         url = task.link.url
         host = urlsplit(url).netloc
         if self.is_over:
@@ -216,9 +215,7 @@ class _Run:
         try:
             self._fetch(identifier, task)
         except RetryLater as later:
-            self._give_up_host(
-                host, f"asks not to be called before {later.deadline:%Y-%m-%d %H:%M} UTC"
-            )
+            self._give_up_host(host, f"requests a pause until {later.deadline:%Y-%m-%d %H:%M} UTC")
             return False
         except FileUnavailable as failure:
             return self._failed(identifier, task, failure, lasting=False)
@@ -264,7 +261,7 @@ class _Run:
         )
 
     def _add(self, edit: RecordEdit, task: Task, head: FileHead, content: Staged | bytes) -> None:
-        """Put a file into its version, with a line in the log and a note in the metadata."""
+        """Add a file to its version, with a line in the log and a note in the metadata."""
         version = self._version(edit)
         names = {
             path.removeprefix(f"{DIRECTORY}/") for path in edit.manifest.version(version).paths
@@ -278,7 +275,7 @@ class _Run:
         _remember(edit, Notes.of(edit.manifest.metadata).with_fetched(note))
 
     def _version(self, edit: RecordEdit) -> str:
-        """The version that a file goes into; made where it is to be a new one."""
+        """Return the version to which a file is added; create it if it must be a new one."""
         manifest = edit.manifest
         current = manifest.current
         is_ours = current.origin.kind == "clone" and current.origin.agent == self.wish.agent
@@ -295,7 +292,7 @@ class _Run:
         return name
 
     def _take_over(self, identifier: str, task: Task) -> None:
-        """Copy a file that did not change from the version it was fetched for."""
+        """Copy an unchanged file from the version for which it was fetched."""
         assert task.before is not None
         before = task.before
         with self.silo[identifier].get_stream(before.path, before.version) as file:
@@ -345,7 +342,7 @@ def _remember(edit: RecordEdit, notes: Notes) -> None:
 
 
 def _peeked(content: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes of some content, and all of it."""
+    """Return the first bytes of content, and an iterator over all of it."""
     beginning = b""
     for piece in content:
         beginning += piece

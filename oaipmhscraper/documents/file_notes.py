@@ -1,7 +1,7 @@
-"""What a record remembers of the files behind its links, and what is left to fetch (pure).
+"""Notes on the files of a record's links, and what is left to fetch (pure).
 
-Kept in the record's ``metadata``, so that it goes wherever the record goes:
-`FETCHED` says where each file came from, `FAILED` what could not be had, and why.
+They are in the record's ``metadata``, so that they stay with the record: `FETCHED` has the origin
+of each file, `FAILED` the links that failed, and why.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,15 +18,15 @@ FAILED = "unfetched_files"
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file that was fetched.
+    """A fetched file.
 
     Attributes:
         url: The link.
-        version: The version it was put into.
+        version: The version that has it.
         path: Its path there.
-        type: What the server called it.
-        date: When, in the 2010 form.
-        etag: For asking again whether it changed.
+        type: The media type that the server sent.
+        date: When it was fetched, in the 2010 form.
+        etag: For a later conditional request.
         last_modified: Likewise.
     """
 
@@ -41,14 +41,14 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A link that gave no file.
+    """A link whose file could not be fetched.
 
     Attributes:
         url: The link.
-        reason: Why, in words after "it".
-        date: When it was tried last, in the 2010 form.
-        attempts: In how many runs.
-        lasting: Whether trying again is vain unless somebody does something.
+        reason: Why, as a predicate.
+        date: The last attempt, in the 2010 form.
+        attempts: The number of runs that tried.
+        lasting: Whether the failure is permanent.
     """
 
     url: str
@@ -60,32 +60,32 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """All that a record remembers."""
+    """All notes of a record."""
 
     fetched: tuple[Fetched, ...] = ()
     failed: tuple[Failed, ...] = ()
 
     @classmethod
     def of(cls, metadata: Mapping[str, Json]) -> "Notes":
-        """Read a record's metadata; what is no note of ours is passed over."""
+        """Read the notes in a record's metadata; malformed ones are ignored."""
         return cls(
             tuple(_read(Fetched, metadata.get(FETCHED), ("url", "version", "path"))),
             tuple(_read(Failed, metadata.get(FAILED), ("url", "reason"))),
         )
 
     def with_fetched(self, one: Fetched) -> "Notes":
-        """The notes after a file came: it takes the place of an older one of that version."""
+        """Return the notes after a file was fetched; it replaces an older one of that version."""
         kept = (n for n in self.fetched if (n.url, n.version) != (one.url, one.version))
         return Notes((*kept, one), tuple(n for n in self.failed if n.url != one.url))
 
     def with_failed(self, one: Failed) -> "Notes":
-        """The notes after a file did not come."""
+        """Return the notes after a file could not be fetched."""
         earlier = sum(n.attempts for n in self.failed if n.url == one.url)
         counted = Failed(one.url, one.reason, one.date, earlier + 1, one.lasting)
         return Notes(self.fetched, (*(n for n in self.failed if n.url != one.url), counted))
 
     def to_json(self) -> dict[str, Json]:
-        """The two keys of the record's metadata; what is empty or usual is left out."""
+        """Return the two keys of the record's metadata, without empty and default values."""
         return {
             FETCHED: [_shown(one) for one in self.fetched],
             FAILED: [_shown(one) for one in self.failed],
@@ -115,11 +115,11 @@ def _shown(one: Fetched | Failed) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A link to be fetched.
+    """A link to fetch.
 
     Attributes:
-        link: See there.
-        before: The file that came from it for another version, which may still be the same.
+        link: The link.
+        before: The file fetched from it for another version, which may be unchanged.
     """
 
     link: Link
@@ -127,7 +127,7 @@ class Task:
 
     @property
     def known(self) -> Known | None:
-        """What to tell the server of it."""
+        """Return the validators for the request."""
         if self.before is None or not (self.before.etag or self.before.last_modified):
             return None
         return Known(self.before.etag, self.before.last_modified)
@@ -136,16 +136,16 @@ class Task:
 def tasks_left(
     manifest: Manifest, links: Iterable[Link], notes: Notes, *, retry_failed: bool = False
 ) -> list[Task]:
-    """What is to be fetched for the current version.
+    """Return the links to fetch for the current version.
 
-    A file counts as there as long as the version lists it. A link that failed for good
-    is left alone, one that failed for a passing reason is tried in every run.
+    A file exists as long as the version lists it. A link that failed permanently is skipped; one
+    that failed temporarily is tried in every run.
 
     Args:
-        manifest: The record's.
-        links: Those wanted.
-        notes: What it remembers.
-        retry_failed: Try links that failed for good, too.
+        manifest: The record's manifest.
+        links: The links wanted.
+        notes: The record's notes.
+        retry_failed: Whether to retry links that failed permanently.
     """
     present = {one.url: one for one in notes.fetched if _is_there(manifest, one)}
     here = {

@@ -1,7 +1,7 @@
-"""What a file is by its first bytes, whether it is what was asked for, and its name (pure).
+"""Determine a file's type from its first bytes, check it, and choose a name (pure).
 
-A server that wants a log-in answers with a page and status 200: content is judged by
-what it is, not only by what it is called.
+A server that requires a login answers with a web page and status 200, so the content itself is
+checked, not only the media type that the server sends.
 """
 
 import os
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from urllib.parse import unquote, urlsplit
 
 SNIFFED = 1024
-"""Bytes that `sniff` wants to see."""
+"""Number of bytes that `sniff` needs."""
 
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"PK\x03\x04", "application/zip"),
@@ -70,7 +70,7 @@ _TEXTUAL = ("text/", "application/json", "application/x-tex", "image/svg+xml")
 
 
 def sniff(beginning: bytes) -> str:
-    """The media type that the first `SNIFFED` bytes tell, or ``""``.
+    """Return the media type shown by the first `SNIFFED` bytes, or ``""``.
 
     Office and EPUB files are ``application/zip``, old Office files
     ``application/x-ole-storage``.
@@ -84,13 +84,13 @@ def sniff(beginning: bytes) -> str:
 
 
 def objection(expected: Iterable[str], served: str, sniffed: str) -> str:
-    """Why a file is not what was asked for, in words after "it"; ``""`` where it is.
+    """Return why a file does not have an expected type, as a predicate; ``""`` if it has.
 
     Args:
-        expected: The types one of which has to come, ``image/*`` for all of a kind;
-            none: any file, and a page is none.
-        served: What the server calls it.
-        sniffed: What its first bytes say.
+        expected: The allowed types, with ``image/*`` for all of a kind; if empty, any type
+            except web pages.
+        served: The type that the server sent.
+        sniffed: The type shown by its first bytes.
     """
     wanted = list(expected)
     if not wanted:
@@ -100,21 +100,21 @@ def objection(expected: Iterable[str], served: str, sniffed: str) -> str:
     if sniffed:
         if any(_fits(sniffed, one) for one in wanted):
             return ""
-        what = "a web page (to log in, perhaps)" if sniffed == "text/html" else sniffed
+        what = "a web page (perhaps for login)" if sniffed == "text/html" else sniffed
         return f"is {what}, not {names}"
     if any(fnmatchcase(served, one) for one in wanted):
         return _missing_magic(wanted)
     if served in _UNSPECIFIC or (served.startswith("text/") and any(map(_is_text, wanted))):
         return _missing_magic(wanted)
-    return f"is called {served} by the server, not {names}"
+    return f"has the type {served} by the server, not {names}"
 
 
 def _missing_magic(wanted: Iterable[str]) -> str:
-    """A type that always shows in the first bytes has to."""
+    """Check for the first bytes of a type that always has the same ones."""
     shown = {kind for _, _, kind in _MAGIC} - {"audio/mpeg", "application/x-tar"}
     names = list(wanted)
     if all(one == "application/pdf" or one in shown for one in names):
-        return f"does not begin as {' or '.join(names)} does"
+        return f"does not begin like {' or '.join(names)}"
     return ""
 
 
@@ -142,12 +142,12 @@ _LONGEST = 120
 
 
 def file_name(url: str, disposition: str, taken: Container[str]) -> str:
-    """A safe name for what came from an address, that nothing has yet.
+    """Return a safe, unused name for a file.
 
     Args:
-        url: Its last path segment serves where the server names no file.
+        url: Its last path segment is used if the server does not name the file.
         disposition: The Content-Disposition header.
-        taken: Names in use; a number is put before the extension.
+        taken: Names in use; a number is added before the extension.
     """
     name = _safe(_named(disposition)) or _safe(unquote(urlsplit(url).path).rpartition("/")[2])
     name = name or "file"
@@ -170,7 +170,7 @@ def _named(disposition: str) -> str:
 
 
 def _safe(name: str) -> str:
-    """A name that every file system and every version takes, or ``""``."""
+    """Return a name that is valid in every file system and version, or ``""``."""
     name = name.encode("utf-8", "ignore").decode()
     name = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
     name = _UNSAFE.sub("_", name).strip(" .")

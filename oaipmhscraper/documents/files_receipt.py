@@ -1,4 +1,4 @@
-"""What a run that fetches files did: its receipt (pure)."""
+"""The receipt of a run that fetches files (pure)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,12 +9,12 @@ from oaipmhprotocol import Granularity
 from oaipmhprotocol.datestamps import format_datestamp
 
 NAMED = 1000
-"""Failures that a receipt names; all are noted in their records."""
+"""Most failures in a receipt; all are noted in their records."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFailure:
-    """A link that gave no file."""
+    """A link whose file could not be fetched."""
 
     identifier: str
     url: str
@@ -26,22 +26,22 @@ class FileFailure:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FilesReceipt:
-    """A run over some records; at a Python prompt it shows itself as `text`.
+    """The receipt of a run; a Python prompt shows it as `text`.
 
     Attributes:
         started: Aware UTC.
         ended: Aware UTC.
-        records: How many records were looked at.
-        fetched: Files that came.
+        records: Number of records examined.
+        fetched: Number of files fetched.
         received: Their bytes.
-        unchanged: Files that were the same as for an earlier version, and were copied.
-        failed: Links that gave no file.
-        postponed: Links left for another time, because their host did not answer, or asked
-            to be left alone.
-        failures: The first `NAMED` of those that failed.
-        hosts: Hosts given up for this run, and why.
-        limited: Whether the run ended because as many files came as were wanted.
-        interrupted: Whether somebody stopped it.
+        unchanged: Number of files copied from an earlier version, because they were unchanged.
+        failed: Number of links whose files could not be fetched.
+        postponed: Number of links postponed, because their host did not answer or requested a
+            pause.
+        failures: The first `NAMED` failures.
+        hosts: Host given up for this run → reason.
+        limited: Whether the run ended because the limit was reached.
+        interrupted: Whether the user stopped it.
     """
 
     started: datetime
@@ -63,12 +63,12 @@ class FilesReceipt:
         return not (self.failed or self.postponed or self.interrupted)
 
     def with_failure(self, failure: FileFailure) -> "FilesReceipt":
-        """The receipt after a link gave no file."""
+        """Return the receipt with one more failure."""
         named = self.failures if len(self.failures) >= NAMED else (*self.failures, failure)
         return replace(self, failed=self.failed + 1, failures=named)
 
     def to_json(self) -> dict[str, Any]:
-        """The receipt as JSON values."""
+        """Return the receipt as JSON values."""
         return {
             "started": format_datestamp(self.started, Granularity.SECOND),
             "ended": format_datestamp(self.ended, Granularity.SECOND),
@@ -89,11 +89,11 @@ class FilesReceipt:
         }
 
     def text(self) -> str:
-        """The receipt for a person."""
+        """Return the receipt as text."""
         first = (
-            f"{self.records:,} records looked at: {self.fetched:,} files fetched"
-            f" ({self.received:,} bytes), {self.unchanged:,} the same as before,"
-            f" {self.failed:,} failed, {self.postponed:,} left for another time"
+            f"{self.records:,} records examined: {self.fetched:,} files fetched"
+            f" ({self.received:,} bytes), {self.unchanged:,} unchanged,"
+            f" {self.failed:,} failed, {self.postponed:,} postponed"
         )
         lines = [first, *(f"  {one}" for one in self.failures[:20])]
         if self.failed > 20:

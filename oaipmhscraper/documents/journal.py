@@ -1,4 +1,4 @@
-"""Which records have nothing left to fetch: a hint, which may be deleted at any time."""
+"""A cache of the records with nothing left to fetch; it may be deleted at any time."""
 
 import os
 
@@ -15,13 +15,13 @@ _KIND = LedgerKind(
 
 
 class FetchJournal:
-    """Remembers a record as done at a revision, for one choice of links.
+    """Stores that a record is done at a revision, for one choice of links.
 
-    The truth is in the records; without this file each of them is read again.
+    The records are authoritative; without this file each of them is read again.
 
     Args:
         directory: The Silo's ``.silo``.
-        choice: What was wanted, as a text; another choice begins anew.
+        choice: A digest of the choice; another choice begins again.
     """
 
     def __init__(self, directory: str, choice: str) -> None:
@@ -40,7 +40,7 @@ class FetchJournal:
         self.close()
 
     def is_done(self, identifier: str, revision: int) -> bool:
-        """Whether the record, as it is, has nothing left to fetch."""
+        """Whether the record has nothing left to fetch at this revision."""
         found = self._file.rows(
             "SELECT revision FROM done WHERE choice = ? AND identifier = ?",
             (self._choice, identifier),
@@ -48,7 +48,7 @@ class FetchJournal:
         return found == [(revision,)]
 
     def note(self, identifier: str, revision: int) -> None:
-        """The record has nothing left to fetch at this revision."""
+        """Note that the record has nothing left to fetch at this revision."""
         with self._file.transaction() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO done VALUES (?, ?, ?)",

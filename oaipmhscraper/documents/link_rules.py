@@ -1,4 +1,4 @@
-"""Which addresses of a record are files worth having, and of which type (pure)."""
+"""Choose the addresses of a record that are files, and their expected types (pure)."""
 
 import re
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ TYPE_OF_EXTENSION = {
     "nc": "application/x-netcdf",
     "h5": "application/x-hdf5",
 }
-"""Extensions of addresses that are files; what else an address ends in says nothing."""
+"""Extensions of files; other extensions say nothing."""
 
 FILE_FIELDS = (
     "dc:identifier",
@@ -63,7 +63,7 @@ FILE_FIELDS = (
     "atom:link:aggregates",
     "marc:856u",
 )
-"""Fields in which repositories put the addresses of documents."""
+"""Fields that usually have the addresses of documents."""
 
 _DOWNLOADS = re.compile(r"/(?:bitstreams?|download|datastreams?/[^/]+/content)(?:/|$)")
 _RULE = re.compile(r"\s*(?P<field>[^\s=~]+)\s*(?:=~\s*(?P<pattern>.+?)\s*)?")
@@ -71,11 +71,11 @@ _RULE = re.compile(r"\s*(?P<field>[^\s=~]+)\s*(?:=~\s*(?P<pattern>.+?)\s*)?")
 
 @dataclass(frozen=True, slots=True)
 class LinkRule:
-    """Takes the addresses of some fields that match a pattern as a whole.
+    """Selects the addresses in some fields that match a pattern completely.
 
     Attributes:
         field: A field's name; ``*`` and ``?`` stand for any characters.
-        pattern: Regular expression; None takes every address of the field.
+        pattern: Regular expression; None selects every address in the field.
     """
 
     field: str
@@ -86,26 +86,26 @@ class LinkRule:
         r"""Read ``dc:identifier=~https://repo\.example/.*\.pdf``, or a field's name alone.
 
         Raises:
-            RequestRefused: Neither.
+            RequestRefused: The text has another form.
         """
         match = _RULE.fullmatch(text)
         if match is None:
-            raise RequestRefused(f"{text!r} is no rule; write FIELD or FIELD=~PATTERN")
+            raise RequestRefused(f"{text!r} is not a rule; write FIELD or FIELD=~PATTERN")
         try:
             pattern = re.compile(match["pattern"]) if match["pattern"] else None
         except re.error as error:
-            raise RequestRefused(f"the pattern of {text!r} cannot be read: {error}") from None
+            raise RequestRefused(f"the pattern of {text!r} is invalid: {error}") from None
         return cls(match["field"], pattern)
 
     def takes(self, link: Link) -> bool:
-        """Whether an address is one of those."""
+        """Whether an address is selected."""
         if not fnmatchcase(link.field, self.field):
             return False
         return self.pattern is None or self.pattern.fullmatch(link.url) is not None
 
 
 def chosen(links: Iterable[Link], rules: Iterable[LinkRule]) -> list[Link]:
-    """The addresses to be fetched, each once, in their order.
+    """Return the addresses to fetch, each once, in their order.
 
     Without rules: those of `FILE_FIELDS` that look like a file's (`looks_like_file`).
     """
@@ -125,9 +125,9 @@ def _usual(link: Link) -> bool:
 
 
 def looks_like_file(link: Link) -> bool:
-    """Whether the metadata's type, the address's extension or its path speaks of a file.
+    """Whether the metadata's type, the address's extension or its path suggests a file.
 
-    An address without any of them is most often that of a page about the record.
+    Other addresses are usually of a page about the record.
     """
     if link.type:
         return link.type not in {"text/html", "application/xhtml+xml"}
@@ -136,17 +136,18 @@ def looks_like_file(link: Link) -> bool:
 
 
 def extension_of(url: str) -> str:
-    """The extension of an address's last path segment, in lower case, or ``""``."""
+    """Return the extension of an address's last path segment, in lower case, or ``""``."""
     name = unquote(urlsplit(url).path).rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 def expected_types(link: Link, accepted: Iterable[str] = ()) -> tuple[str, ...]:
-    """The media types one of which has to come; none where nothing is known.
+    """Return the expected media types of a file; empty if unknown.
 
     Args:
-        link: Its metadata's type and its extension are taken at their word.
-        accepted: What the user accepts, ``image/*`` for all of a kind; it goes first.
+        link: Gives the type in its metadata and that of its extension.
+        accepted: The types that the user accepts, with ``image/*`` for all of a kind; takes
+            precedence.
     """
     named = tuple(accepted)
     if named:

@@ -1,7 +1,7 @@
-"""A harvest: a job, which has lists, and an end that says what was promised and got.
+"""A harvest: a job with lists, which ends with a receipt.
 
-`job` harvests lists one after the other and writes the receipt, `access` is its way to the
-repository. `progress_marks` say where the next update starts, `past_harvests` lists the
+`job` harvests lists one after the other and writes the receipt, `access` connects to the
+repository. `progress_marks` stores where the next update starts, `past_harvests` lists the
 harvests of a Silo.
 
 Read `job` first.

@@ -1,4 +1,4 @@
-"""The way to a Silo's repository: one client for asking, one transport for each fetching thread."""
+"""Connect to a Silo's repository: a client, and a transport for each fetching thread."""
 
 import os
 from collections.abc import Mapping
@@ -21,17 +21,17 @@ from politeweb.settings import HttpSettings
 
 
 class Access:
-    """How a repository is reached. All its transports keep one pace.
+    """The connection to a repository. All its transports share one pace.
 
     Args:
-        location: The base URL as given, with credentials if it has any.
-        settings: How to send.
-        transport: In place of HTTP; it is not closed, and used by one thread at a time.
+        location: The base URL as given, with any credentials.
+        settings: How to send requests.
+        transport: Replaces HTTP; it is not closed, and one thread uses it at a time.
 
     Attributes:
         base_url: Without credentials.
-        client: For asking, in the thread that owns this.
-        identified: The answer to Identify, once it was asked for and came.
+        client: For requests in the thread that owns this.
+        identified: The response to Identify, after it was requested.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class Access:
         self.client.close()
 
     def identify(self, silo_path: str | None = None) -> Identify:
-        """Ask what the repository says of itself, unless it asked to be left alone.
+        """Request Identify, unless the repository requested a pause.
 
         Args:
-            silo_path: Where that is noted; None while there is no Silo.
+            silo_path: The Silo where pauses are stored; None if there is no Silo yet.
 
         Raises:
-            RetryLater: It asked so, now or before.
+            RetryLater: The repository requests a pause, or did so before.
             EndpointError, OAIError: There is no repository.
         """
         if silo_path is not None and os.path.exists(journal_path(silo_path)):
@@ -71,10 +71,10 @@ class Access:
         return identify
 
     def await_rest(self, journal: Journal) -> None:
-        """Refuse to send anything before the time is over that the repository asked for.
+        """Check that a pause that the repository requested is over.
 
         Raises:
-            RetryLater: It is not over yet.
+            RetryLater: It is not over.
         """
         rest = journal.rest_of(self.base_url, datetime.now(UTC))
         if rest is not None:
@@ -87,7 +87,7 @@ class Access:
             journal.put_rest(self.base_url, asked.deadline, asked.status, now)
 
     def source(self, identified: Mapping[str, Any]) -> Source:
-        """The repository as a job needs it.
+        """Return the repository in the form that a job needs.
 
         Args:
             identified: ``state['identify']``.

@@ -1,4 +1,4 @@
-"""A harvest as a job: its lists one after the other, resumable, with a receipt at the end."""
+"""Run a harvest as a resumable job: its lists in order, and a receipt at the end."""
 
 import json
 import os
@@ -47,29 +47,29 @@ RECEIPTS = "harvests"
 MOST_IN_FLIGHT = 6
 
 ENDS_ALL = (KeyboardInterrupt, EndpointUnreachable, RetryLater)
-"""After these, the lists that are left would fare no better."""
+"""After these errors, the other lists would fail too."""
 _FINAL = (CannotDisseminateFormat, BadArgument, NoSetHierarchy)
-"""After these, there is nothing to go on with."""
+"""After these errors, the job cannot be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class HarvestOptions:
-    """How to harvest.
+    """Options of a harvest.
 
     Attributes:
-        window: How long a window is to be; by default as the list's size demands.
-        max_in_flight: Requests at once at most; begun with one.
-        restore_removed: Bring records back that were removed from the Silo.
-        warc: Keep responses as received, in WARC files under ``harvests/``.
-        pages_only: Keep the responses, and make no records of them.
-        anew: Begin again, even where an earlier run of the same harvest was stopped.
-        overlap: How far before the last harvest an update begins, one granule at least.
-        count: List all identifiers where it is not sure that a list was whole.
-        again: How many records of a list that were set aside, or could not be had, are
-            asked for once more at most, by GetRecord.
-        sweep: Compare a full list of identifiers with the Silo afterwards, to find
-            deletions that nobody announced.
-        sweep_share: How much of the Silo may be missing before a sweep is not believed.
+        window: The length of windows; by default it depends on the list's size.
+        max_in_flight: Maximum number of parallel requests; starts with one.
+        restore_removed: Restore records that were removed from the Silo.
+        warc: Store responses as received, in WARC files below ``harvests/``.
+        pages_only: Store the responses, but no records.
+        anew: Start again, even if an earlier run of the same harvest was stopped.
+        overlap: How far before the last harvest an update begins, at least one granule.
+        count: List all identifiers if a list may be incomplete.
+        again: Most records of a list to request again by GetRecord, if they were set aside
+            or not available.
+        sweep: Then compare a full list of identifiers with the Silo, to find deletions that
+            are not announced.
+        sweep_share: The share of the Silo that may be missing; a sweep with more is ignored.
     """
 
     window: timedelta | None = None
@@ -87,14 +87,14 @@ class HarvestOptions:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The repository, as a job needs it.
+    """The repository in the form that a job needs.
 
     Attributes:
         base_url: Without credentials.
-        open_transport: Makes a way to it for one thread.
-        granularity: The finest datestamps it takes.
-        earliest: earliestDatestamp, as it says; may be anything.
-        most: How many transports may be used at once.
+        open_transport: Opens a transport for one thread.
+        granularity: The finest granularity that it accepts.
+        earliest: earliestDatestamp as sent; may be any text.
+        most: Maximum number of transports.
     """
 
     base_url: str
@@ -106,14 +106,14 @@ class Source:
 
 @dataclass(slots=True)
 class Hooks:
-    """What a job tells its owner.
+    """Callbacks of a job.
 
     Attributes:
-        open_store: Where a list's pages go.
-        progress: Told after every page.
-        on_begun: Told once something of a list is stored.
-        on_end: Told how each list ended.
-        held: Names the living records that the Silo holds of a list, without some.
+        open_store: Returns the store for a list's pages.
+        progress: Called after every page.
+        on_begun: Called when the first page of a list is stored.
+        on_end: Called with the end of each list.
+        held: Returns the existing records of a list in the Silo, without given ones.
     """
 
     open_store: Callable[[ListJob], PageStore]
@@ -124,24 +124,24 @@ class Hooks:
 
 
 LISTS, PAGES, UPDATE, UPDATE_ALL = "lists", "pages", "update", "update all"
-"""What a job is, as `request_text` has it."""
+"""Kinds of jobs, in `request_text`."""
 
 
 def request_text(what: str, **arguments: Any) -> str:
-    """A request in one form: the same text, the same job."""
+    """Return a request as canonical text, which identifies its job."""
     return json.dumps({"harvest": what, **arguments}, sort_keys=True, ensure_ascii=False)
 
 
 class JobRun:
-    """One run of a job, from where the journal says it stands.
+    """A run of a job, from its state in the journal.
 
     Args:
-        journal: Holds the job.
-        job: The job; nobody else is at it.
+        journal: Has the job.
+        job: The job, locked for this run.
         source: The repository.
-        options: How.
-        recorder: Where responses go, if they are kept.
-        quarantine: Where the bytes of records go that cannot be read or stored, if they are kept.
+        options: Options of the harvest.
+        recorder: Stores responses; None to not store them.
+        quarantine: Stores the bytes of unusable records; None to not store them.
     """
 
     def __init__(
@@ -168,10 +168,10 @@ class JobRun:
         self.traffic = Traffic(*job.traffic)
 
     def run(self, hooks: Hooks) -> list[ListEnd]:
-        """Harvest what is left of every list; return how each ended, in their order.
+        """Harvest the rest of every list; return their ends, in order.
 
-        A list at its end is asked nothing, but its identifiers are counted and its mark is
-        kept where a killed run came to neither.
+        A list at its end sends no more list requests, but its identifiers are counted and its mark
+        is stored if a killed run did not do so.
 
         Raises:
             RecordSiloError, OSError: The store failed; pages before are kept.
@@ -189,7 +189,7 @@ class JobRun:
         return ends
 
     def sweep(self, silo: Silo, jobs: Sequence[ListJob], agent: str) -> None:
-        """Look for deletions that nobody announced; the receipt tells what was found.
+        """Find deletions that are not announced; the receipt has the result.
 
         Raises:
             EndpointError, RecordSiloError, OSError: Nothing was deleted.
@@ -213,7 +213,7 @@ class JobRun:
             self.traffic = _sum(self.traffic, client.traffic)
 
     def receipt(self, ends: Sequence[ListEnd]) -> Receipt:
-        """The receipt of all runs of the job so far."""
+        """Return the receipt of all runs of the job so far."""
         return Receipt(
             self._source.base_url,
             self._job.started,
@@ -268,7 +268,7 @@ class JobRun:
     def _note_owed(
         self, job: ListJob, state: ListState, receipt: ListReceipt, asked: Container[str]
     ) -> None:
-        """Keep what is still to be had for the next update; what was just asked for comes last."""
+        """Store the owed records for the next update; those just requested come last."""
         owed = [loss for loss in state.listed.losses if loss.what.identifier]
         owed.sort(key=lambda loss: loss.what.identifier in asked)
         if not job.owed and not (job.is_all and receipt.complete):
@@ -305,9 +305,9 @@ class JobRun:
                     )
 
     def close(self, ends: Sequence[ListEnd]) -> None:
-        """Forget the job where it is finished, else note why it is not.
+        """Remove the job if it is finished, else note why it is not.
 
-        Called once the receipt is kept: a harvest killed before that goes on, and tells.
+        Called after the receipt is stored, so a harvest killed before resumes and writes it.
         """
         failures = [end.failure for end in ends if end.failure is not None]
         if all(isinstance(failure, _FINAL) for failure in failures):
@@ -319,18 +319,18 @@ class JobRun:
 def update_job(
     journal: Journal, base_url: str, lists: Sequence[ListJob], *, anew: bool = False
 ) -> Job:
-    """The job of an update: these lists, and every list that an open harvest has not finished.
+    """Return the job of an update: these lists, and every unfinished list of an open harvest.
 
-    The lists are taken over as far as they are, and the harvests they are taken from are
-    forgotten. A harvest that is running keeps its lists, and so does one that only keeps
-    pages. An update that was stopped has told of its lists: what it finished is asked for
-    from its new mark on. One that was killed goes on as it is.
+    Lists of open harvests are taken over with their progress, and those harvests are removed. A
+    running harvest keeps its lists, and so does one with ``pages_only``. A stopped update has
+    reported its lists, so its finished lists are requested from their new marks on. A killed
+    update is resumed as it is.
 
     Args:
-        journal: Holds the open harvests.
+        journal: Has the open harvests.
         base_url: The repository's, without credentials.
-        lists: Where the lists that were harvested before go on.
-        anew: Begin the lists of open harvests again.
+        lists: The lists harvested before, from their marks on.
+        anew: Start the lists of open harvests again.
     """
     request = request_text(UPDATE_ALL)
     job = journal.job_of(request)
@@ -370,7 +370,7 @@ def _taken_over(
 
 
 def keep_receipt(silo_path: str, receipt: Receipt) -> str:
-    """Write a receipt under the Silo's ``harvests/``, over that of earlier runs of the job."""
+    """Write a receipt below the Silo's ``harvests/``, replacing that of earlier runs of the job."""
     directory = os.path.join(silo_path, RECEIPTS)
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, f"{receipt.started:%Y%m%dT%H%M%S.%fZ}-receipt.json")
@@ -380,7 +380,7 @@ def keep_receipt(silo_path: str, receipt: Receipt) -> str:
 
 
 def _granularity_of(job: ListJob) -> Granularity | None:
-    """That of the bounds a list has; windows are cut in the same."""
+    """Return the granularity of a list's bounds, which its windows use too."""
     for bound in (job.from_, job.until):
         if bound is not None:
             try:

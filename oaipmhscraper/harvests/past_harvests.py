@@ -1,4 +1,4 @@
-"""The harvests of a Silo: those that ended, and those that can be gone on with."""
+"""List the finished and the open harvests of a Silo."""
 
 import json
 import os
@@ -19,16 +19,15 @@ _RECEIPT = "-receipt.json"
 
 @dataclass(frozen=True, slots=True)
 class PastHarvest:
-    """One harvest, as its receipt and the journal tell of it.
+    """A harvest, from its receipt and the journal.
 
     Attributes:
         id: When it began, UTC.
-        receipt: As JSON; empty where a killed process left none.
-        state: ``whole``, ``losses``, ``open`` (the same command goes on).
-        said: Why it was stopped, in a sentence.
+        receipt: As JSON; empty if a killed process left none.
+        state: ``whole``, ``losses``, ``open`` (the same command resumes it).
+        said: Why it was stopped, as a sentence.
         files: WARC files with its responses.
-        so_far: The lists of an open one, as far as its journal has them now; a receipt
-            may be of a run before the last.
+        so_far: The lists of an open harvest, from its journal; its receipt may be older.
     """
 
     id: str
@@ -40,7 +39,7 @@ class PastHarvest:
 
     @property
     def counts(self) -> Mapping[str, int | None]:
-        """The numbers of records by name, of all its lists together."""
+        """Return the numbers of records by name, for all its lists together."""
         if self.so_far:
             return total(one.counts for one in self.so_far).to_json()
         counts: Mapping[str, int | None] = self.receipt.get("counts", {})
@@ -71,14 +70,14 @@ class PastHarvest:
 
     @property
     def what(self) -> str:
-        """Its formats and its set, as far as they are known."""
+        """Return its formats and its set, as far as they are known."""
         if self.so_far:
             return ", ".join(one.name for one in self.so_far)
         named = ", ".join(self.receipt.get("metadata_prefix", [])) or "?"
         return named + (f", set {self.receipt['set']}" if self.receipt.get("set") else "")
 
     def to_json(self) -> dict[str, Any]:
-        """As ``silo harvests --json`` shows it."""
+        """Return the harvest as ``silo harvests --json`` prints it."""
         return {
             "id": self.id,
             "state": self.state,
@@ -90,7 +89,7 @@ class PastHarvest:
 
 
 def harvests_of(silo_path: str, *, newest: int | None = None) -> Iterator[PastHarvest]:
-    """The harvests of a Silo, the oldest first.
+    """Return the harvests of a Silo, the oldest first.
 
     Args:
         newest: Only so many of the newest; no receipt of the others is read.
@@ -112,7 +111,7 @@ def harvests_of(silo_path: str, *, newest: int | None = None) -> Iterator[PastHa
 
 
 def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:
-    """Formats and sets of which records were named and not brought, and how many.
+    """Return how many records are owed, by format and set.
 
     Raises:
         JournalUnreadable: The journal is damaged.
@@ -124,7 +123,7 @@ def owed_in(silo_path: str) -> list[tuple[ListJob, int]]:
 
 
 def _open_jobs(silo_path: str) -> dict[str, tuple[str, tuple[ListReceipt, ...]]]:
-    """Of each open harvest why it was stopped, and how far its lists are."""
+    """Return why each open harvest was stopped, and the progress of its lists."""
     if not os.path.exists(journal_path(silo_path)):
         return {}
     with Journal(silo_path) as journal:

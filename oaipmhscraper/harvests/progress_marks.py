@@ -1,8 +1,8 @@
-"""How far each list was harvested: what an update starts from (pure).
+"""Marks of how far each list was harvested, from which an update starts (pure).
 
 A mark is the responseDate of the first response of the last complete harvest of a
-format and a set. The server's clock, and the first response: a record that changes
-while the list is being sent is then listed again by the next update.
+format and a set. The server's clock and the first response are used, so that a record
+that changes while the list is sent is listed again by the next update.
 
 Source: OAI-PMH 2.0, sections 2.7.1 and 3.2; the state's key `HARVESTED`.
 """
@@ -19,18 +19,18 @@ from oaipmhprotocol.datestamps import format_datestamp, read_datestamp
 from oaipmhscraper.receipt import ListReceipt
 
 HARVESTED = "harvested"
-"""State key: {prefix: {set or "": responseDate, or None while none was complete}}."""
+"""State key: {prefix: {set or "": responseDate, or None before the first complete harvest}}."""
 
 
 def harvested_lists(state: Mapping[str, Any]) -> Iterator[ListJob]:
-    """Every format and set that was begun before, complete or not."""
+    """Return every format and set that was begun before, complete or not."""
     for prefix, sets in state.get(HARVESTED, {}).items():
         for set_spec in sets:
             yield ListJob(prefix, set_spec or None)
 
 
 def mark_of(state: Mapping[str, Any], job: ListJob) -> datetime | None:
-    """The mark of a job's format and set; None where no harvest was complete."""
+    """Return the mark of a job's format and set; None if no harvest was complete."""
     text = state.get(HARVESTED, {}).get(job.metadata_prefix, {}).get(job.set_spec or "")
     return None if text is None else read_datestamp(text)
 
@@ -41,14 +41,14 @@ def update_of(
     granularity: Granularity,
     overlap: timedelta = timedelta(0),
 ) -> ListJob:
-    """The job that goes on from the mark; all of it where there is none.
+    """Return the job that continues from the mark; the whole list if there is none.
 
     Args:
         state: See `HARVESTED`.
         job: Its format and set.
         granularity: The repository's.
-        overlap: How far before the mark to begin, one granule at least. Some servers show
-            a change later than its datestamp says (wellcome#3443: minutes; HydraNorth#1255).
+        overlap: How far before the mark to begin, at least one granule. Some servers list a
+            change later than its datestamp (wellcome#3443: minutes; HydraNorth#1255).
     """
     mark = mark_of(state, job)
     if mark is None:
@@ -65,19 +65,18 @@ def _before(moment: datetime, length: timedelta) -> datetime:
 
 
 def with_begun(state: Mapping[str, Any], job: ListJob) -> dict[str, Any]:
-    """The value of `HARVESTED` once something of the list is stored."""
+    """Return the value of `HARVESTED` after the first page of a list is stored."""
     return _with_mark(state, job, None)
 
 
 def with_receipt(
     state: Mapping[str, Any], job: ListJob, receipt: ListReceipt
 ) -> dict[str, Any] | None:
-    """The value of `HARVESTED` after a list, or None where the mark stays.
+    """Return the value of `HARVESTED` after a list, or None if the mark stays.
 
-    It is dropped after a full list that lacked records which the repository still has.
-    It moves only after a complete list without ``until``, and with ``from`` absent
-    or not after the mark; not when the repository told no time. A full list that
-    is empty makes no mark: it may be a set that was not there yet.
+    The mark is removed after a full list that lacked records that the repository still has. It
+    moves only after a complete list without ``until``, with no ``from`` after the mark, and with
+    a responseDate. An empty full list sets no mark: the set may not exist yet.
     """
     mark = mark_of(state, job)
     moment = receipt.response_date

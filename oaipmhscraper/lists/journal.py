@@ -1,14 +1,14 @@
-"""How far open harvests are: ``.silo/harvest.sqlite``.
+"""The progress of open harvests: ``.silo/harvest.sqlite``.
 
-A *job* is one request of a user, a *list* one format and set of it, a *window* a part
-of a list. A window's position moves on in the same transaction that counts the page,
-after the page is stored: a process killed anywhere repeats one page for each window
-that was being fetched, and storing it again changes nothing.
+A *job* is one request of a user, a *list* one format and set of it, a *window* a part of a list. A
+window's position is updated in the transaction that counts the page, after the page is stored. So a
+killed process repeats at most one page for each window, and storing a page again changes nothing.
 
-A job that came to its end leaves its receipt under ``harvests/`` and goes from here.
-What it named and could not bring stays here as *owed*, and the next update asks for it.
-The file may be deleted at any time: what it costs is a harvest begun anew, and that
-updates no longer ask for what is owed.
+A finished job leaves its receipt below ``harvests/`` and is removed here. Records that it listed
+but could not get stay here as *owed*, and the next update requests them.
+
+The file may be deleted at any time: then open harvests start again, and updates no longer request
+owed records.
 """
 
 import fcntl
@@ -48,7 +48,7 @@ from oaipmhscraper.receipt import Counts, Outcome
 from silowork.ledger_file import LedgerFile, LedgerKind
 
 LONGEST_REST = timedelta(days=7)
-"""A longer ``Retry-After`` is more likely a mistake than meant."""
+"""A longer ``Retry-After`` is probably a mistake."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -94,18 +94,18 @@ _KIND = LedgerKind(
 
 
 def journal_path(silo_path: str) -> str:
-    """Where a Silo's journal is, once there is one."""
+    """Return the path of a Silo's journal, which may not exist."""
     return os.path.join(silo_path, ".silo", "harvest.sqlite")
 
 
 class Journal:
-    """The journal of one Silo; for one thread.
+    """The journal of one Silo, for one thread.
 
     Args:
         silo_path: The Silo's directory.
 
     Raises:
-        JournalUnreadable: It is damaged, or of a later version.
+        JournalUnreadable: The file is damaged, or of a later version.
     """
 
     def __init__(self, silo_path: str) -> None:
@@ -126,16 +126,16 @@ class Journal:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """One transaction: all that the block notes, or nothing."""
+        """Run the block in one transaction."""
         with self._file.transaction():
             yield
 
     @contextmanager
     def held(self, request: str) -> Iterator[None]:
-        """Be the only one at a request.
+        """Lock a request.
 
         Raises:
-            HarvestRunning: Somebody else is.
+            HarvestRunning: Another process or thread has the lock.
         """
         directory = os.path.join(self._silo_path, ".silo", "locks")
         os.makedirs(directory, exist_ok=True)
@@ -153,16 +153,16 @@ class Journal:
     # ------------------------------------------------------------------ jobs
 
     def jobs(self) -> list[Job]:
-        """The open jobs, oldest first."""
+        """Return the open jobs, oldest first."""
         return [job_row(row) for row in self._ask("SELECT * FROM jobs ORDER BY id")]
 
     def job_of(self, request: str) -> Job | None:
-        """The open job of a request."""
+        """Return the open job of a request."""
         found = self._ask("SELECT * FROM jobs WHERE request = ?", request)
         return job_row(found[0]) if found else None
 
     def begin(self, request: str, base_url: str, lists: Iterable[ListJob], now: datetime) -> Job:
-        """Open a job with its lists, each as one window."""
+        """Create a job with its lists, each as one window."""
         with self.changing():
             while self._ask("SELECT 1 FROM jobs WHERE id = ?", job_id(now)):
                 now += timedelta(microseconds=1)
@@ -178,29 +178,29 @@ class Journal:
         return job
 
     def rename(self, job: Job, request: str) -> None:
-        """Let a job be that of another request, which no other job has."""
+        """Change the request of a job; no other job may have it."""
         with self.changing():
             self._do("UPDATE jobs SET request = ? WHERE id = ?", request, job.id)
 
     def note_stop(self, job: Job, said: str) -> None:
-        """Note how a run ended that did not finish its job."""
+        """Note how an unfinished run ended."""
         with self.changing():
             self._do("UPDATE jobs SET said = ? WHERE id = ?", said, job.id)
 
     def note_traffic(self, job: Job, traffic: Sequence[int]) -> None:
-        """Note what was sent and received for a job, in all its runs."""
+        """Note the traffic of a job in all its runs."""
         with self.changing():
             self._do("UPDATE jobs SET traffic = ? WHERE id = ?", json.dumps(list(traffic)), job.id)
 
     def forget(self, job: Job) -> None:
-        """Remove a job: it is finished, or not wanted any more."""
+        """Remove a job that is finished or no longer wanted."""
         with self.changing():
             self._do("DELETE FROM jobs WHERE id = ?", job.id)
 
     # ------------------------------------------------------------------ lists and windows
 
     def lists(self, job: Job) -> list[ListRow]:
-        """A job's lists, in the order asked for."""
+        """Return a job's lists, in the order of the request."""
         rows = self._ask("SELECT id, what, facts FROM lists WHERE job = ? ORDER BY id", job.id)
         return [
             ListRow(number, ListJob(**json.loads(what)), facts_of(facts))
@@ -222,22 +222,22 @@ class Journal:
         )
 
     def adopt(self, found: ListRow, own: ListRow | None, job: Job) -> None:
-        """Give a job a list of another, as far as that is, in place of its own if it has one."""
+        """Move a list with its progress to another job, replacing that job's own list, if any."""
         with self.changing():
             self._do("UPDATE lists SET job = ? WHERE id = ?", job.id, found.id)
             if own is not None:
                 self._do("DELETE FROM lists WHERE id = ?", own.id)
 
     def is_unfinished(self, row: ListRow) -> bool:
-        """Whether something of a list is still to be fetched."""
+        """Whether a part of a list is not fetched yet."""
         return any(one.state not in {"done", "cut"} for one in self.windows(row.id))
 
     def put_list(self, row: ListRow) -> None:
-        """Note what is known of a list."""
+        """Store the facts of a list."""
         self._do("UPDATE lists SET facts = ? WHERE id = ?", facts_text(row.facts), row.id)
 
     def windows(self, list_id: int) -> list[WindowRow]:
-        """A list's windows, in the order they were made."""
+        """Return a list's windows, in the order in which they were made."""
         rows = self._ask(
             "SELECT id, state, what, position, counts FROM windows WHERE list = ? ORDER BY id",
             list_id,
@@ -257,7 +257,7 @@ class Journal:
         return added
 
     def put_window(self, row: WindowRow) -> None:
-        """Note how a window stands."""
+        """Store the state of a window."""
         self._do(
             "UPDATE windows SET state = ?, what = ?, position = ?, counts = ? WHERE id = ?",
             *window_values(row),
@@ -265,14 +265,14 @@ class Journal:
         )
 
     def drop_windows(self, rows: Iterable[WindowRow]) -> None:
-        """Remove windows that nothing was fetched of."""
+        """Remove windows of which nothing was fetched."""
         with self._file.reading() as db:
             db.executemany("DELETE FROM windows WHERE id = ?", [(row.id,) for row in rows])
 
-    # ------------------------------------------------------------------ who was listed
+    # ------------------------------------------------------------------ listed identifiers
 
     def put_tally(self, list_id: int, tally: Tally) -> None:
-        """Note what a page added."""
+        """Store what a page added."""
         if tally.digests:
             self._do("INSERT INTO listed VALUES (?, ?)", list_id, tally.digests)
         with self._file.reading() as db:
@@ -286,23 +286,23 @@ class Journal:
             )
 
     def listed(self, list_id: int) -> Iterator[bytes]:
-        """The digests noted of a list."""
+        """Yield the stored digests of a list."""
         with self._file.reading() as db:
             for (digests,) in db.execute("SELECT digests FROM listed WHERE list = ?", (list_id,)):
                 yield digests
 
     def losses(self, list_id: int) -> list[Loss]:
-        """What was lost of a list, in the order noticed."""
+        """Return the losses of a list, in order of occurrence."""
         rows = self._ask(
             "SELECT kind, identifier, reason, place FROM losses WHERE list = ? ORDER BY rowid",
             list_id,
         )
         return [Loss(Outcome(kind), SetAside(*fields)) for kind, *fields in rows]
 
-    # ------------------------------------------------------------------ what is owed
+    # ------------------------------------------------------------------ owed records
 
     def owed(self, what: ListJob) -> list[Loss]:
-        """Records of a format and set that were listed and could not be had, by name."""
+        """Return the owed records of a format and set: listed, but not available."""
         rows = self._ask(
             "SELECT kind, identifier, reason, place FROM owed"
             " WHERE prefix = ? AND set_spec = ? ORDER BY rowid",
@@ -312,7 +312,7 @@ class Journal:
         return [Loss(Outcome(kind), SetAside(*fields)) for kind, *fields in rows]
 
     def put_owed(self, what: ListJob, losses: Iterable[Loss]) -> None:
-        """Note what is owed of a format and set, in the order to ask for it."""
+        """Store the owed records of a format and set, in the order in which to request them."""
         pair = what.metadata_prefix, what.set_spec or ""
         with self._file.transaction() as db:
             self._do("DELETE FROM owed WHERE prefix = ? AND set_spec = ?", *pair)
@@ -323,12 +323,12 @@ class Journal:
             )
 
     def owed_lists(self) -> list[tuple[ListJob, int]]:
-        """Formats and sets of which records are owed, and how many."""
+        """Return how many records are owed, by format and set."""
         rows = self._ask("SELECT prefix, set_spec, count(*) FROM owed GROUP BY 1, 2 ORDER BY 1, 2")
         return [(ListJob(prefix, spec or None), number) for prefix, spec, number in rows]
 
     def add_owed(self, job: Job) -> None:
-        """Let an update ask for what is owed of its formats and sets."""
+        """Let an update request the owed records of its formats and sets."""
         jobs = [row.job for row in self.lists(job)]
         has_owed = {(one.metadata_prefix, one.set_spec) for one in jobs if one.owed}
         updated = {(one.metadata_prefix, one.set_spec) for one in jobs if one.update}
@@ -346,7 +346,7 @@ class Journal:
         self.add_windows(number, [WindowRow(0, mode=AGAIN, relists=True, counts=counts)])
 
     def give_up(self, identifiers: Collection[str] = ()) -> int:
-        """Owe records no longer, all or some by name; return how many."""
+        """Remove all or some owed records; return how many."""
         with self._file.transaction() as db:
             before = self._ask("SELECT count(*) FROM owed")[0][0]
             if identifiers:
@@ -360,12 +360,12 @@ class Journal:
     # ------------------------------------------------------------------ endpoints
 
     def quirks(self, base_url: str) -> EndpointMemory:
-        """What was learned of an endpoint."""
+        """Return the known habits of an endpoint."""
         found = self._ask("SELECT quirks FROM endpoints WHERE base_url = ?", base_url)
         return EndpointMemory.from_json(json.loads(found[0][0])) if found else EndpointMemory()
 
     def put_quirks(self, base_url: str, quirks: EndpointMemory) -> None:
-        """Note what was learned of an endpoint."""
+        """Store the known habits of an endpoint."""
         self._do(
             "INSERT INTO endpoints (base_url, quirks) VALUES (?1, ?2)"
             " ON CONFLICT (base_url) DO UPDATE SET quirks = ?2",
@@ -374,7 +374,7 @@ class Journal:
         )
 
     def rest_of(self, base_url: str, now: datetime) -> tuple[datetime, int] | None:
-        """Until when an endpoint is to be left alone, and with which status it said so."""
+        """Return until when an endpoint requested a pause, and with which status."""
         found = self._ask(
             "SELECT rest_until, rest_status FROM endpoints"
             " WHERE base_url = ? AND rest_until IS NOT NULL",
@@ -386,7 +386,7 @@ class Journal:
         return (until, found[0][1]) if until > now else None
 
     def put_rest(self, base_url: str, until: datetime, status: int, now: datetime) -> None:
-        """Note until when an endpoint is to be left alone, `LONGEST_REST` at most."""
+        """Store until when an endpoint requested a pause, at most `LONGEST_REST`."""
         self._do(
             "INSERT INTO endpoints (base_url, rest_until, rest_status) VALUES (?1, ?2, ?3)"
             " ON CONFLICT (base_url) DO UPDATE SET rest_until = ?2, rest_status = ?3",
@@ -395,7 +395,7 @@ class Journal:
             status,
         )
 
-    # ------------------------------------------------------------------ within
+    # ------------------------------------------------------------------ internal
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         return self._file.rows(statement, values)

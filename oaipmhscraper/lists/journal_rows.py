@@ -1,4 +1,4 @@
-"""Jobs, lists and windows as values, and as the columns the journal keeps them in (pure)."""
+"""Jobs, lists and windows as values, and as columns of the journal (pure)."""
 
 import json
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ class Job:
     Attributes:
         id: When it began, UTC: ``20261121T211331.123456Z``.
         base_url: Of the repository, without credentials.
-        request: What was asked for, as JSON; the same request goes on with it.
-        said: How its last run ended, in a sentence; empty if it was killed.
+        request: The request as JSON; the same request resumes the job.
+        said: How its last run ended, as a sentence; empty if it was killed.
         traffic: Requests sent, retried, and bytes received, of earlier runs.
     """
 
@@ -32,23 +32,23 @@ class Job:
 
     @property
     def started(self) -> datetime:
-        """When it began, aware UTC."""
+        """Return when it began, aware UTC."""
         return datetime.strptime(self.id, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ListFacts:
-    """What is known of a list beside its windows.
+    """The facts of a list, except its windows.
 
     Attributes:
         promised: The latest completeListSize for all of it.
         response_date: The repository's clock at the first response.
         begun: Whether a page of it was stored.
-        single: Whether it is not to be cut, since windows do not work there.
-        settled: How many identifiers ListIdentifiers gave, where that was asked.
-        repairs: How often which repair and which rung was needed.
+        single: Whether it must not be split, because windows do not work.
+        settled: The number of identifiers from ListIdentifiers, if it was used.
+        repairs: Repair or rung → number.
         remarks: Sentences for the receipt.
-        seconds: How long it was worked at, in all runs.
+        seconds: Working time, in all runs.
     """
 
     promised: int | None = None
@@ -71,13 +71,13 @@ class ListRow:
 
 
 LIST = "list"
-"""A window's mode: by ListRecords."""
+"""Mode of a window: by ListRecords."""
 IDENTIFIERS = "identifiers"
-"""By ListIdentifiers, then record by record, since its list cannot be had."""
+"""By ListIdentifiers, then record by record, because its list is not available."""
 COUNT = "count"
-"""Likewise, over the whole list, to know that everything came."""
+"""Likewise for the whole list, to check that it is complete."""
 AGAIN = "again"
-"""Record by record, what was set aside or could not be had."""
+"""Record by record, for records that were set aside or not available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,16 @@ class WindowRow:
     """A window of a list.
 
     Attributes:
-        state: ``open``, ``done``, ``cut`` (others took its place) or ``broken``.
+        state: ``open``, ``done``, ``cut`` (replaced by others) or ``broken``.
         window: Its bounds.
         mode: How it is fetched: `LIST`, `IDENTIFIERS`, `COUNT` or `AGAIN`.
-        relists: Whether some of it was listed before.
-        alone: Whether it came of a window that broke: it is not joined with others.
-        restarts: How often it was begun again without getting further.
+        relists: Whether a part of it was listed before.
+        alone: Whether it is a part of a broken window, and is not joined with others.
+        restarts: How often it was restarted without progress.
         note: Why it was cut, or broke.
-        pages: Pages stored.
-        position: Where the walk stands; None at its start.
-        counts: What it added to the list's numbers.
+        pages: Number of pages stored.
+        position: The position of the walk; None at its start.
+        counts: Its contribution to the list's numbers.
     """
 
     id: int
@@ -176,5 +176,5 @@ def loss_fields(one: SetAside) -> tuple[str, str, str]:
 
 
 def storable(text: str) -> str:
-    """A text as SQLite can hold it: without lone surrogates."""
+    """Return a text that SQLite can store, without lone surrogates."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
-"""One list into the Silo: window → pages → store → journal (OAI-PMH 2.0, section 3.5).
+"""Harvest one list: window → pages → store → journal (OAI-PMH 2.0, section 3.5).
 
-A page is committed before the journal moves on and before the next page of its window
-is asked for. Whatever fails, everything before it stays, and the next run goes on there.
+A page is committed before the journal is updated and before the next page of its window is
+requested. After any failure, earlier pages are kept, and the next run continues there.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -36,26 +36,26 @@ from oaipmhscraper.storing.silo_writer import PageStore
 from politeweb.errors import RequestRefused
 
 MOST_IN_VAIN, VAIN_EACH = 100, 2
-"""How many windows of a list may break: so many, and again for each page that brought something."""
+"""Most broken windows of a list, in addition to one for each page with new records."""
 
 MOST_AGAIN = 100
-"""Records of a list that are asked for once more by GetRecord, unless it is said otherwise."""
+"""Default for the most records of a list to request again by GetRecord."""
 
 ReadPage = Callable[[bytes], ListPage[Record]]
 KeepAside = Callable[[Sequence[SetAside], Origin], object]
-"""Records set aside, and where they came from."""
+"""Records set aside, and their origin."""
 Held = Callable[[Container[str]], Iterable[str]]
-"""Identifiers in the Silo without those in a container."""
+"""Returns identifiers in the Silo without given ones."""
 Progress = Callable[[ListReceipt], None]
-"""Told what was got so far, after every page and at the end."""
+"""Called with the receipt so far, after every page and at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListEnd:
-    """How a list ended.
+    """The end of a list.
 
     Attributes:
-        receipt: What was got.
+        receipt: Its receipt.
         failure: What stopped it: an error, KeyboardInterrupt, or None at its end.
         request: The request that failed.
     """
@@ -67,12 +67,12 @@ class ListEnd:
 
 @dataclass(slots=True)
 class Endpoint:
-    """What all lists of a harvest share.
+    """The state that all lists of a harvest share.
 
     Attributes:
-        fetchers: The threads.
-        quirks: What was learned of the repository.
-        concurrency: How many requests it bears.
+        fetchers: The fetching threads.
+        quirks: The repository's known habits.
+        concurrency: The limit of parallel requests.
     """
 
     fetchers: Fetchers
@@ -81,13 +81,13 @@ class Endpoint:
 
     @property
     def most(self) -> int:
-        """How many requests may be in flight before long."""
+        """Return how many requests may soon be in flight."""
         return self.concurrency.limit if self.concurrency.rest else self.concurrency.ceiling
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of a window in this run."""
+    """The pages of a window in this run, summarized."""
 
     pages: int = 0
     seconds: float = 0.0
@@ -110,19 +110,20 @@ class _Seen:
 
 
 class ListHarvest:
-    """Fetches and stores one list, as far as it goes.
+    """Fetches and stores one list, as far as possible.
 
     Args:
         state: The list.
-        store: Takes the pages, in the thread that calls `run`.
-        endpoint: Where from.
-        place: How its windows may be cut.
-        progress: Told after every page.
+        store: Stores the pages, in the thread that calls `run`.
+        endpoint: The repository.
+        place: How its windows may be split.
+        progress: Called after every page.
         read: Reads a page of ListRecords.
-        count: Whether identifiers are counted where it is not sure that the list is whole.
-        again: How many records that were lost are asked for once more, at most.
-        keep_aside: Told of records set aside, before their page is noted as stored.
-        held: Names living records of the list's format and set in the Silo, without some.
+        count: Whether to count identifiers if the list may be incomplete.
+        again: Most lost records to request again.
+        keep_aside: Called with records set aside, before their page is noted as stored.
+        held: Returns existing records of the list's format and set in the Silo, without given
+            ones.
     """
 
     def __init__(
@@ -161,14 +162,13 @@ class ListHarvest:
         self._fruitful = state.pages
 
     def run(self) -> ListEnd:
-        """Fetch and store to the end, or as far as it goes.
+        """Fetch and store to the end, or as far as possible.
 
-        Errors of the repository, and Ctrl-C, are returned with what was got; a page
-        that is being stored is finished first. Errors of the store and of the disk
-        are raised.
+        Errors of the repository, and Ctrl-C, are returned with the receipt; a page that is being
+        stored is finished first. Errors of the store and of the disk are raised.
 
         Raises:
-            RequestRefused: The list makes no request.
+            RequestRefused: The arguments of the list are invalid.
             RecordSiloError, OSError: Nothing of the page is stored.
         """
         self._state.take_up(self._where)
@@ -189,7 +189,7 @@ class ListHarvest:
             self._begin_more()
 
     def _is_to_be_counted(self) -> bool:
-        """Whether the identifiers are to be listed to know that everything came."""
+        """Whether to list the identifiers, to check that the list is complete."""
         state = self._state
         if not self._count or not state.ended or state.counted or state.job.owed:
             return False
@@ -201,7 +201,7 @@ class ListHarvest:
         return bool(reason)
 
     def _lacks_what_is_held(self) -> bool:
-        """Whether records of the Silo are missing in a list that little speaks for."""
+        """Whether a list that may be incomplete lacks records of the Silo."""
         listed, quirks, job = self._state.listed_so_far, self._endpoint.quirks, self._state.job
         is_believed = listed.distinct > 0 and quirks.identifiers_work and not quirks.ends_early
         if is_believed or job.from_ is not None or job.until is not None:
@@ -210,7 +210,7 @@ class ListHarvest:
 
     @property
     def _where(self) -> Place:
-        """Where windows lie, by what is known of the repository now."""
+        """Return the place of the windows, by what is known about the repository now."""
         quirks, place = self._endpoint.quirks, self._place
         may_cut = place.may_cut and quirks.windows_work and not self._state.facts.single
         return replace(
@@ -220,10 +220,10 @@ class ListHarvest:
             last=max(place.last, self._state.facts.response_date or place.last),
         )
 
-    # ------------------------------------------------------------------ what is sent
+    # ------------------------------------------------------------------ requests
 
     def _begin_more(self) -> None:
-        """Keep as many requests in flight as the repository bears."""
+        """Keep as many requests in flight as the limit allows."""
         while not self._stopping and len(self._flying) < self._endpoint.concurrency.limit:
             if self._parked:
                 number = self._parked.pop(0)
@@ -260,9 +260,9 @@ class ListHarvest:
         )
 
     def _held_without(self, counted: IdentifierSet) -> Iterator[str]:
-        """The records of the list that the Silo holds and a set of identifiers does not.
+        """Return the records of the list that are in the Silo and not in a set of identifiers.
 
-        Of a list with dates these are some of those that it brought.
+        For a list with dates, these are some of the records that it had.
         """
         job, known = self._state.job, self._state.listed.known
         has_dates = job.from_ is not None or job.until is not None
@@ -287,7 +287,7 @@ class ListHarvest:
             client, job, window, row.position, quirks, again=row.restarts > 0, read=self._read
         )
 
-    # ------------------------------------------------------------------ what comes
+    # ------------------------------------------------------------------ responses
 
     def _take(self, found: Fetched) -> None:
         self._flying.discard(found.window)
@@ -303,7 +303,7 @@ class ListHarvest:
             self._take_failure(row, found.failure)
 
     def _let_go(self, found: Fetched) -> None:
-        """A page of a window that others have taken the place of meanwhile."""
+        """Discard a page of a window that was replaced meanwhile."""
         if found.page is not None:
             self._endpoint.fetchers.drop(found.window)
 
@@ -339,7 +339,7 @@ class ListHarvest:
             self._tell()
 
     def _cut(self, row: WindowRow, found: WalkPage) -> Change | None:
-        """What becomes of a window that shows itself to be large."""
+        """Split a window that is large."""
         seen = self._seen[row.id]
         sight = Sight(
             row.pages,
@@ -356,7 +356,7 @@ class ListHarvest:
         return cut_by_sight(row, sight, max(0, self._endpoint.most - busy - waiting), self._where)
 
     def _note_size(self, row: WindowRow) -> None:
-        """Count empty windows in a row: the next ones are then fetched as one."""
+        """Count successive empty windows; the next ones are then fetched as one."""
         is_empty = row.state == "done" and row.position is not None and not row.position.listed
         self._empties = self._empties + 1 if is_empty else 0
 
@@ -365,7 +365,7 @@ class ListHarvest:
         retried = self._endpoint.fetchers.traffic.retried
         self._progress(self._state.receipt(open_windows=open_windows, retried=retried))
 
-    # ------------------------------------------------------------------ what fails
+    # ------------------------------------------------------------------ failures
 
     def _take_failure(self, row: WindowRow, failure: BaseException) -> None:
         if isinstance(failure, WindowBroken):
@@ -387,7 +387,7 @@ class ListHarvest:
         if self._vain > MOST_IN_VAIN + VAIN_EACH * self._fruitful:
             self._give_up(row, failure)
             return
-        self._empties = 0  # else the halves of a window that broke are joined to it again
+        self._empties = 0  # otherwise the halves of a broken window are joined again
         seen = self._seen.get(row.id, _Seen()).span
         change = remedied(row, failure.remedy, str(failure), self._where, seen)
         if change.row.state == "broken":
@@ -398,14 +398,14 @@ class ListHarvest:
         self._state.change(change, failure.steps)
 
     def _give_up(self, row: WindowRow, failure: WindowBroken) -> None:
-        """Stop asking: what brings nothing new would go on for ever; another run may go on."""
+        """Stop, because windows without progress would never end; another run may continue."""
         cause = AskedInVain(self._vain, len(self._state.open_windows()), failure.cause)
         self._state.change(remedied(row, GiveUp(), str(failure), self._where))
         self._failure, self._stopping = self._failure or cause, True
         self._request = self._request or failure.request
 
     def _asked_of(self, row: WindowRow) -> Request:
-        """What a window is asked for with, as far as one knows without its walk."""
+        """Return the request of a window, as far as it is known without its walk."""
         verb = Verb.LIST_RECORDS if row.mode == LIST else Verb.LIST_IDENTIFIERS
         if row.position is not None and row.position.token is not None:
             return Request(verb, ((Argument.RESUMPTION_TOKEN.value, row.position.token),))

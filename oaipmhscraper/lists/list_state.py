@@ -1,4 +1,4 @@
-"""The state of one list: its windows, who was listed, the numbers; each change in the journal."""
+"""The state of one list: windows, identifiers and numbers; the journal stores each change."""
 
 import time
 from collections import Counter
@@ -23,18 +23,18 @@ _COUNTED = "ListIdentifiers was asked as well:"
 
 
 class ListState:
-    """One list as the journal has it; for the one thread that stores.
+    """The state of one list in the journal, for the thread that stores pages.
 
     Args:
-        journal: Holds the list.
+        journal: Has the list.
         row: The list.
         base_url: Its endpoint.
-        quirks: What was learned of the endpoint; kept with every page.
+        quirks: The endpoint's known habits; stored with every page.
 
     Attributes:
-        job: What the list is.
-        facts: What is known of it.
-        listed: Who was listed.
+        job: The list's format, set and bounds.
+        facts: The facts of the list.
+        listed: The identifiers listed.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class ListState:
         self._looked_at = time.monotonic()
 
     def window(self, number: int) -> WindowRow | None:
-        """A window as it stands now; None where another took its place."""
+        """Return the current state of a window; None if it was replaced."""
         return self._windows.get(number)
 
     def open_windows(self, without: Iterable[int] = ()) -> list[WindowRow]:
-        """Windows with something to fetch, the earliest first."""
+        """Return the windows that are not finished, the earliest first."""
         left_out = set(without)
         found = (w for w in self._windows.values() if w.state == "open" and w.id not in left_out)
         return sorted(found, key=lambda row: row.window.from_ or "")
@@ -69,29 +69,29 @@ class ListState:
 
     @property
     def counted(self) -> bool:
-        """Whether the identifiers were listed for comparison, or that was tried."""
+        """Whether the identifiers were counted, or that was tried."""
         return any(row.mode == COUNT for row in self._windows.values())
 
     @property
     def counts(self) -> Counts:
-        """The numbers of the list so far, with what is promised for all of it."""
+        """Return the numbers of the list so far, with the number promised for all of it."""
         return replace(self._sum, promised=_promised(self.facts, self._windows.values()))
 
     @property
     def listed_so_far(self) -> ListedSoFar:
-        """What is known of the list, for those who judge whether it is whole."""
+        """Return the data by which to judge whether the list is complete."""
         steps = [step for step, _ in self.facts.repairs]
         counts = self.counts
         return ListedSoFar(counts.promised, counts.distinct, steps, self.longest.pages)
 
     @property
     def pages(self) -> int:
-        """How many pages were stored."""
+        """Return the number of pages stored."""
         return sum(row.pages for row in self._windows.values())
 
     @property
     def longest(self) -> Length:
-        """How long the longest list was that the records came in."""
+        """Return the length of the longest list in which records were received."""
         rows = [row for row in self._windows.values() if row.mode != COUNT]
         listed = [row.position.listed if row.position else 0 for row in rows]
         listed += [row.counts.distinct for row in rows]
@@ -99,7 +99,7 @@ class ListState:
 
     @property
     def last(self) -> Length:
-        """How long the list was that came to the end."""
+        """Return the length of the list that was followed to its end."""
         rows = [row for row in self._windows.values() if row.mode == LIST and row.position]
         ends = [row for row in rows if row.window.until == self.job.until]
         latest = max(ends, key=lambda row: row.window.from_ or "", default=None)
@@ -107,7 +107,7 @@ class ListState:
         return Length(at.listed, at.pages) if at is not None else Length(0, 0)
 
     def _doubt_left(self) -> str:
-        """Why nobody can say that the list is whole; empty where somebody can."""
+        """Return why completeness is not proved; empty if it is."""
         if self.facts.settled is not None or self.job.owed:
             return ""
         is_unlisted = SET_NOT_LISTED in dict(self.facts.repairs)
@@ -118,7 +118,7 @@ class ListState:
         return weak or unproved(listed, self._quirks)
 
     def receipt(self, *, stopped: str = "", open_windows: int = 0, retried: int = 0) -> ListReceipt:
-        """The list as far as it is, for those who watch: without windows and losses."""
+        """Return the list's receipt so far, for progress displays, without windows and losses."""
         return ListReceipt(
             self.job.metadata_prefix,
             self.job.set_spec,
@@ -135,7 +135,7 @@ class ListState:
         )
 
     def full_receipt(self, *, stopped: str = "") -> ListReceipt:
-        """The list as it ended, or as far as it came."""
+        """Return the list's receipt, complete or so far."""
         return replace(
             self.receipt(stopped=stopped),
             ended=self.ended and not stopped,
@@ -148,7 +148,7 @@ class ListState:
         )
 
     def _seconds(self) -> float:
-        """How long the list was worked at until now, in all runs."""
+        """Return the working time until now, in all runs."""
         now = time.monotonic()
         self.facts = replace(self.facts, seconds=self.facts.seconds + now - self._looked_at)
         self._looked_at = now
@@ -160,7 +160,7 @@ class ListState:
     # ------------------------------------------------------------------ changes
 
     def take_up(self, place: Place) -> None:
-        """Begin a run: try again what broke in an earlier one, cut as the user asks."""
+        """Begin a run: retry windows that broke in an earlier one, split as the user requests."""
         with self._journal.changing():
             for row in list(self._windows.values()):
                 if row.state == "broken":
@@ -171,13 +171,13 @@ class ListState:
                     self._apply(change)
 
     def join(self, rows: list[WindowRow]) -> WindowRow:
-        """Make one window of several that nothing was fetched of."""
+        """Join several windows of which nothing was fetched."""
         with self._journal.changing():
             self._drop(rows[1:])
             return self._put(joined_row(rows))
 
     def keep(self, row: WindowRow, found: WalkPage, stored: PageOutcome) -> WindowRow:
-        """Count a page that is stored, and let its window move on."""
+        """Count a stored page, and update the position of its window."""
         tally = self.listed.count(
             found.page, stored, found.unreachable, relists=row.relists, gone=found.gone
         )
@@ -203,12 +203,12 @@ class ListState:
             return self._put(row)
 
     def finish(self, row: WindowRow) -> WindowRow:
-        """Note that a window came to its end."""
+        """Note that a window is finished."""
         with self._journal.changing():
             return self._put(replace(row, state="done"))
 
     def change(self, change: Change, steps: Iterable[str] = ()) -> None:
-        """Carry out what becomes of a window; it broke, or is only cut."""
+        """Replace a window that broke or is split."""
         self.facts = replace(self.facts, repairs=_plus(self.facts.repairs, steps))
         with self._journal.changing():
             if change.single:
@@ -219,25 +219,25 @@ class ListState:
             self._put_quirks()
 
     def count_identifiers(self, reason: str) -> None:
-        """Add a window that lists all identifiers, and gets what is missing one by one."""
+        """Add a window that lists all identifiers, and gets missing records one by one."""
         self.facts = replace(self.facts, remarks=(*self.facts.remarks, f"{_COUNTED} {reason}"))
         with self._journal.changing():
             self._put_facts()
             self._add([WindowRow(0, window=self._whole, mode=COUNT, relists=True, note=reason)])
 
     def lost_by_name(self, most: int) -> list[str]:
-        """Identifiers of the first records that were set aside or could not be had."""
+        """Return the identifiers of the first records that were set aside or not available."""
         named = (loss.what.identifier for loss in self.listed.losses)
         return list(islice(filter(None, named), most))
 
     def ask_again(self, most: int) -> bool:
-        """Add a window of records that were lost, once; return whether there are any."""
+        """Add a window of lost records, once; return whether there are any."""
         rows = self._windows.values()
         if not self.lost_by_name(most) or any(row.mode == AGAIN for row in rows):
             return False
         left = len(self.lost_by_name(len(self.listed.losses))) - most
         if left > 0:
-            remark = f"records set aside and not asked for again: {left:,}"
+            remark = f"records set aside and not requested again: {left:,}"
             self.facts = replace(self.facts, remarks=(*self.facts.remarks, remark))
         with self._journal.changing():
             self._put_facts()
@@ -245,7 +245,7 @@ class ListState:
         return True
 
     def give_up_counting(self, row: WindowRow, note: str, steps: Iterable[str] = ()) -> None:
-        """Leave it at what the lists brought: the identifiers cannot be listed either."""
+        """Accept the lists as they are, because the identifiers cannot be listed either."""
         remarks = (*self.facts.remarks, f"the identifiers could not be counted: {note}")
         repairs = _plus(self.facts.repairs, steps)
         self.facts = replace(self.facts, remarks=remarks, repairs=repairs)
@@ -259,7 +259,7 @@ class ListState:
         self._add(change.added)
 
     def _make_single(self, note: str) -> None:
-        """Walk the list as one, from its start; what its windows brought stays."""
+        """Walk the list as one, from its start; the records of its windows are kept."""
         rows = [row for row in self._windows.values() if row.state != "cut"]
         self._drop([row for row in rows if not row.pages])
         for row in rows:
@@ -284,7 +284,7 @@ class ListState:
             del self._windows[row.id]
 
     def note_time(self) -> None:
-        """Note how long the list was worked at, at the end of a run."""
+        """Store the working time at the end of a run."""
         self._put_facts()
 
     def _put_facts(self) -> None:
@@ -303,7 +303,7 @@ class ListState:
 
 
 def journalled(journal: Journal, row: ListRow) -> ListReceipt:
-    """A list as far as the journal has it, without its losses; whoever harvests it goes on.
+    """Return a list's receipt from the journal, without its losses, also while it is harvested.
 
     Cost: as many rows as it has windows, however many records were listed.
     """
@@ -326,7 +326,7 @@ def journalled(journal: Journal, row: ListRow) -> ListReceipt:
 
 
 def _promised(facts: ListFacts, rows: Collection[WindowRow]) -> int | None:
-    """The largest promise there is for all of a list; None where there is none."""
+    """Return the largest number promised for the whole list; None if there is none."""
     known = [facts.promised, _promised_for_all(facts, rows)]
     known += [row.counts.promised for row in rows if row.mode == LIST]
     told = [promise for promise in known if promise]
@@ -334,12 +334,12 @@ def _promised(facts: ListFacts, rows: Collection[WindowRow]) -> int | None:
 
 
 def _promised_for_all(facts: ListFacts, rows: Collection[WindowRow]) -> int | None:
-    """What was promised for the list as a whole, or for all of its windows together."""
+    """Return the number promised for the list as a whole, or for all its windows together."""
     return _sum_of_promises(rows) if facts.promised is None else facts.promised
 
 
 def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window) -> ListFacts:
-    """What is known of a list after a page; with the first clock and the largest promise."""
+    """Return the facts after a page, with the first responseDate and the largest promise."""
     is_whole = row.mode == LIST and row.window == whole
     told = [facts.promised, found.position.promised if is_whole else None]
     promised = max((one for one in told if one is not None), default=None)
@@ -355,7 +355,7 @@ def _with_page(facts: ListFacts, found: WalkPage, row: WindowRow, whole: Window)
 def _plus(
     repairs: tuple[tuple[str, int], ...], *more: Iterable[str]
 ) -> tuple[tuple[str, int], ...]:
-    """Counts with others, mappings or names, added."""
+    """Return the sum of counts, given as mappings or names."""
     if not any(more):
         return repairs
     summed = Counter(dict(repairs))
@@ -365,10 +365,10 @@ def _plus(
 
 
 def _sum_of_promises(rows: Iterable[WindowRow]) -> int | None:
-    """What the windows of a list that was never asked for as a whole promised together.
+    """Return the sum of the windows' promises, for a list never requested as a whole.
 
-    A window of one page needs no promise. None where some of the list was promised
-    nothing for: a part of a window that was begun again elsewhere among it.
+    A window of one page needs no promise. None if a part of the list has no promise, such as a
+    part of a window that was restarted elsewhere.
     """
     rows = [row for row in rows if row.mode == LIST]
     done = [row for row in rows if row.state != "cut"]

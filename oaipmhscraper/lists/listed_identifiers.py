@@ -1,8 +1,8 @@
-"""Who was listed, each identifier once, and what became of them (pure).
+"""The identifiers listed, each once, with their outcomes (pure).
 
-Windows overlap, lists are begun again, pages repeat: what is counted is identifiers.
-An identifier counts where it first stood. Where it stands again, it is a duplicate,
-unless we asked for the same part of the list again ourselves.
+Windows overlap, lists are restarted, pages repeat; so identifiers are counted. An identifier counts
+where it is first listed. Later it is a duplicate, unless the harvester itself requested the same
+part of the list again.
 """
 
 from collections import Counter
@@ -21,11 +21,11 @@ LOSSES = frozenset({Outcome.QUARANTINED, Outcome.UNREACHABLE})
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A record that is listed and not stored.
+    """A record that is listed but not stored.
 
     Attributes:
         kind: Quarantined or unreachable.
-        what: Which, why, and where it stood; its bytes are kept elsewhere (`quarantine`).
+        what: Which record, why, and where it was; `quarantine` stores its bytes.
     """
 
     kind: Outcome
@@ -34,13 +34,13 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a page adds to the numbers of its list.
+    """The contribution of a page to the numbers of its list.
 
     Attributes:
-        outcomes: Differences; a record that was lost before, and is not any more,
-            takes one from what it was.
-        digests: Of the identifiers not listed before, one after the other.
-        lost: Losses new with this page.
+        outcomes: Differences; a record that is no longer lost subtracts one from its earlier
+            outcome.
+        digests: The concatenated digests of new identifiers.
+        lost: New losses.
         found: Identifiers of earlier losses that are stored now.
     """
 
@@ -54,8 +54,8 @@ class ListedIdentifiers:
     """The identifiers of one list.
 
     Args:
-        digests: Those listed so far, as noted by an earlier process.
-        lost: Losses so far.
+        digests: The digests so far, from an earlier process.
+        lost: The losses so far.
     """
 
     def __init__(self, digests: Iterable[bytes] = (), lost: Iterable[Loss] = ()) -> None:
@@ -66,19 +66,19 @@ class ListedIdentifiers:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What is listed and not stored, in the order noticed."""
+        """Return the records listed but not stored, in order of occurrence."""
         return tuple(self._lost.values())
 
     @property
     def lost(self) -> Container[str]:
-        """The identifiers listed and lost; those of records without one are named otherwise."""
+        """Return the identifiers listed and lost; records without one have another key."""
         return self._lost.keys()
 
     @property
     def stored(self) -> Container[str]:
-        """The identifiers listed and not lost: what need not be got another way.
+        """Return the identifiers listed and not lost, which need not be requested otherwise.
 
-        May be asked by other threads while pages are counted.
+        Other threads may read it while pages are counted.
         """
         return _Stored(self.known, self._lost)
 
@@ -91,15 +91,15 @@ class ListedIdentifiers:
         relists: bool = False,
         gone: Iterable[str] = (),
     ) -> Tally:
-        """Add a page that was stored.
+        """Add a stored page.
 
         Args:
             page: As read; its ``set_aside`` counts as quarantined.
-            stored: What became of its items.
-            unreachable: Identifiers known from elsewhere that could not be had.
-            relists: Whether we asked again for what had been listed; then an identifier
-                that is known is no duplicate.
-            gone: Identifiers lost before that no longer exist; they count no more.
+            stored: The outcomes of its items.
+            unreachable: Identifiers from another list that are not available.
+            relists: Whether the harvester requested this part again; then a known identifier is
+                not a duplicate.
+            gone: Identifiers lost before that no longer exist; they are no longer counted.
         """
         lost = {_key(loss.what): loss for loss in _losses(page, stored, unreachable)}
         entries = [entry for entry in stored.became if entry[1] not in LOSSES]
@@ -131,7 +131,7 @@ class ListedIdentifiers:
 
 
 class _Stored:
-    """Identifiers known, without those lost."""
+    """The known identifiers without the lost ones."""
 
     def __init__(self, known: IdentifierSet, lost: Container[str]) -> None:
         self._known = known
@@ -151,7 +151,7 @@ def _losses(
 
 
 def _key(one: SetAside) -> str:
-    """What a loss is known by: its identifier, or else its bytes."""
+    """Return the key of a loss: its identifier, or else its bytes."""
     if one.identifier:
         return one.identifier
     told = one.raw or f"{one.reason} {one.where}".encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""What becomes of a list's windows: cut, restarted, joined, given up (pure).
+"""Decide how windows are split, restarted, joined or given up (pure).
 
-The walk through a window says what it needs (`oaipmhclient.walk.values.Remedy`), its pages tell how
-much there is (`windows.Sight`); here that is turned into other windows.
+The walk through a window returns a remedy (`oaipmhclient.walk.values.Remedy`), and its pages show
+its size (`windows.Sight`); this module makes other windows of them.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ from oaipmhprotocol import Granularity
 from oaipmhscraper.lists.journal_rows import IDENTIFIERS, LIST, WindowRow
 
 MOST_RESTARTS = 2
-"""How often a window is begun again from its own start before something else is tried."""
+"""How often a window is restarted from its own start before another remedy is tried."""
 MOST_JOINED = 64
-"""How many windows are made one at most, where the ones before were empty."""
+"""Most windows to join after empty ones."""
 
 
 _Seen = tuple[datetime, datetime] | None
@@ -43,15 +43,15 @@ _Seen = tuple[datetime, datetime] | None
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a list's windows lie.
+    """The place of a list's windows.
 
     Attributes:
-        job: The list, with the bounds it has as a whole.
-        granularity: In which its windows are cut.
+        job: The list, with its own bounds.
+        granularity: The granularity of its windows.
         first: Where its records probably begin.
         last: Where they end: the repository's clock.
-        length: How long a window is to be, if the user says so.
-        may_cut: Whether windows are cut at all.
+        length: The length of windows that the user requested, if any.
+        may_cut: Whether windows may be split.
     """
 
     job: ListJob
@@ -63,18 +63,18 @@ class Place:
 
     @property
     def whole(self) -> Window:
-        """All of the list."""
+        """Return the window of the whole list."""
         return Window(self.job.from_, self.job.until)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a window.
+    """A change of windows.
 
     Attributes:
-        row: The window as it is now.
-        added: Windows that take its place.
-        single: Whether the whole list is to be walked as one, whatever windows it has.
+        row: The window with its new state.
+        added: The windows that replace it.
+        single: Whether to walk the whole list as one window.
     """
 
     row: WindowRow
@@ -82,7 +82,7 @@ class Change:
     single: bool = False
 
 
-# --------------------------------------------------------------------------- what failed
+# --------------------------------------------------------------------------- failures
 
 
 def remedied(
@@ -92,18 +92,18 @@ def remedied(
     place: Place,
     seen: _Seen = None,
 ) -> Change:
-    """Carry out what a broken window needs.
+    """Apply the remedy of a broken window.
+
+    Each remedy is used a limited number of times, so that a list always ends: a restart without
+    progress becomes a split, a split of one granule becomes a list of identifiers, and if that
+    fails too, the window is given up.
 
     Args:
         row: The window.
-        remedy: What its walk asks for.
-        note: What happened, in a sentence.
-        place: Where it lies.
-        seen: The earliest and latest datestamp that came of it: where the records are.
-
-    Each way is taken a bounded number of times, so that a list always comes to an
-    end: a restart that gets nowhere becomes a cut, a cut of one granule its
-    identifiers, and what cannot be had that way either is given up.
+        remedy: The remedy from its walk.
+        note: What happened, as a sentence.
+        place: The place of the list's windows.
+        seen: The earliest and latest datestamp received from it.
     """
     match remedy:
         case RestartFrom(datestamp):
@@ -161,11 +161,11 @@ def _cut_off(row: WindowRow, note: str) -> WindowRow:
     return replace(row, state="cut", note=note, position=None)
 
 
-# --------------------------------------------------------------------------- what is large
+# --------------------------------------------------------------------------- large windows
 
 
 def planned(row: WindowRow, place: Place) -> Change | None:
-    """The windows of the length asked for, before anything of the list was fetched."""
+    """Split into windows of the requested length, before anything of the list was fetched."""
     if place.length is None or not place.may_cut or row.pages or row.mode != LIST:
         return None
     windows = plan(row.window, place.length, place.first, place.last, place.granularity)
@@ -173,7 +173,7 @@ def planned(row: WindowRow, place: Place) -> Change | None:
 
 
 def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) -> Change | None:
-    """Cut the rest of a window whose pages show that this pays; None: it goes on as it is."""
+    """Split the rest of a window if its pages show that this helps; else return None."""
     if not place.may_cut or row.mode != LIST:
         return None
     rest = Window(sight.safe_from or row.window.from_, row.window.until)
@@ -190,7 +190,7 @@ def cut_by_sight(row: WindowRow, sight: Sight, free_lanes: int, place: Place) ->
 
 
 def _of_length(rest: Window, first: datetime, place: Place) -> tuple[Window, ...]:
-    """Windows that were joined, or reach far back, are cut to length once they hold something."""
+    """Split joined or very long windows to the requested length when they have records."""
     assert place.length is not None
     low = number_of(rest.from_, place.granularity) if rest.from_ else 0
     high = (
@@ -204,7 +204,7 @@ def _of_length(rest: Window, first: datetime, place: Place) -> tuple[Window, ...
 
 
 def joined(waiting: Sequence[WindowRow], empties: int, granularity: Granularity) -> int:
-    """How many of the first waiting windows to fetch as one, after so many empty ones in a row."""
+    """Return how many of the first waiting windows to join, after some successive empty ones."""
     most = min(MOST_JOINED, 2 ** max(0, empties - 1), len(waiting))
     count = 1
     while count < most and _adjacent(waiting[count - 1], waiting[count], granularity):
@@ -213,7 +213,7 @@ def joined(waiting: Sequence[WindowRow], empties: int, granularity: Granularity)
 
 
 def joined_row(rows: Sequence[WindowRow]) -> WindowRow:
-    """One window in the place of several that nothing was fetched of."""
+    """Join several windows of which nothing was fetched."""
     return replace(
         rows[0],
         window=merged([row.window for row in rows]),

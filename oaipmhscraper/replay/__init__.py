@@ -1,5 +1,5 @@
-"""A Silo out of recorded answers, as if the repository had sent them now.
+"""Make a Silo from recorded responses, as if the repository had sent them now.
 
-`recorded_lists` and `recorded_singles` find out what each answer was part of.
-Read `replay` first.
+`recorded_lists` and `recorded_singles` find out to which list each response belongs. Read `replay`
+first.
 """

@@ -1,10 +1,9 @@
-"""Which list each recorded answer belongs to, and which answers were not the last word (pure).
+"""Find the list of each recorded response, and the responses that later ones replace (pure).
 
-A page that came twice (the process was killed before it was stored, it was cut short and
-asked for again) was stored as it came last. It is known by this: the same request was
-sent again before anybody asked for what comes after the page. The last page of a list is
-also asked for again after it was stored, in the same run, to see whether it lost its
-token.
+A page that was received twice (the process was killed before it was stored, or it was truncated and
+requested again) was stored as it was received last. This is recognized by the same request before
+one for the next page. The last page of a list is also requested again after it was stored, in the
+same run, to see whether it lost its token.
 """
 
 from collections.abc import Mapping
@@ -25,8 +24,8 @@ class ListName:
 
     Attributes:
         harvest_id: Empty in files of other tools.
-        metadata_prefix: Empty where nothing tells it.
-        set_spec: None: everything.
+        metadata_prefix: Empty if unknown.
+        set_spec: None for all records.
     """
 
     harvest_id: str
@@ -36,13 +35,13 @@ class ListName:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a recorded answer was asked for.
+    """The list and window of a recorded response.
 
     Attributes:
         name: The list.
-        from_: The window's beginning, as sent with the request that opened it.
+        from_: The window's beginning, as sent in its first request.
         until: Its end.
-        opens: Whether the request opened a list or a window.
+        opens: Whether the request began a list or a window.
     """
 
     name: ListName
@@ -53,14 +52,14 @@ class Asked:
 
 @dataclass(slots=True)
 class RecordedList:
-    """What the answers of one list tell of it.
+    """The data of a list in its responses.
 
     Attributes:
-        from_: The bounds of its first window.
-        until: Likewise.
-        response_date: The server's clock at the first answer.
+        from_: The beginning of its first window.
+        until: The end of its first window.
+        response_date: The server's time in the first response.
         promised: The latest completeListSize of a window with those bounds.
-        unfollowed: Tokens that were handed out and never used.
+        unfollowed: Tokens that were issued and never used.
     """
 
     from_: str | None
@@ -72,10 +71,10 @@ class RecordedList:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The last answer to a request: its number, and the token that leads on from it.
+    """The last response to a request: its number, and its token.
 
     Attributes:
-        run: The number of the run it is of; each begins with Identify.
+        run: The number of its run; each begins with Identify.
         is_end: Whether it was the end of its list.
     """
 
@@ -86,11 +85,11 @@ class _Page:
 
 
 class RecordedLists:
-    """An overview of recorded answers, made by looking at all of them once, in order.
+    """An overview of recorded responses, made by reading all of them once, in order.
 
     Attributes:
-        lists: By name, in the order begun.
-        superseded: Numbers of answers that are not to be stored.
+        lists: By name, in the order in which they were begun.
+        superseded: Numbers of responses that later ones replace.
     """
 
     def __init__(self) -> None:
@@ -104,11 +103,11 @@ class RecordedLists:
         self._run = 0
 
     def asked(self, number: int) -> Asked:
-        """What the answer of a number was asked for."""
+        """Return the list and window of a response, by its number."""
         return self._asked[number]
 
     def add(self, recorded: Recorded) -> None:
-        """Look at the next answer."""
+        """Add the next response."""
         number, self._count = self._count, self._count + 1
         asked = self._what(recorded)
         self._asked[number] = asked

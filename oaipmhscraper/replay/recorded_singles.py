@@ -1,7 +1,7 @@
-"""Records that a harvest got one by one, put together again as it stored them (pure).
+"""Group records that a harvest got one by one, in the way in which it stored them (pure).
 
-A harvest stores them by `by_identifier.AT_ONCE`, all with the date of the last answer
-that belongs to them; records that are listed as deleted are taken from their headers.
+A harvest stores them in groups of `by_identifier.AT_ONCE`, all with the date of the group's last
+response; records that are listed as deleted are made from their headers.
 """
 
 from collections import deque
@@ -19,10 +19,10 @@ from oaipmhscraper.warc.reading import Recorded
 
 @dataclass(slots=True)
 class Singles:
-    """The answers to GetRecord for one list, and to the ListIdentifiers before them.
+    """The responses to GetRecord for one list, and to ListIdentifiers before them.
 
     Attributes:
-        is_known: Whether a record needed not be got.
+        is_known: Whether a record did not have to be requested.
     """
 
     is_known: Callable[[str], bool]
@@ -32,7 +32,7 @@ class Singles:
     _count: int = 0
 
     def listed(self, recorded: Recorded, headers: tuple[Header, ...]) -> Iterator["Batch"]:
-        """A page of ListIdentifiers came; one that opens a list ends what was before."""
+        """Add a page of ListIdentifiers; one that begins a list ends the group before."""
         yield from self._passed(None)
         if Argument.RESUMPTION_TOKEN not in recorded.params:
             yield from self._flushed()
@@ -40,7 +40,7 @@ class Singles:
         self._headers.extend(headers)
 
     def got(self, recorded: Recorded, page: ListPage[Record]) -> Iterator["Batch"]:
-        """An answer to GetRecord came; of another record than asked for it is none."""
+        """Add a response to GetRecord; ignored if it has another record than requested."""
         wanted = recorded.params.get(Argument.IDENTIFIER, "")
         yield from self._passed(wanted)
         self._last = recorded
@@ -50,12 +50,12 @@ class Singles:
         yield from self._full()
 
     def rest(self) -> Iterator["Batch"]:
-        """What is left when nothing more comes."""
+        """Return the remaining records at the end."""
         yield from self._passed(None)
         yield from self._flushed()
 
     def _passed(self, wanted: str | None) -> Iterator["Batch"]:
-        """Take the deleted records that were listed before the one wanted; all for None."""
+        """Add the deleted records listed before the one wanted; all for None."""
         while self._headers:
             header = self._headers.popleft()
             if header.identifier == wanted:
@@ -78,11 +78,11 @@ class Singles:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records to be stored together.
+    """Records to store together.
 
     Attributes:
         page: All of them.
-        recorded: The answer whose date they have.
+        recorded: The response whose date they have.
     """
 
     page: ListPage[Record]
@@ -90,12 +90,12 @@ class Batch:
 
     @property
     def received(self) -> datetime | None:
-        """When the last of them came."""
+        """Return when the last of them was received."""
         return self.recorded.answer.received
 
 
 def joined(pages: list[ListPage[Record]]) -> ListPage[Record]:
-    """One page of several; what was mended and set aside stays told."""
+    """Join pages, with their repairs and records set aside."""
     items: list[Record] = []
     mended: dict[int, tuple[str, ...]] = {}
     repairs: dict[str, int] = {}

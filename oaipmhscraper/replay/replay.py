@@ -1,6 +1,6 @@
-"""A Silo out of recorded responses, without the repository: the same records, the same dates.
+"""Make a Silo from recorded responses, with the same records and dates, without the repository.
 
-The files are read twice: to see what belongs together, and to store page by page what
+The files are read twice: to find out which responses belong together, and to store the pages that
 the harvest stored.
 """
 
@@ -47,12 +47,12 @@ from politeweb.warc.reading import About, Damaged, warc_paths
 from recordsilo import PersistentState, Silo
 
 REPLAYING = "replaying"
-"""State key, there while a replay is not finished: it may be begun again."""
+"""State key that exists while a replay is not finished and may be started again."""
 REPLAYED = "replayed"
-"""In the place of a harvest's id, where nothing tells it."""
+"""Replaces an unknown harvest id."""
 
 _NAMED = 10
-"""Damaged places of the files that are named; more are counted."""
+"""Most damaged places that are named; others are counted."""
 
 Progress = Callable[[ListReceipt], None]
 
@@ -65,24 +65,24 @@ def replay(
     progress: Progress | None = None,
     max_response: int = MAX_RESPONSE,
 ) -> Receipt:
-    """Make a Silo of recorded responses.
+    """Make a Silo from recorded responses.
 
-    What a harvest stored is stored again, with the dates it was stored with, the agent
-    and the message. The receipt counts what is in the files; beside our own files their
-    harvest's receipt tells whether a list was whole, in other files it is whole if every
-    page that was promised is there. Where an update of the Silo goes on is noted likewise.
+    The records of a harvest are stored again, with the same dates, agent and message. The receipt
+    counts the content of the files. For files written by this program, the harvest's receipt says
+    whether a list was whole; in other files a list is whole if every promised page is there. The
+    marks from which updates start are stored in the same way.
 
     Args:
-        directory: A new Silo; or one that an interrupted replay began.
+        directory: A new Silo, or one that an interrupted replay began.
         sources: WARC files, or directories of them, the oldest first.
         before_store: May change a record, or leave it out.
-        progress: Told after every page.
-        max_response: See `HttpSettings`; larger answers are told as damaged.
+        progress: Called after every page.
+        max_response: See `HttpSettings`; larger responses are reported as damaged.
 
     Raises:
-        WarcUnreadable: A file cannot be read, or holds no answer to an OAI-PMH request.
-        RequestRefused: The directory holds records already.
-        HarvestInterrupted: Ctrl-C; the same call goes on.
+        WarcUnreadable: A file cannot be read, or has no response to an OAI-PMH request.
+        RequestRefused: The directory already has records.
+        HarvestInterrupted: Ctrl-C; the same call resumes.
         RecordSiloError, OSError: The store failed.
     """
     started = datetime.now(UTC)
@@ -91,9 +91,7 @@ def replay(
     with _opened(directory, scene) as silo:
         state = PersistentState(silo.path, STATE_FILE, create=False)
         if len(silo) and not state.get(REPLAYING):
-            raise RequestRefused(
-                f"{directory} holds records already; replay into a directory that is new"
-            )
+            raise RequestRefused(f"{directory} already has records; replay into a new directory")
         _keep(state, {REPLAYING: True})
         run = _Run(silo, scene, before_store, progress or (lambda _: None))
         interrupted = False
@@ -113,22 +111,22 @@ def replay(
     return receipt
 
 
-# --------------------------------------------------------------------------- looking
+# --------------------------------------------------------------------------- reading
 
 
 @dataclass(slots=True)
 class _Scene:
-    """What all files together tell before anything is stored.
+    """The data of all files, read before anything is stored.
 
     Attributes:
-        limit: Bytes of one answer.
-        overview: Which answer belongs where.
-        about: What the first file says of itself.
-        receipts: The lists in the receipts beside the files.
-        identify: The last Identify, if one was recorded, and when it came.
-        damaged: What cannot be used of the files; the first places of many.
-        places: How many there are.
-        skipped: Bytes of the files that were passed over.
+        limit: Most bytes of one response.
+        overview: The list of each response.
+        about: The ``warcinfo`` of the first file.
+        receipts: The lists in the receipts next to the files.
+        identify: The last recorded Identify, if any, and when it was received.
+        damaged: The first damaged places of the files.
+        places: The number of damaged places.
+        skipped: Number of bytes skipped.
     """
 
     limit: int
@@ -160,7 +158,7 @@ def _survey(paths: Sequence[str], limit: int) -> _Scene:
                 scene.overview.add(found)
                 _look_at_identify(scene, found)
     if not scene.first_url:
-        raise WarcUnreadable(" ".join(paths), "hold no answer to an OAI-PMH request")
+        raise WarcUnreadable(" ".join(paths), "have no response to an OAI-PMH request")
     for directory in dict.fromkeys(os.path.dirname(path) for path in paths):
         scene.receipts |= _receipts_in(directory)
     return scene
@@ -183,7 +181,7 @@ def _look_at_identify(scene: _Scene, found: Recorded) -> None:
 
 
 def _receipts_in(directory: str) -> dict[ListName, dict[str, Any]]:
-    """The lists in the receipts of a directory; what is no receipt is passed over."""
+    """Return the lists in the receipts of a directory; other files are ignored."""
     found: dict[ListName, dict[str, Any]] = {}
     for name in sorted(os.listdir(directory or ".")):
         if not name.endswith("-receipt.json"):
@@ -216,7 +214,7 @@ def _opened(directory: str, scene: _Scene) -> Silo:
 
 
 class _Run:
-    """Stores what was recorded, and counts."""
+    """Stores recorded pages, and counts."""
 
     def __init__(
         self, silo: Silo, scene: _Scene, before_store: BeforeStore | None, progress: Progress
@@ -253,7 +251,7 @@ class _Run:
                     yield found
 
     def _batches(self, recorded: Recorded, asked: Asked) -> Iterator[tuple[ListName, Batch]]:
-        """What is to be stored after an answer, and of which list."""
+        """Yield the records to store after a response, with their list."""
         name = replace(asked.name, set_spec=self._set_of(asked))
         singles = self._singles.setdefault(name, Singles(self._silo.__contains__))
         body = recorded.answer.body
@@ -272,7 +270,7 @@ class _Run:
             yield name, batch
 
     def _was_refused(self, page: ListPage[Record], asked: Asked) -> bool:
-        """Whether the harvest did not believe the page (see `page_judgement`)."""
+        """Whether the harvest refused the page (see `page_judgement`)."""
         if share_one_identifier(page):
             return True
         known = self._scene.overview.lists[asked.name]
@@ -307,7 +305,7 @@ class _Run:
         self._progress(self.receipt(name, ended=False))
 
     def _set_aside(self, recorded: Recorded, name: ListName, lost: Sequence[SetAside]) -> None:
-        """Keep the bytes of what cannot be stored, as the harvest did."""
+        """Store the bytes of unusable records, as the harvest did."""
         directory = quarantine_of(
             os.path.join(self._silo.path, RECEIPTS), name.harvest_id or REPLAYED
         )
@@ -316,7 +314,7 @@ class _Run:
         quarantine.keep(lost, Origin(request, name.metadata_prefix, recorded.answer.received))
 
     def _set_of(self, asked: Asked) -> str | None:
-        """The set of a record got by itself is that of the list it was missing from."""
+        """Return the set of a record; one got individually has the set of its list."""
         lists = self._scene.overview.lists
         if asked.name in lists:
             return asked.name.set_spec
@@ -333,10 +331,10 @@ class _Run:
         )
         return SiloWriter(self._silo, listing, before_store=self._before_store)
 
-    # ------------------------------------------------------------------ telling
+    # ------------------------------------------------------------------ reporting
 
     def receipt(self, name: ListName, *, ended: bool = True) -> ListReceipt:
-        """What was got of a list; ``ended`` False: so far."""
+        """Return the receipt of a list, so far if ``ended`` is False."""
         known = self._scene.overview.lists[name]
         from_, until = self._bounds(name, known)
         listed = self._listed.get(name, ListedIdentifiers())
@@ -365,14 +363,14 @@ class _Run:
         return (known.from_, known.until) if told is None else (told["from"], told["until"])
 
     def _stopped(self, name: ListName, known: RecordedList, counts: Counts) -> str:
-        """Why a list is not all there, in words; empty where it is."""
+        """Return why a list is incomplete; empty if it is complete."""
         damaged = [str(one) for one in self._scene.damaged if not one.is_end]
         if damaged:
             count = self._scene.places
             places = f" in {count:,} places" if count > 1 else ""
             skipped = self._scene.skipped
-            unread = f", {skipped:,} bytes were passed over" if skipped and count > 1 else ""
-            return f"the recorded answers are damaged{places}{unread}: {'; '.join(damaged)}"
+            unread = f", {skipped:,} bytes were skipped" if skipped and count > 1 else ""
+            return f"the recorded responses are damaged{places}{unread}: {'; '.join(damaged)}"
         told = self._scene.receipts.get(name)
         if told is not None:
             return str(told.get("stopped") or "")
@@ -391,7 +389,7 @@ def _lost(listed: ListedIdentifiers, kind: Outcome) -> tuple[SetAside, ...]:
 
 
 def _note_marks(state: PersistentState, scene: _Scene, receipts: Sequence[ListReceipt]) -> None:
-    """Note where an update goes on, as the harvests did."""
+    """Store the marks for updates, as the harvests did."""
     for name, receipt in zip(scene.overview.lists, receipts, strict=True):
         if not name.metadata_prefix:
             continue

@@ -1,8 +1,6 @@
-"""Pages of records → the Silo.
+"""Store pages of records in the Silo.
 
-`storing_rules` decides (pure), `silo_writer` carries it out in one batch for each page.
-`quarantine` keeps the bytes of what could not be read, `sweep` looks for deletions that nobody
-announced, `pages_only` is for harvests that keep the answers and make no records.
-
-Read `storing_rules` first.
+`storing_rules` decides (pure), `silo_writer` writes each page in one batch. `quarantine` stores the
+bytes of unreadable records, `sweep` finds deletions that are not announced, `pages_only` is for
+harvests that store only responses. Read `storing_rules` first.
 """

@@ -1,4 +1,4 @@
-"""Where the pages of a list go that are to be kept as received, and nothing made of them."""
+"""The page store of harvests that store only responses."""
 
 from datetime import datetime
 
@@ -9,13 +9,13 @@ from oaipmhscraper.storing.silo_writer import PageOutcome
 
 
 class PageCounter:
-    """Counts records and keeps none: their page is in the WARC file already.
+    """Counts records without storing them, because their page is already in the WARC file.
 
-    A `silo_writer.PageStore`, to go with `light_pages.read_lightly`.
+    A `silo_writer.PageStore`, used with `light_pages.read_lightly`.
     """
 
     def store(self, page: ListPage[Record], received: datetime | None = None) -> PageOutcome:
-        """Count the records of a page; deleted ones apart."""
+        """Count the records of a page, and deleted ones separately."""
         del received
         return PageOutcome(
             tuple(

@@ -1,11 +1,11 @@
-"""Records that could not be read or stored: their bytes as received, and why.
+"""Store the bytes of records that could not be read or stored, and why.
 
     harvests/20261121T211331.123456Z-quarantine/
       list.jsonl                              one line for each record set aside
       9f86d081884c7d659a2feaa0c55ad015.raw    its bytes, named by their digest
 
-The list is written after the bytes it speaks of. A page stored twice, as after a
-kill, changes nothing. Evidence: kept with the harvest's receipt and WARC files.
+The list is written after the bytes that it names. Storing a page twice, as after a kill, changes
+nothing. The quarantine is stored with the harvest's receipt and WARC files.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ class QuarantineUnreadable(ScraperError):
     def __init__(self, path: str, line: int) -> None:
         self.path = path
         self.line = line
-        super().__init__(f"line {line} of {path} is no entry of a quarantine")
+        super().__init__(f"line {line} of {path} is not an entry of a quarantine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,16 @@ class Quarantined:
     """One line of the list.
 
     Attributes:
-        identifier: As far as it could be read; may be empty.
-        metadata_prefix: The format it was listed in.
-        reason: Why it was set aside, for after "a record, which …".
+        identifier: If it could be read; else empty.
+        metadata_prefix: The format in which it was listed.
+        reason: Why it was set aside; completes "a record, which …".
         where: Its place on the page.
-        request: The request whose answer held it, as a URL's query.
-        received: When that answer came, ISO 8601, UTC; empty where that is not known.
-        size: How many bytes it had.
-        sha256: Of these bytes, in hexadecimal; empty where there are none.
-        file: The file that holds them; empty where they are not kept here.
-        kept: How many of them the file holds, from the first one on.
+        request: The request whose response had it, as a URL's query.
+        received: When that response was received, ISO 8601, UTC; empty if unknown.
+        size: Its size in bytes.
+        sha256: Of its bytes, in hexadecimal; empty if there are none.
+        file: The file that has them; empty if they are not stored here.
+        kept: How many of the first bytes the file has.
     """
 
     identifier: str
@@ -72,18 +72,18 @@ class Quarantined:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What makes two lines speak of the same."""
+        """Return the key that equal lines have in common."""
         return self.metadata_prefix, self.identifier, self.sha256, self.reason
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where records set aside came from.
+    """The origin of records set aside.
 
     Attributes:
         request: See `Quarantined`.
         metadata_prefix: See `Quarantined`.
-        received: Aware, or None where it is not known.
+        received: Aware, or None if unknown.
     """
 
     request: str
@@ -92,14 +92,14 @@ class Origin:
 
 
 def quarantine_of(harvests: str, harvest_id: str) -> str:
-    """The directory of a harvest's quarantine; there only once something was set aside."""
+    """Return the directory of a harvest's quarantine, which may not exist."""
     return os.path.join(harvests, f"{harvest_id}-quarantine")
 
 
 def kept_in(directory: str) -> Iterator[Quarantined]:
-    """The list of a quarantine, in the order set aside; empty where there is none.
+    """Return the list of a quarantine, in order; empty if there is none.
 
-    A last line without its end, as a crash leaves it, is no entry yet.
+    An incomplete last line, as after a crash, is ignored.
 
     Raises:
         QuarantineUnreadable: Another line is damaged.
@@ -124,11 +124,11 @@ def _entry(path: str, number: int, line: bytes) -> Quarantined:
 
 
 def raw_bytes(directory: str, entry: Quarantined) -> bytes:
-    """The bytes of a record set aside, as far as they are kept; none where they are not.
+    """Return the stored bytes of a record set aside; empty if there are none.
 
     Raises:
-        QuarantineUnreadable: The entry's file has a name that none has here.
-        OSError: The file is gone.
+        QuarantineUnreadable: The entry's file name is invalid.
+        OSError: The file no longer exists.
     """
     if not entry.file:
         return b""
@@ -139,18 +139,19 @@ def raw_bytes(directory: str, entry: Quarantined) -> bytes:
 
 
 def to_ask_for_again(entries: Iterable[Quarantined]) -> tuple[tuple[str, str], ...]:
-    """Identifier and metadata prefix of each record that GetRecord can ask for, each once."""
+    """Return identifier and metadata prefix of each record to request by GetRecord, each once."""
     named = ((one.identifier, one.metadata_prefix) for one in entries if one.identifier)
     return tuple(dict.fromkeys(named))
 
 
 class Quarantine:
-    """Keeps what one harvest sets aside; for one thread.
+    """Stores the records that one harvest sets aside, for one thread.
 
     Args:
-        directory: See `quarantine_of`; made when there is something to keep.
-        largest_record: Of a longer record only so many bytes are kept here.
-        largest: Beyond so many bytes in all only the list goes on; the WARC files have them.
+        directory: See `quarantine_of`; created when needed.
+        largest_record: Most bytes to store of one record.
+        largest: Most bytes to store in all; further records are only listed. The WARC files
+            have their bytes.
     """
 
     def __init__(
@@ -167,14 +168,14 @@ class Quarantine:
         self._size = 0
 
     def keep(self, set_aside: Sequence[SetAside], origin: Origin) -> tuple[Quarantined, ...]:
-        """Keep the bytes of records and list them, durably; those listed already are left out.
+        """Store the bytes of records and list them, durably, unless they are already listed.
 
         Returns:
             The new lines of the list.
 
         Raises:
-            QuarantineUnreadable: The list there is damaged; nothing is written.
-            OSError: The disk refused; the list does not speak of what is not there.
+            QuarantineUnreadable: The existing list is damaged; nothing is written.
+            OSError: The disk refused; the list has no entry without its bytes.
         """
         if not set_aside:
             return ()
@@ -224,7 +225,7 @@ class Quarantine:
         append_line(path, "\n".join(lines).encode())
 
     def _write_files(self, contents: dict[str, bytes]) -> None:
-        """Write files whole or not at all: all staged and flushed, then renamed and flushed."""
+        """Write files completely or not at all: stage and flush all, then rename and flush."""
         barrier = group_barrier(self._directory)
         staged: list[tuple[str, str]] = []
         for name, content in contents.items():
@@ -240,6 +241,6 @@ class Quarantine:
 
 
 def _remove(path: str) -> None:
-    """Remove what a killed process of the same number may have left."""
+    """Remove a file that a killed process with the same number may have left."""
     with suppress(FileNotFoundError):
         os.unlink(path)

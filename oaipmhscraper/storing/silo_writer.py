@@ -1,6 +1,6 @@
-"""A page of records → versions in a Silo, one commit for the page.
+"""Store a page of records as versions in a Silo, in one commit.
 
-What each record does is decided in `storing_rules`; here it is looked up, done and logged.
+`storing_rules` decides what to do with each record; this module does and logs it.
 """
 
 import logging
@@ -43,12 +43,12 @@ BeforeStore = Callable[[Record, str], Record | None]
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """What became of the records of a page.
+    """The outcomes of the records of a page.
 
     Attributes:
-        became: Identifier and outcome of each record of the page, in no order.
-        written: How many made the Silo write content or a deletion.
-        quarantined: What could not be stored.
+        became: Identifier and outcome of each record of the page, in any order.
+        written: Number of records whose content or deletion was written.
+        quarantined: Records that could not be stored.
     """
 
     became: tuple[tuple[str, Outcome], ...]
@@ -57,23 +57,23 @@ class PageOutcome:
 
     @property
     def outcomes(self) -> Counter[Outcome]:
-        """How many of each."""
+        """Return the number of records with each outcome."""
         return Counter(outcome for _, outcome in self.became)
 
 
 class PageStore(Protocol):
-    """Takes the pages of one list, one after the other, in one thread."""
+    """Stores the pages of one list, one after the other, in one thread."""
 
     def store(self, page: ListPage[Record], received: datetime | None = None) -> PageOutcome:
-        """Keep the records of a page: all of them, or none where it raises."""
+        """Store the records of a page: all of them, or none if it raises an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """One record of the page that can be stored.
+    """A record of the page that can be stored.
 
     Attributes:
-        record: As the hook left it.
+        record: As returned by the hook.
         datestamp: In the 2010 form.
         mended: The kinds of repair that its bytes needed.
     """
@@ -89,7 +89,7 @@ class _Sound:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """One record of the page with what was decided for it."""
+    """A record of the page with its plan."""
 
     identifier: str
     datestamp: str
@@ -101,10 +101,10 @@ class SiloWriter:
     """Stores the pages of one list.
 
     Args:
-        silo: Where to.
+        silo: The Silo.
         listing: Format, agent and message, as noted in origins.
         before_store: May change a record before it is stored, or leave it out.
-        restore_removed: Bring records back that were removed here.
+        restore_removed: Restore records that were removed from the Silo.
     """
 
     def __init__(
@@ -121,18 +121,18 @@ class SiloWriter:
         self._restore_removed = restore_removed
 
     def store(self, page: ListPage[Record], received: datetime | None = None) -> PageOutcome:
-        """Store a page: all of it, or nothing when it raises.
+        """Store a page: all of it, or nothing if it raises an error.
 
         Args:
-            page: Its ``set_aside`` is not looked at; what was mended is noted in origins.
-            received: When it came, as noted in origins; by default now.
+            page: Its ``set_aside`` is ignored; repairs are noted in origins.
+            received: When it was received, as noted in origins; by default now.
 
         Returns:
             One outcome for each of the page's items.
 
         Raises:
-            RecordSiloError: The store refused, say for an unreadable manifest.
-            OSError: The disk did.
+            RecordSiloError: The store refused, for example because of an unreadable manifest.
+            OSError: The disk refused.
         """
         wanted = [
             (number, record)
@@ -192,7 +192,7 @@ class SiloWriter:
     def _commit_singly(
         self, records: list[_Sound], now: str
     ) -> tuple[list[_Stored], list[SetAside]]:
-        """Store records one by one, and set those aside that the store refuses to write."""
+        """Store records one by one, and set aside those that the store refuses to write."""
         stored: list[_Stored] = []
         refused: list[SetAside] = []
         for one in records:
@@ -207,9 +207,9 @@ class SiloWriter:
 def _became(
     page: ListPage[Record], stored: Iterable[_Stored], quarantined: Iterable[SetAside]
 ) -> tuple[tuple[str, Outcome], ...]:
-    """One outcome for each item; an item neither stored nor quarantined was left out.
+    """Return one outcome for each item; an item neither stored nor quarantined was left out.
 
-    A hook may have given a record another identifier.
+    The hook may have changed a record's identifier.
     """
     became = [(one.identifier, one.plan.outcome) for one in stored]
     became += [(one.identifier, Outcome.QUARANTINED) for one in quarantined]
@@ -252,7 +252,7 @@ def _carry_out(actions: Iterable[Action], edit: RecordEdit) -> None:
 def _sorted_out(
     records: Iterable[tuple[int, Record]], page: ListPage[Record]
 ) -> tuple[list[_Sound], list[SetAside]]:
-    """Records that can be stored, and those that cannot; each with its place on the page."""
+    """Return the records that can be stored, and those that cannot, with their places."""
     sound: list[_Sound] = []
     set_aside: list[SetAside] = []
     for number, record in records:
@@ -267,7 +267,7 @@ def _sorted_out(
 
 
 class _CannotStore(Exception):
-    """A record lacks what a version needs."""
+    """A record lacks a part that a version needs."""
 
 
 def _checked(record: Record) -> str:
@@ -278,23 +278,23 @@ def _checked(record: Record) -> str:
     except IdentifierError as error:
         raise _CannotStore(f"has an identifier that cannot be stored: {error}") from error
     except DatestampError as error:
-        raise _CannotStore(f"has no sound datestamp ({header.datestamp!r})") from error
+        raise _CannotStore(f"has no valid datestamp ({header.datestamp!r})") from error
     if record.metadata is None and not header.deleted:
         raise _CannotStore("has neither metadata nor the status deleted")
     return datestamp
 
 
 def date_of_2010(datestamp: str) -> str:
-    """A datestamp as a manifest has it: ``2004-06-24T00:00:00``, UTC.
+    """Return a datestamp in the form of manifests: ``2004-06-24T00:00:00``, UTC.
 
     Raises:
-        DatestampError: Not readable as one.
+        DatestampError: It is not a datestamp.
     """
     return read_datestamp(datestamp).replace(tzinfo=None).isoformat()
 
 
 def _log(stored: Iterable[_Stored]) -> None:
-    """One line for each record that was written, "New object" in the words of 2010."""
+    """Log one line for each record written; "New object" has the wording of 2010."""
     for one in stored:
         if one.plan.writes:
             what = "New" if one.is_new else "Deleted" if _deletes(one) else "Updated"

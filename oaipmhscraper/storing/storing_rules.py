@@ -1,13 +1,13 @@
-"""What a record that was listed does to the record in the Silo (pure).
+"""Decide what a listed record changes in the Silo (pure).
 
 One version holds a record as of one datestamp, one file for each metadata format:
 
 * changed content makes the next numbered version;
 * a second format joins the version of the same datestamp;
-* content that is the same makes none, its newer datestamp is noted in the origin;
-* a deletion makes an empty version, and what comes back after it a new one.
+* the same content makes no version, but its newer datestamp is noted in the origin;
+* a deletion makes an empty version, and a record that exists again after it a new one.
 
-Curated versions are never touched, and a cursor on one stays there.
+Working copies are never changed, and a current version that is one stays current.
 """
 
 import hashlib
@@ -72,9 +72,9 @@ class Plan:
     """What to do with a record.
 
     Attributes:
-        outcome: What it counts as.
+        outcome: Its outcome in the receipt.
         actions: In order; may be empty.
-        writes: Whether content or a deletion is written, beside datestamps and sets.
+        writes: Whether content or a deletion is written, not only datestamps and sets.
     """
 
     outcome: Outcome
@@ -84,13 +84,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """How and when records came to us.
+    """How and when records were received.
 
     Attributes:
         metadata_prefix: The format of the list.
-        agent: Which program harvested.
-        message: From where.
-        now: This moment, in the 2010 form.
+        agent: The program that harvested.
+        message: Their source.
+        now: The current time, in the 2010 form.
         mended: The kinds of repair that the record's bytes needed.
     """
 
@@ -102,55 +102,55 @@ class Listing:
 
     @property
     def remark(self) -> str:
-        """What an origin says of mended bytes; the untouched ones are in the WARC."""
+        """Return the origin's remark on repairs; the WARC file has the original bytes."""
         kinds = ", ".join(self.mended)
         return f"; {self.metadata_prefix}{MENDED}{kinds}" if kinds else ""
 
     @property
     def is_undated(self) -> bool:
-        """Whether the datestamp is the answer's: another one each time, which is no news."""
+        """Whether the datestamp is that of the response, which always changes."""
         return Repair.DATESTAMP in self.mended
 
 
 ReadFile = Callable[[str, str], bytes | None]
-"""(version, path) → content, or None where it cannot be read any more."""
+"""(version, path) → content, or None if it can no longer be read."""
 
 
 def plan_record(
     manifest: Manifest, record: Record, datestamp: str, listing: Listing, read_file: ReadFile
 ) -> Plan:
-    """Decide what a listed record does to the record in the Silo.
+    """Decide what a listed record changes in the Silo.
 
     Args:
-        manifest: Its state; without versions where it does not exist.
+        manifest: The record's manifest; without versions if it does not exist.
         record: With metadata, unless deleted.
         datestamp: The header's, in the 2010 form (``2004-06-24T00:00:00``).
-        listing: See there.
-        read_file: Asked only where the digests differ.
+        listing: How and when it was received.
+        read_file: Called only if the digests differ.
     """
     planner = _Planner(manifest, record, datestamp, listing, read_file)
     return planner.deletion() if record.header.deleted else planner.content()
 
 
 def about_file(metadata_prefix: str) -> str:
-    """The name of the file with a record's about containers."""
+    """Return the name of the file with a record's about containers."""
     return f"{metadata_prefix}.about"
 
 
 def about_content(about: Sequence[bytes]) -> bytes | None:
-    """The about containers as one document: one as it is, several within ``<record>``."""
+    """Return the about containers as one document: one as it is, several within ``<record>``."""
     if not about:
         return None
     return about[0] if len(about) == 1 else OAI_WRAPPER % b"\n".join(about)
 
 
 def is_deletion(version: Version) -> bool:
-    """Whether a harvest made the version to say that the record was deleted."""
+    """Whether the version represents a harvested deletion."""
     return version.origin.kind == "harvest" and not version.paths
 
 
 class _Planner:
-    """One record's decision; holds its arguments, changes nothing."""
+    """Makes the plan of one record, without side effects."""
 
     def __init__(
         self,
@@ -190,11 +190,11 @@ class _Planner:
         return Plan(outcome, (*written, *self._noted(), *self._undeleted()), writes=True)
 
     def _holder(self) -> Version | None:
-        """The newest harvested version with this format since the last deletion."""
+        """Return the newest harvested version with this format since the last deletion."""
         return next((v for v in reversed(self.living) if self.prefix in v.paths), None)
 
     def _joined(self) -> Version | None:
-        """The newest harvested version, where it is of the same datestamp and lacks the format."""
+        """Return the newest harvested version if it has the same datestamp and lacks the format."""
         newest = self.living[-1] if self.living else None
         if newest is None or self.prefix in newest.paths:
             return None
@@ -202,10 +202,10 @@ class _Planner:
         return newest if self.datestamp in dates or self.listing.is_undated else None
 
     def _is_same(self, holder: Version) -> bool:
-        """Whether the version says the same; about containers count when the datestamp moved.
+        """Whether the version has the same content.
 
-        Some repositories write the time of the answer into ``about``: without a
-        newer datestamp that is no change of the record.
+        About containers are compared only if the datestamp is newer, because some repositories
+        write the time of the response into ``about``.
         """
         assert self.record.metadata is not None
         if not self._same_file(holder, self.prefix, self.record.metadata):
@@ -251,11 +251,11 @@ class _Planner:
         return Plan(Outcome.DELETED, (added, *self._noted(), *marks), writes=True)
 
     def _is_outlived(self) -> bool:
-        """Whether the record lives on in another format, and only this one was withdrawn.
+        """Whether the record still exists in another format, and only this one was deleted.
 
-        "Deleted" is said of a record, that is of an item in one format (section
-        2.5.1). A list of another format would bring the record back, and the next
-        list of this one delete it again, a version each time.
+        A deletion is of a record, which is an item in one format (section 2.5.1). Otherwise a
+        list of another format would restore the record, and the next list of this one delete it
+        again, with a new version each time.
         """
         others = [
             date
@@ -302,7 +302,7 @@ class _Planner:
         return version.origin.prefixes.get(self.prefix, version.date)
 
     def _dated(self, version: Version, remark: str = "") -> list[Action]:
-        """Note the format's datestamp in a version's origin, unless it is there."""
+        """Note the format's datestamp in a version's origin, unless it is already there."""
         origin = version.origin
         known = origin.prefixes.get(self.prefix)
         is_known = known is not None if self.listing.is_undated else known == self.datestamp
@@ -313,9 +313,9 @@ class _Planner:
         return [SetOrigin(version.name, noted)]
 
     def _noted(self) -> list[Action]:
-        """The header in ``metadata``: a change of sets alone makes no version.
+        """Store the header in ``metadata``; a change of sets alone makes no version.
 
-        What is listed is missing no more.
+        Also remove the mark of a sweep, because the record is listed.
         """
         header: Header = self.record.header
         wanted: dict[str, Json] = {"identifier": header.identifier}

@@ -1,4 +1,4 @@
-"""Find the deletions that a repository does not announce: a full list against the Silo.
+"""Find deletions that a repository does not announce, by comparing a full list with the Silo.
 
 Source: OAI-PMH 2.0, sections 2.5.1 and 4.3.
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("OAIPMH Harvester")
 
 MARKS_FILE = "oaipmh_sweep.json"
-"""State beside the Silo's: {"missing_since": {identifier: date}}, as marked in the records."""
+"""File with a copy of the records' marks: {"missing_since": {identifier: date}}."""
 _AT_ONCE = 100
 
 
@@ -53,27 +53,27 @@ def sweep(
     share: float = SHARE,
     listing: Listing | None = None,
 ) -> SweepReceipt:
-    """Compare everything a repository lists with the Silo; mark and delete what is missing.
+    """Compare all records that a repository lists with the Silo; mark and delete missing ones.
 
-    A record is missing where none of the jobs' formats lists it. Records that did not
-    come from the repository in one of these formats are not looked at. A deletion is a
-    version as a harvested deletion makes it; nothing is taken away.
+    A record is missing if none of the jobs' formats lists it. Records that were not harvested in
+    one of these formats are ignored. A deletion makes the same version as a harvested deletion;
+    no data is removed.
 
     Args:
-        client: The way to the repository.
-        silo: What was harvested from it.
-        jobs: The formats and sets that are harvested, all of them; bounds are not used.
-        quirks: What the endpoint needs; learned from and added to.
-        share: How much of the Silo may be missing, 0 to 1, before nothing is done.
+        client: The repository.
+        silo: The Silo harvested from it.
+        jobs: All harvested formats and sets; bounds are not used.
+        quirks: The endpoint's known habits; updated.
+        share: The share of the Silo that may be missing, 0 to 1; if more is, nothing is done.
         listing: Agent and message, as noted in the origins of deletions.
 
     Raises:
-        SweepRefused: The list is not complete, or too much is missing; nothing is done.
-        EndpointError: The endpoint is not there, or asks for a long pause; nothing is done.
+        SweepRefused: The list is incomplete, or too much is missing; nothing is done.
+        EndpointError: The endpoint does not answer, or requires a long pause; nothing is done.
         RecordSiloError, OSError: The store failed.
 
     Cost: a request for each page of identifiers, and one for each record that is
-    missing for the second time; 8 bytes of memory for an identifier.
+    missing for the second time; 8 bytes of memory per identifier.
     """
     found = _listed(client, jobs, quirks)
     missing, compared = _missing(silo, found.identifiers, jobs, share)
@@ -111,14 +111,14 @@ def _marks_after(
 
 @dataclass(slots=True)
 class _Found:
-    """What the repository lists."""
+    """The identifiers that the repository lists."""
 
     date: str = ""
     identifiers: IdentifierSet = field(default_factory=IdentifierSet)
 
 
 def _listed(client: "Client", jobs: Sequence[ListJob], quirks: EndpointMemory) -> _Found:
-    """Everything listed in any of the formats; refused where a list is not complete."""
+    """Return all identifiers listed in any of the formats; refuse an incomplete list."""
     found = _Found()
     for job in jobs:
         unbounded = ListJob(job.metadata_prefix, job.set_spec)
@@ -143,7 +143,7 @@ def _date(moment: datetime | None) -> str:
 def _missing(
     silo: Silo, listed: IdentifierSet, jobs: Sequence[ListJob], share: float
 ) -> tuple[list[str], int]:
-    """Living records that are not listed, and with how many was compared."""
+    """Return existing records that are not listed, and the number compared."""
     prefixes = {job.metadata_prefix for job in jobs}
     missing: list[str] = []
     compared = 0
@@ -154,14 +154,14 @@ def _missing(
             missing.append(identifier)
             if len(missing) > most:
                 raise SweepRefused(
-                    f"more than {most:,} of the Silo's records are not listed any more, which is"
-                    f" more than the {share:.0%} a sweep believes; raise its limit if it is true",
+                    f"more than {most:,} of the Silo's records are no longer listed, which is more"
+                    f" than the limit of {share:.0%}; raise --sweep-limit if this is true",
                     len(missing),
                 )
     if len(missing) > most_missing(compared, share):
         raise SweepRefused(
-            f"{len(missing):,} of {compared:,} records are not listed any more, which is more"
-            f" than the {share:.0%} a sweep believes; raise its limit if it is true",
+            f"{len(missing):,} of {compared:,} records are no longer listed, which is more than"
+            f" the limit of {share:.0%}; raise --sweep-limit if this is true",
             len(missing),
         )
     return missing, compared
@@ -170,7 +170,7 @@ def _missing(
 def harvested_records(
     silo: Silo, jobs: Sequence[ListJob], without: Container[str] = ()
 ) -> Iterator[str]:
-    """Yield the living records of a Silo that came in one of these lists, without some.
+    """Yield the existing records of a Silo that were harvested in these lists, without given ones.
 
     Cost: a query for each thousand records, and the manifest of each record that is yielded.
     """
@@ -181,7 +181,7 @@ def harvested_records(
 
 
 def _living(silo: Silo, jobs: Sequence[ListJob]) -> Iterator[str]:
-    """Identifiers of records that are not deleted, and in one of the sets if all jobs have one."""
+    """Yield identifiers of existing records, in one of the sets if all jobs have one."""
     sets = {job.set_spec for job in jobs}
     after: str | None = None
     while True:
@@ -199,7 +199,7 @@ def _is_within(spec: str, sets: Iterable[str | None]) -> bool:
 
 
 def _is_harvested(silo: Silo, identifier: str, prefixes: set[str]) -> bool:
-    """Whether a record came from the repository, in one of the formats."""
+    """Whether a record was harvested in one of the formats."""
     record = silo[identifier]
     origins = (record.origin(version) for version in record.versions)
     return any(one.kind == "harvest" and prefixes & set(one.prefixes) for one in origins)
@@ -214,7 +214,7 @@ def _in_parts(identifiers: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 class _Sweep:
-    """What is done to the records that are missing, and the list of it."""
+    """Marks and deletes missing records, and counts them."""
 
     def __init__(
         self,
@@ -235,7 +235,7 @@ class _Sweep:
         self.undecided: list[str] = []
 
     def unmark(self, identifiers: Iterable[str]) -> None:
-        """Take the mark from records that are listed again."""
+        """Remove the mark of records that are listed again."""
         for some in _in_parts([one for one in identifiers if one in self._silo]):
             with self._silo.batch(list(some), agent=self._listing.agent) as batch:
                 for identifier in some:
@@ -244,7 +244,7 @@ class _Sweep:
                         edit.del_metadata(MISSING_SINCE)
 
     def take(self, identifiers: Sequence[str]) -> None:
-        """Mark what is missing for the first time; ask for, and delete, what is for the second."""
+        """Mark records missing for the first time; request, and delete, those missing again."""
         absences = {one: self._absence(one) for one in identifiers}
         to_mark = [one for one, what in absences.items() if what is Absence.MARK]
         self._mark(to_mark)
@@ -272,7 +272,7 @@ class _Sweep:
                     edit.set_metadata(MISSING_SINCE, self._date)
 
     def _delete(self, identifiers: Sequence[str]) -> None:
-        """Store the deletions as if they had been listed, in the format each came in."""
+        """Store the deletions as if they had been listed, each in the record's format."""
         for prefix in self._prefixes:
             of_prefix = [one for one in identifiers if self._format_of(one) == prefix]
             if of_prefix:
@@ -287,7 +287,7 @@ class _Sweep:
         return f"{self._listing.message}; {said}" if self._listing.message else said
 
     def _format_of(self, identifier: str) -> str:
-        """The format to ask for: the first of the jobs' that the record came in."""
+        """Return the first of the jobs' formats in which the record was harvested."""
         record = self._silo[identifier]
         came: dict[str, Any] = {}
         for version in record.versions:
@@ -304,7 +304,7 @@ class _Sweep:
         except OAIError as error:
             return knowledge_from(error)
         except EndpointError as error:
-            logger.warning("%s cannot be asked for: %s", identifier, error)
+            logger.warning("%s cannot be requested: %s", identifier, error)
             return Knowledge.UNKNOWN
         deleted = [one for one in page.items if one.header.deleted]
         if not page.items:

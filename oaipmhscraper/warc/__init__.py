@@ -1,5 +1,5 @@
-"""Responses as received, in WARC files.
+"""Store and read responses as received, in WARC files.
 
-`responses` writes every exchange before its page is stored; `reading` takes the exchanges
-out again, for `oaipmhscraper.replay` and for people who ask what a record was made of.
+`responses` writes every exchange before its page is stored; `reading` reads the exchanges, for
+`oaipmhscraper.replay` and to show the response of a record.
 """

@@ -1,7 +1,7 @@
-"""Exchanges of OAI-PMH out of WARC files, in the order they were recorded.
+"""Read OAI-PMH exchanges from WARC files, in the order in which they were recorded.
 
-Our own files say which format a page belongs to; in those of others a page has that of
-its request, or of the page whose token asked for it.
+Files written by this program have the format of each page; in other files a page has the format of
+its request, or of the page with its token.
 """
 
 import re
@@ -21,15 +21,14 @@ _HARVEST_ID = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One answer as recorded.
+    """A recorded response.
 
     Attributes:
-        params: What was asked, as wire parameters.
-        answer: What came.
-        where: File and place of the record in it, for messages.
-        harvest_id: Of which harvest; empty where nothing says so, or where it is no id of
-            ours: directories are named by it.
-        metadata_prefix: Of which format; empty where nothing says so.
+        params: The request, as wire parameters.
+        answer: The response.
+        where: File and place of the record, for messages.
+        harvest_id: The harvest; empty if unknown or not valid as a directory name.
+        metadata_prefix: The format; empty if unknown.
     """
 
     params: Mapping[str, str]
@@ -40,7 +39,7 @@ class Recorded:
 
 
 def read_warc(path: str, limit: int = MAX_RESPONSE) -> Iterator[Recorded | Damaged | About]:
-    """`read_exchanges`; answers to anything but OAI-PMH are passed over."""
+    """Read OAI-PMH responses; others are skipped. See `read_exchanges`."""
     for one in reading.read_exchanges(path, _is_oai, limit, unpack_page):
         yield _recorded(one) if isinstance(one, reading.Recorded) else one
 

@@ -1,6 +1,7 @@
-"""Responses as received: every answer of a harvest in WARC 1.1 files, with its request.
+"""Store every response of a harvest as received in WARC 1.1 files, with its request.
 
-`politeweb.warc.writing` says what of an exchange is kept. The fields ``Silo-*`` are ours
+`politeweb.warc.writing` says which parts of an exchange are stored. The fields ``Silo-*`` are our
+own
 (docs/responses-and-files.md).
 """
 
@@ -18,27 +19,27 @@ from politeweb.warc.writing import ROTATE_AT, WarcFiles, packed_pair
 HARVEST = "Silo-Harvest"
 """Record field: the harvest's id."""
 PREFIX = "Silo-Metadata-Prefix"
-"""Record field: the format of the list that a page belongs to, which a token does not say."""
+"""Record field: the format of a page's list, which a token does not have."""
 REQUEST = "Silo-Request"
-"""Record field: the arguments asked with, however they were sent (GET, POST, redirected)."""
+"""Record field: the request's arguments, however they were sent (GET, POST, redirected)."""
 
 
 class ResponseRecorder:
-    """Writes a harvest's answers, one request and response a page; usable by many threads.
+    """Writes a harvest's responses with their requests; many threads may use it.
 
-    What `record` was given is with the operating system when it returns, so a barrier over
-    the Silo's file system covers it.
+    When `record` returns, the operating system has the data, so a barrier on the Silo's file
+    system includes it.
 
     Args:
-        directory: Where the files go; made with the first answer.
+        directory: The files' directory; created with the first response.
         harvest_id: The harvest's id, a UTC time (``20261121T211331.123456Z``).
-        about: What is said of the harvest in each file's ``warcinfo``: ``base-url``,
+        about: The fields of each file's ``warcinfo``: ``base-url``,
             ``agent``, ``identifier-uri-prefix`` … (see `replay`).
-        settings: How requests were sent, for what they said of their sender.
-        rotate_at: Bytes after which the next file is begun.
+        settings: The settings of the requests, for the headers that identify the sender.
+        rotate_at: Bytes after which the next file begins.
 
     Raises:
-        OSError: The disk refused; what was not recorded must not be stored.
+        OSError: The disk refused; a page that was not recorded must not be stored.
     """
 
     def __init__(
@@ -57,13 +58,13 @@ class ResponseRecorder:
         self._settings = settings or HttpSettings()
 
     def record(self, params: Mapping[str, str], answer: Answer, metadata_prefix: str = "") -> None:
-        """Write a request and its answer, whatever the answer is."""
+        """Write a request and its response, of any kind."""
         asked = query_string(params)
         fields = {**self._fields(metadata_prefix), REQUEST: asked}
         self._files.append(packed_pair(answer, fields, self._settings, asked))
 
     def close(self) -> None:
-        """Close the file; a further answer opens it again."""
+        """Close the file; another response opens it again."""
         self._files.close()
 
     def __enter__(self) -> "ResponseRecorder":
@@ -77,11 +78,11 @@ class ResponseRecorder:
 
 
 class RecordingTransport:
-    """A transport whose every answer is recorded before anybody sees it.
+    """A transport that records each response before returning it.
 
     Args:
-        inner: The way to the repository.
-        recorder: Where to; several transports may share it.
+        inner: The transport to the repository.
+        recorder: Several transports may share it.
         metadata_prefix: The format of the list that the requests are for.
     """
 
@@ -93,7 +94,7 @@ class RecordingTransport:
         self._recorder = recorder
 
     def fetch(self, params: Mapping[str, str]) -> Answer:
-        """Fetch, and record what came; the answer then says when it did.
+        """Fetch and record a response, and set when it was received.
 
         Raises:
             OSError: It could not be recorded.
@@ -105,7 +106,7 @@ class RecordingTransport:
         return answer
 
     def __getattr__(self, name: str) -> Any:
-        """What else the inner transport tells: ``base_url``, ``traffic``, ``close`` …"""
+        """Return other attributes of the inner transport: ``base_url``, ``traffic``, ``close`` …"""
         if name == "inner":
             raise AttributeError(name)
         return getattr(self.inner, name)

@@ -114,12 +114,16 @@ def test_nobody_there_is_one_sentence_and_3_and_leaves_nothing(tmp_path):
     ("arguments", "code", "words"),
     [
         (["harvest", "not-a-url", "DIR"], 2, "not an http or https URL"),
-        (["harvest", "URL", "DIR", "-p", "no/prefix"], 2, "no metadataPrefix"),
+        (["harvest", "URL", "DIR", "-p", "no/prefix"], 2, "valid metadataPrefix"),
         (["harvest", "URL", "DIR", "--from", "soon"], 2, "not a datestamp"),
-        (["harvest", "URL", "DIR", "--update", "--from", "2010-01-01"], 2, "goes on by itself"),
+        (
+            ["harvest", "URL", "DIR", "--update", "--from", "2010-01-01"],
+            2,
+            "chooses its dates itself",
+        ),
         (["harvest", "URL", "DIR", "-p", "marcxml"], 2, "no records in the format marcxml"),
-        (["harvest", "URL", "DIR", "-p", "oai_dc", "-p", "marcxml"], 2, "no format marcxml"),
-        (["harvest", "URL", "DIR", "--set", "Nowhere"], 2, "no set Nowhere"),
+        (["harvest", "URL", "DIR", "-p", "oai_dc", "-p", "marcxml"], 2, "the format marcxml"),
+        (["harvest", "URL", "DIR", "--set", "Nowhere"], 2, "the set Nowhere"),
         (["harvest", "--moved", "URL", "DIR"], 2, "DIR"),
         (["update", "DIR"], 2, "DIR"),
         (["harvest", "URL", "DIR", "--contact", "mé@x"], 2, "contact"),
@@ -189,7 +193,7 @@ def test_a_set_that_is_not_there_is_refused_with_those_nearest_by_name(
     made = tmp_path / "repo"
     result = silo("harvest", "http://repo.example/oai", made, "--set", "biologie")
     assert result.exit_code == 2
-    assert "no set biologie; the nearest by name: biolog, col_1 (Biology); " in result.stderr
+    assert "the set biologie; the nearest by name: biolog, col_1 (Biology); " in result.stderr
     assert "its sets: silo sets http://repo.example/oai" in result.stderr
     assert not made.exists()
 
@@ -281,7 +285,7 @@ def test_a_harvest_that_breaks_off_keeps_what_came_and_exits_75(silo, patched_cl
     result = silo("harvest", "http://repo.example/oai", silo_dir)
     assert result.exit_code == 75
     assert "&resumptionToken=oai_dc%7C" in result.stderr
-    assert "what came before is stored" in result.stderr
+    assert "earlier pages are stored" in result.stderr
     with Silo(silo_dir, create=False) as made:
         assert len(made) == 3
 
@@ -299,7 +303,7 @@ def test_an_interrupt_exits_130_and_says_how_to_go_on(silo, patched_client, silo
     patched_client.answers.append(interrupt)
     result = silo("harvest", "http://repo.example/oai", silo_dir)
     assert result.exit_code == 130
-    assert "the same command goes on" in result.stderr
+    assert "run the same command to continue" in result.stderr
 
 
 def test_restore_removed_brings_a_removed_record_back(silo, server, silo_dir):

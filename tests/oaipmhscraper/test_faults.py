@@ -251,7 +251,7 @@ def test_what_was_set_aside_is_asked_for_once_more_and_no_oftener_than_one_says(
     assert asked == [identifier(number) for number in (3, 23, 24)]
     assert result.exit_code == 1
     assert [one["identifier"] for one in receipt["quarantined"]] == [identifier(40)]
-    assert "records set aside and not asked for again: 1" in result.stdout
+    assert "records set aside and not requested again: 1" in result.stdout
     assert receipt["counts"]["quarantined"] == 1
 
 

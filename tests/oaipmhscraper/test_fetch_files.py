@@ -159,7 +159,7 @@ def test_a_login_page_is_a_failure_and_no_file(silo, server, transport):
     harvested(silo, "oai:x:1", url)
     receipt = fetch_files(silo, transport)
     assert not receipt.whole
-    assert "is a web page (to log in, perhaps), not application/pdf" in str(receipt.failures[0])
+    assert "is a web page (perhaps for login), not application/pdf" in str(receipt.failures[0])
     assert silo["oai:x:1"].paths() == ["oai_dc"]
     assert url in failures(silo, "oai:x:1")
     assert not list(Path(silo.path, ".silo").glob("tmp/*/*"))
@@ -314,7 +314,7 @@ def test_sigterm_within_a_file_is_told_and_the_same_command_goes_on(
         process = subprocess.Popen(command, stderr=said)
         assert process.wait() == 75
         said.seek(0)
-        assert "interrupted; the same command goes on" in said.read()
+        assert "interrupted; run the same command to continue" in said.read()
     server.serve("/b.pdf")
     assert fetch_files(silo, transport).fetched == 1
 
@@ -364,7 +364,7 @@ def test_the_command_fetches_and_tells(silo, server):
     harvested(silo, "oai:x:1", server.serve("/a.pdf"))
     done = run(silo.path)
     assert done.exit_code == 0
-    assert "1 records looked at: 1 files fetched" in done.output
+    assert "1 records examined: 1 files fetched" in done.output
     assert run(silo.path, "--quiet").output == ""
 
 
@@ -384,14 +384,14 @@ def test_the_command_says_when_to_come_again(silo, server):
     harvested(silo, "oai:x:1", server.serve("/a.pdf", b"", 503, {"Retry-After": "86400"}))
     done = run(silo.path)
     assert done.exit_code == 75
-    assert "left for another time; the same command goes on" in done.output
+    assert "postponed; run the same command to continue" in done.output
 
 
 @pytest.mark.parametrize(
     ("option", "sentence"),
     [
-        (("--rule", "a=b"), "is no rule"),
-        (("--max-size", "much"), "is no size"),
+        (("--rule", "a=b"), "is not a rule"),
+        (("--max-size", "much"), "is not a size"),
         (("--item", "nobody"), "nobody"),
     ],
 )

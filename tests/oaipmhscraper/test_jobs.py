@@ -471,8 +471,8 @@ def test_a_signal_ends_all_requests_in_flight_and_the_same_command_goes_on(
             process.send_signal(number)
             receipt, said = process.communicate()
         assert process.returncode == code
-        assert "Interrupted; the same command goes on." in receipt
-        assert "the same command goes on" in said
+        assert "Interrupted; run the same command to continue." in receipt
+        assert "run the same command to continue" in said
         done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["counts"]["listed"] == SIZE

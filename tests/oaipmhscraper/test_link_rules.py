@@ -43,7 +43,7 @@ def test_rules_take_what_matches_as_a_whole_and_nothing_else():
 
 @pytest.mark.parametrize("text", ["", "a b", "dc:identifier=http://", "x=~", "dc:title=~("])
 def test_what_is_no_rule_is_refused_in_a_sentence(text):
-    with pytest.raises(RequestRefused, match=r"is no rule|cannot be read"):
+    with pytest.raises(RequestRefused, match=r"is not a rule|is invalid"):
         LinkRule.parse(text)
 
 
@@ -81,11 +81,11 @@ def test_a_file_is_known_by_its_first_bytes(beginning, expected):
     [
         (["application/pdf"], "application/pdf", b"%PDF-1.4", ""),
         (["application/pdf"], "text/html", b"%PDF-1.4", ""),
-        (["application/pdf"], "application/pdf", b"<html>", "is a web page (to log in, perhaps)"),
-        (["application/pdf"], "application/pdf", b"nothing", "does not begin as application/pdf"),
-        (["application/pdf"], "", b"", "does not begin as application/pdf does"),
+        (["application/pdf"], "application/pdf", b"<html>", "is a web page (perhaps for login)"),
+        (["application/pdf"], "application/pdf", b"nothing", "does not begin like application/pdf"),
+        (["application/pdf"], "", b"", "does not begin like application/pdf"),
         (["application/pdf"], "application/pdf", b"GIF89a", "is image/gif, not application/pdf"),
-        (["application/pdf"], "text/plain", b"sorry", "is called text/plain by the server"),
+        (["application/pdf"], "text/plain", b"sorry", "has the type text/plain by the server"),
         (["text/csv"], "text/plain", b"a,b", ""),
         (["text/csv"], "application/octet-stream", b"a,b", ""),
         (["text/csv"], "text/html", b"<html>", "is a web page"),

@@ -125,7 +125,7 @@ def test_what_is_owed_is_told_and_can_be_given_up(failing, scraper, tmp_path):
     def harvests(*options):
         return CliRunner().invoke(silo_command, ["harvests", directory, *options])
 
-    assert "oai_dc: 3 records owed; silo update asks for them again" in harvests().stdout
+    assert "oai_dc: 3 records owed; silo update requests them again" in harvests().stdout
     assert "2 records owed" in harvests("--give-up", identifier(7)).stdout
     assert owed(scraper.update()) == [identifier(9), identifier(11)]
     assert "owed" not in harvests("--give-up", "all").stdout

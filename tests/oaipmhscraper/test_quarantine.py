@@ -87,7 +87,7 @@ def test_a_full_quarantine_still_lists(directory):
 
 
 def test_a_record_without_bytes_is_listed_without_a_file(directory):
-    Quarantine(directory).keep([SetAside("oai:x:1", "has no sound datestamp", "")], ORIGIN)
+    Quarantine(directory).keep([SetAside("oai:x:1", "has no valid datestamp", "")], ORIGIN)
     (entry,) = kept_in(directory)
     assert (entry.file, entry.size, entry.sha256) == ("", 0, "")
     assert files(directory) == [LIST_NAME]

@@ -82,7 +82,7 @@ def test_a_list_that_stopped_says_why_and_is_not_short():
 def test_an_interrupted_harvest_is_not_whole():
     found = receipt(ListReceipt("oai_dc", ended=True), interrupted=True)
     assert not found.whole
-    assert "the same command goes on" in found.text()
+    assert "run the same command to continue" in found.text()
 
 
 # --- progress

@@ -248,7 +248,7 @@ def test_a_replay_into_a_silo_with_records_is_refused(tmp_path, repository):
     repository.add("oai:x:1")
     harvested(tmp_path / "one", repository)
     before = tree(tmp_path / "one")
-    with pytest.raises(RequestRefused, match="holds records already"):
+    with pytest.raises(RequestRefused, match="already has records"):
         replay(str(tmp_path / "one"), [str(tmp_path / "one" / "harvests")])
     assert tree(tmp_path / "one") == before
 
@@ -290,7 +290,7 @@ def test_a_hook_may_leave_records_out(tmp_path, repository):
 def test_files_without_oai_are_refused(tmp_path):
     with ResponseRecorder(str(tmp_path), "20261121T211331.123456Z") as recorder:
         recorder.record({"q": "1"}, Answer(b"x", "http://r.example/"))
-    with pytest.raises(WarcUnreadable, match="hold no answer to an OAI-PMH request"):
+    with pytest.raises(WarcUnreadable, match="have no response to an OAI-PMH request"):
         replay(str(tmp_path / "two"), [str(tmp_path)])
     assert not (tmp_path / "two").exists()
 

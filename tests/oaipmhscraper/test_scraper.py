@@ -148,7 +148,7 @@ def test_a_repository_that_does_not_answer_has_not_moved_there(repository, silo_
 
 def test_a_silo_made_by_hand_learns_its_repository(repository, silo_dir):
     Silo(silo_dir).close()
-    with pytest.raises(NoBaseURL, match="does not remember a repository"):
+    with pytest.raises(NoBaseURL, match="has no repository yet"):
         scraper_of(repository, silo_dir, None)
     scraper_of(repository, silo_dir).close()
     with scraper_of(repository, silo_dir, None) as scraper:

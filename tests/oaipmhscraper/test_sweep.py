@@ -133,7 +133,7 @@ def test_a_record_that_nobody_can_tell_about_keeps_its_mark(swept, answer):
 
 def test_a_list_that_shrank_by_more_than_its_share_is_not_believed(swept):
     swept.without(*range(1, 20))
-    with pytest.raises(SweepRefused, match="more than the 10% a sweep believes"):
+    with pytest.raises(SweepRefused, match="more than the limit of 10%"):
         swept.sweep()
     assert swept.mark(1) is None
     believed = swept.sweep(share=0.5)

@@ -91,4 +91,4 @@ def test_an_undated_deletion_makes_one_tombstone(silo):
 
 def test_a_record_that_nothing_dates_is_quarantined(silo):
     found = SiloWriter(silo, Listing("oai_dc")).store(page("", moment=None))
-    assert [one.reason for one in found.quarantined] == ["has no sound datestamp ('')"]
+    assert [one.reason for one in found.quarantined] == ["has no valid datestamp ('')"]
