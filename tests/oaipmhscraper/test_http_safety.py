@@ -347,7 +347,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused_when_connected(
             "127.0.0.2" if host == "public.example" else host, *more, **options
         ),
     )
-    with pytest.raises(RedirectRefused, match=r"public\.example is at an address"):
+    with pytest.raises(RedirectRefused, match=r"public\.example has an address"):
         fetch(public.url())
     assert inside.seen == []
 
