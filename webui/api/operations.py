@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordsilo.index.facets import contributed_names, facet_names
-from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS
 from webui.api.schemas import COUNT, TEXT, Schema, one_of, several
 from webui.pages import (
     activity,
@@ -69,15 +69,23 @@ _SEARCH: tuple[Query, ...] = (
     *(Query(name, several(TEXT), "One of these values is needed.") for name in SMALL_FIELDS),
     *(Query(name, several(TEXT), "One of these values is needed.") for name in LARGE_FIELDS),
     *(Query(name, several(TEXT), "One of these values is needed.") for name in contributed_names()),
+    *(
+        Query(name + NOT, several(TEXT), "None of these values is wanted.")
+        for name in (*SMALL_FIELDS, *LARGE_FIELDS, *contributed_names())
+    ),
     *(Query(name, _TRUTH) for name in FLAGS),
     Query("since", text="Datestamp from which on: a day or a moment, UTC."),
     Query("until", text="Datestamp up to which."),
     Query("sort", one_of(*SORTS)),
     Query("limit", _LIMIT),
 )
+_YEARS = (
+    Query("year_from", text="With `year_to`, the same as `year=FROM..TO`."),
+    Query("year_to"),
+)
 _AFTER = Query("after", text="The cursor `after` of the page before.")
 _BACK = Query("back", several(TEXT), "Cursors of earlier pages, for `previous`; `next` has them.")
-_OPEN = Query("open", several(one_of(*LARGE_FIELDS)), "Facets to count beyond the small ones.")
+_BY = Query("by", several(TEXT), "Orders of facets, such as `type.name` or `year.count`.")
 _PATH = Query("path", text="A file of the version.", required=True)
 _PART = {"part": "The file; as a text, of up to 64 KiB, where it is not sent as a file."}
 _UPLOAD = {**_PART, "path": "Its name; without it, the name it was sent under.", **_MESSAGE}
@@ -106,7 +114,7 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     ),
     records.create: _CREATED,
     sets.show: Operation("Sets", (Query("match"),)),
-    search.show: Operation("Found", (*_SEARCH, _AFTER, _BACK, _OPEN)),
+    search.show: Operation("Found", (*_SEARCH, *_YEARS, _AFTER, _BACK, _BY)),
     facet_values.show: Operation(
         "FacetValues",
         (Query("field", one_of(*facet_names()), required=True), Query("match"), *_SEARCH),

@@ -204,6 +204,7 @@ SCHEMAS: Mapping[str, Schema] = {
         limit=COUNT,
         records=several(ref("Row")),
         facets=table(several(ref("FacetValue"))),
+        filters={"type": "object", "description": "Words and filters, as in a selection."},
         after=_NULL_TEXT,
         next=_NULL_TEXT,
         previous=_NULL_TEXT,

@@ -9,7 +9,7 @@ from recordsilo.index.facets import facet_names
 from webui import urls
 from webui.http.errors import BadRequest
 from webui.rendering import View
-from webui.search.facets import choices
+from webui.search.facets import choices, sorted_values
 from webui.search.request import SearchRequest, facet_label
 from webui.site import Call
 from webui.words.texts import text as _
@@ -29,9 +29,12 @@ def show(call: Call) -> View:
             "Unknown facet; choose one of {known} (field).", known=", ".join(facet_names())
         )
     request = SearchRequest.of(call.request.pairs, also=("field", "match"))
-    page = replace(request.page, limit=1, after=None, facet_limit=EVERY if match else MOST + 1)
+    by_name = request.is_by_name(name)
+    most = EVERY if match or by_name else MOST + 1
+    page = replace(request.page, limit=1, after=None, facet_limit=most)
     result = call.site.silo.search(request.q, request.filters, [name], page)
-    found = _matching(result.facets[name], match)
+    values = result.facets[name]
+    found = _matching(sorted_values(values, name) if by_name else values, match)
     data = {
         "request": request,
         "field": name,

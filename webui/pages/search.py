@@ -1,47 +1,25 @@
 """Search: words, facets, order and pages; the same answers as ``silo search``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recordsilo.index import FacetValue, SearchResult
-from recordsilo.index.facets import contributed_names
-from recordsilo.index.search_values import LARGE_FIELDS
+from recordsilo.index import SearchResult
 from webui import urls
 from webui.http.messages import Response, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View
-from webui.search.facets import Choice, choices, value_label
+from webui.search.facets import Chips, FacetView, chips, facet_views
 from webui.search.request import (
     PAGE_SIZES,
     SHOWN_VALUES,
     SORT_LABELS,
+    YEAR,
     SearchRequest,
     contributed_orders,
-    facet_label,
 )
 from webui.site import Call, Site
 from webui.words.texts import text as _
-
-OPEN_AT_FIRST = frozenset({"set", "year", "type", "subject", "creator"})
-"""Facets that are unfolded without being asked; those filtered by always are."""
-
-
-@dataclass(frozen=True, slots=True)
-class FacetView:
-    """A facet beside the results.
-
-    Attributes:
-        more_url: Where all its values are; empty where all are shown, or none.
-        is_counted: False for a facet on demand that nobody asked for yet.
-    """
-
-    name: str
-    label: str
-    choices: tuple[Choice, ...]
-    more_url: str
-    is_counted: bool
-    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +35,7 @@ class SearchView:
     total: int
     sort: str
     facets: tuple[FacetView, ...]
-    chosen: tuple[Choice, ...]
+    chosen: tuple[Chips, ...]
     next_url: str
     previous_url: str
     named: str | None
@@ -106,45 +84,12 @@ def _view(
         rows=row_views(site, result.rows, request.way_back),
         total=result.total,
         sort=result.sort,
-        facets=tuple(_facets(site, request, result.facets)),
-        chosen=tuple(_chosen(site, request)),
+        facets=tuple(facet_views(site, request, result.facets)),
+        chosen=tuple(chips(site, request)),
         next_url=request.following_url(result.next_page) if result.next_page else "",
         previous_url=request.previous_url,
         named=named,
     )
-
-
-def _facets(
-    site: Site, request: SearchRequest, counted: Mapping[str, tuple[FacetValue, ...]]
-) -> Iterator[FacetView]:
-    for name in (*counted, *(name for name in LARGE_FIELDS if name not in counted)):
-        values = counted.get(name, ())
-        if not values and name in contributed_names():
-            continue  # a package is there, and has nothing to say of these records
-        chosen = [value for field, value in request.chosen if field == name]
-        yield FacetView(
-            name=name,
-            label=_(facet_label(name)),
-            choices=tuple(choices(site, request, name, values[:SHOWN_VALUES])),
-            more_url=request.url(("field", name), action="values")
-            if len(values) > SHOWN_VALUES or name not in counted
-            else "",
-            is_counted=name in counted,
-            is_open=bool(chosen) or (name in counted and name in OPEN_AT_FIRST),
-        )
-
-
-def _chosen(site: Site, request: SearchRequest) -> Iterator[Choice]:
-    """The filters and bounds that are set, each with the search without it."""
-    for name, value in request.chosen:
-        label = f"{_(facet_label(name))}: {value_label(site, name, value)}"
-        yield Choice(value, label, 0, request.without((name, value)).url(), True)
-    for name, value, label in (
-        ("since", request.since, _("Changed since {date}", date=request.since)),
-        ("until", request.until, _("Changed until {date}", date=request.until)),
-    ):
-        if value:
-            yield Choice(value, label, 0, request.without((name, value)).url(), True)
 
 
 def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, Any]:
@@ -155,9 +100,13 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
         "limit": view.request.limit,
         "records": list(rows_json(site, view.rows)),
         "facets": {
-            name: [{"value": one.value, "count": one.count} for one in values[:SHOWN_VALUES]]
+            name: [
+                {"value": one.value, "count": one.count}
+                for one in (values if name == YEAR else values[:SHOWN_VALUES])
+            ]
             for name, values in result.facets.items()
         },
+        "filters": view.request.selection_table,
         "after": result.next_page,
         "next": urls.twin(view.next_url) if view.next_url else None,
         "previous": urls.twin(view.previous_url) if view.previous_url else None,

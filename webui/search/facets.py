@@ -1,29 +1,176 @@
-"""The values of a facet as links."""
+"""The facets of a search as links: values to choose and to exclude, orders, and filters in use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recordsilo.index import FacetValue
 from recordsilo.index.facets import contributed_names, labels_of
-from recordsilo.index.search_values import FLAGS
-from webui.search.request import SearchRequest
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, facet_of, range_of
+from webui.charts.pictures import Picture, Series, binned, histogram
+from webui.search.request import SHOWN_VALUES, YEAR, SearchRequest, facet_label
 from webui.site import Site
 from webui.words.texts import text as _
+
+OPEN_AT_FIRST = frozenset({"set", YEAR, "type", "subject", "creator"})
+"""Facets that are open without being asked; those filtered by always are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value of a facet: choosing it leads to `url`, and so does taking it off again."""
+    """A value of a facet.
+
+    Attributes:
+        url: The search with the value chosen besides the others, or no longer chosen.
+        not_url: The search with the value excluded, or no longer excluded; empty for flags.
+    """
 
     value: str
     label: str
     count: int
     url: str
     is_chosen: bool
+    not_url: str = ""
+    is_excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chips:
+    """The values in use of one filter, each with the search without it."""
+
+    label: str
+    is_exclusion: bool
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class YearRange:
+    """The years as a picture, and the range that is chosen.
+
+    Attributes:
+        first, last: The range in use, as in its two fields; empty where there is none.
+        start, width, bins: First year, years and number of the bars, for a pointer.
+        kept: The fields of the search besides the years.
+    """
+
+    picture: Picture
+    first: str
+    last: str
+    start: int
+    width: int
+    bins: int
+    kept: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FacetView:
+    """A facet beside the results.
+
+    Attributes:
+        chosen: How many of its values are chosen or excluded.
+        more_url: All its values; empty where all are shown.
+        is_searched: Whether it has so many values that one looks for them.
+        order_url, is_by_name: The other order, and which order is shown.
+        years: For the facet of years.
+    """
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+    chosen: int
+    more_url: str
+    is_searched: bool
+    order_url: str
+    is_by_name: bool
+    is_open: bool
+    years: YearRange | None = None
+
+
+def facet_views(
+    site: Site, request: SearchRequest, counted: Mapping[str, Sequence[FacetValue]]
+) -> Iterator[FacetView]:
+    """The facets beside the results.
+
+    Args:
+        counted: The values of each facet; all of them where the page is to sort them.
+    """
+    for name, values in counted.items():
+        in_use = [value for field, value in request.chosen if facet_of(field) == name]
+        if not values and not in_use and name in contributed_names():
+            continue  # a package that has nothing to say of these records
+        shown = _shown(request, name, values)
+        all_url = request.url(("field", name), action="values")
+        other = request.ordered(name, by_name=not request.is_by_name(name))
+        yield FacetView(
+            name=name,
+            label=_(facet_label(name)),
+            choices=tuple(choices(site, request, name, shown)),
+            chosen=len(in_use),
+            more_url=all_url if len(values) > len(shown) or name in LARGE_FIELDS else "",
+            is_searched=name in LARGE_FIELDS,
+            order_url="" if name in FLAGS or len(values) < 2 else
+            (request.url(("field", name), ("by", f"{name}.name"), action="values")
+             if name in LARGE_FIELDS else other.url()),
+            is_by_name=request.is_by_name(name),
+            is_open=bool(in_use) or name in OPEN_AT_FIRST,
+            years=_years(request, values) if name == YEAR else None,
+        )  # fmt: skip
+
+
+def _shown(
+    request: SearchRequest, name: str, values: Sequence[FacetValue]
+) -> tuple[FacetValue, ...]:
+    """The first values, and behind them those in use that are not among them."""
+    listed = sorted_values(values, name) if request.is_by_name(name) else list(values)
+    first, rest = listed[:SHOWN_VALUES], listed[SHOWN_VALUES:]
+    in_use = [v for field, v in request.chosen if facet_of(field) == name and not is_range(name, v)]
+    known = {one.value for one in listed}
+    return (
+        *first,
+        *(one for one in rest if one.value in in_use),
+        *(FacetValue(value, 0) for value in dict.fromkeys(in_use) if value not in known),
+    )
+
+
+def sorted_values(values: Iterable[FacetValue], name: str) -> list[FacetValue]:
+    """Values by name, regardless of case; the latest year first."""
+    return sorted(values, key=lambda one: one.value.casefold(), reverse=name == YEAR)
+
+
+def is_range(name: str, value: str) -> bool:
+    """Whether the value of a filter is a range."""
+    return range_of(name, value) is not None
+
+
+def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | None:
+    counts = {int(one.value): one.count for one in values if one.value.isdecimal()}
+    found = binned(counts)
+    if not found.bins:
+        return None
+    bounds = [range_of(YEAR, value) for field, value in request.chosen if field == YEAR]
+    one = bounds[0] if len(bounds) == 1 else None
+    texts = [value for field, value in request.chosen if field == YEAR]
+    first, _dots, last = texts[0].partition("..") if one else ("", "", "")
+    chosen = None
+    if one:
+        chosen = (int(max(one[0], -9999)), int(min(one[1], 99999)))
+    elif len(texts) == 1 and texts[0].isdecimal():
+        chosen, first, last = (int(texts[0]), int(texts[0])), texts[0], texts[0]
+    picture = histogram(
+        _("Records by year"),
+        found,
+        series=Series(_("Records")),
+        chosen=chosen,
+        url=lambda low, high: request.in_years(low, high).url(),
+    )
+    bars = found.bins
+    return YearRange(
+        picture, first, last, bars[0].first, bars[0].last - bars[0].first + 1, len(bars),
+        request.without_field(YEAR).pairs,
+    )  # fmt: skip
 
 
 def choices(
-    site: Site, request: SearchRequest, name: str, values: tuple[FacetValue, ...]
+    site: Site, request: SearchRequest, name: str, values: Iterable[FacetValue]
 ) -> Iterator[Choice]:
     """The values of a facet as links."""
     toggled = request.toggling()
@@ -34,7 +181,34 @@ def choices(
             found.count,
             toggled(name, found.value),
             (name, found.value) in request.chosen,
+            "" if name in FLAGS else toggled(name + NOT, found.value),
+            (name + NOT, found.value) in request.chosen,
         )
+
+
+def chips(site: Site, request: SearchRequest) -> Iterator[Chips]:
+    """The filters and bounds in use, those of a field together."""
+    for field in dict.fromkeys(field for field, _value in request.chosen):
+        name = facet_of(field)
+        yield Chips(
+            _(facet_label(name)),
+            field != name,
+            tuple(
+                Choice(
+                    value, value_label(site, name, value), 0, request.without((field, value)).url(),
+                    is_chosen=True,
+                )
+                for one, value in request.chosen
+                if one == field
+            ),
+        )  # fmt: skip
+    for name, value, label in (
+        ("since", request.since, _("Changed since")),
+        ("until", request.until, _("Changed until")),
+    ):
+        if value:
+            url = request.without((name, value)).url()
+            yield Chips(label, False, (Choice(value, value, 0, url, is_chosen=True),))
 
 
 def value_label(site: Site, name: str, value: str) -> str:
@@ -45,5 +219,10 @@ def value_label(site: Site, name: str, value: str) -> str:
         return _(labels_of(name).get(value, value)).capitalize()
     if name in FLAGS:
         return _("Yes") if value == "true" else _("No")
+    if ".." in value and is_range(name, value):
+        first, _dots, last = value.partition("..")
+        if first and last:
+            return f"{first}–{last}"
+        return _("from {first}", first=first) if first else _("up to {last}", last=last)
     said = labels_of(name).get(value) if name in contributed_names() else None
     return value if said is None else f"{value}: {_(said)}"

@@ -8,11 +8,12 @@ as it has values.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as member
+from typing import Any
 
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import OWN, contributed_facets, contributed_names
-from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, SMALL_FIELDS, SORTS, facet_of
-from recordsilo.selection import Selection
+from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS, facet_of
+from recordsilo.selection import Selection, selection_table
 from webui import urls
 from webui.http.errors import BadRequest
 
@@ -25,7 +26,10 @@ Pair = tuple[str, str]
 
 _VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
 _SINGLE = ("q", "since", "until", "sort", "limit", "after")
-_SEVERAL = ("open", "back")
+_SEVERAL = ("open", "back", "by")
+YEAR = "year"
+_YEARS = ("year_from", "year_to")
+_BY = ("name", "count")
 FIRST = "first"
 """What stands for the first page among cursors; they are JSON, and so never this."""
 WAY_BACK = 1500
@@ -43,7 +47,8 @@ class SearchRequest:
         since, until: Bounds of the datestamp, or ``""``.
         sort: One of `SORTS`, or ``""`` for the search's own choice.
         after: The cursor of the page before, or ``""``.
-        opened: Facets on demand that are to be counted too (``open=subject``).
+        by_other: Facets whose values are in the other order than the usual one, which is by
+            count, and for years by year (``by=type.name``, ``by=year.count``).
         back: The cursors of the pages before this one, the nearest last; the first page's
             is `FIRST`. Those farthest away are forgotten where they become too long.
     """
@@ -55,7 +60,7 @@ class SearchRequest:
     sort: str = ""
     limit: int = DEFAULT_SIZE
     after: str = ""
-    opened: tuple[str, ...] = member(default=())
+    by_other: tuple[str, ...] = member(default=())
     back: tuple[str, ...] = member(default=())
 
     @classmethod
@@ -71,7 +76,8 @@ class SearchRequest:
         """
         given = [(name, value) for name, value in pairs if value and name not in set(also)]
         single = {name: value for name, value in given if name in _SINGLE}
-        filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL)]
+        filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL, *_YEARS)]
+        filters += _range_of_years(dict(given))
         return cls(
             q=single.get("q", ""),
             chosen=tuple(dict.fromkeys(map(_filter, filters))),
@@ -80,7 +86,7 @@ class SearchRequest:
             sort=_sort(single.get("sort", "")),
             limit=_limit(single.get("limit", "")),
             after=single.get("after", ""),
-            opened=tuple(_large(value) for name, value in given if name == "open"),
+            by_other=_by_other(value for name, value in given if name == "by"),
             back=_way_back(value for name, value in given if name == "back"),
         )
 
@@ -113,19 +119,26 @@ class SearchRequest:
         return Selection(self.q, self.filters)
 
     @property
+    def selection_table(self) -> dict[str, Any]:
+        """Words and filters as JSON values, spelled as in a TOML file."""
+        return selection_table(self.selection)
+
+    @property
     def page(self) -> PageRequest:
         """The part that is wanted; one value more than is shown tells that there are more."""
         return PageRequest(
-            self.limit, self.after or None, self.sort or None, facet_limit=SHOWN_VALUES + 1
+            self.limit,
+            self.after or None,
+            self.sort or None,
+            facet_limit=SHOWN_VALUES + 1,
+            whole_facets=(YEAR, *(name for name in self.by_other if name not in LARGE_FIELDS)),
         )
 
     @property
     def facets(self) -> tuple[str, ...]:
-        """The facets to count: all but the large ones, and those asked for or filtered by."""
-        wanted = {*self.opened, *(facet_of(name) for name, _ in self.chosen)}
+        """The facets to count."""
         contributed = (one.name for one in contributed_facets() if one.is_facet)
-        large = (name for name in LARGE_FIELDS if name in wanted)
-        return (*SMALL_FIELDS, *FLAGS, *contributed, *large)
+        return (*_FIRST_FACETS, *_OTHER_FACETS, *contributed)
 
     @property
     def is_everything(self) -> bool:
@@ -158,7 +171,8 @@ class SearchRequest:
     def pairs(self) -> tuple[Pair, ...]:
         """All of it as fields of an address, but for the place in the result."""
         size = "" if self.limit == DEFAULT_SIZE else str(self.limit)
-        others = (("sort", self.sort), ("limit", size), *(("open", name) for name in self.opened))
+        orders = (f"{name}.{'count' if name == YEAR else 'name'}" for name in self.by_other)
+        others = (("sort", self.sort), ("limit", size), *(("by", order) for order in orders))
         return (*self.asked, *((name, value) for name, value in others if value))
 
     def url(self, *more: Pair, action: str = "") -> str:
@@ -208,11 +222,36 @@ class SearchRequest:
             back=(),
         )
 
+    def without_field(self, name: str) -> "SearchRequest":
+        """The search without the filters of a field."""
+        kept = tuple(one for one in self.chosen if facet_of(one[0]) != name)
+        return replace(self, chosen=kept, after="", back=())
+
+    def in_years(self, first: int, last: int) -> "SearchRequest":
+        """The search in a range of years, whatever years were chosen before."""
+        other = self.without_field(YEAR)
+        value = str(first) if first == last else f"{first}..{last}"
+        return replace(other, chosen=(*other.chosen, (YEAR, value)))
+
+    def is_by_name(self, name: str) -> bool:
+        """Whether the values of a facet are in order of their names, not of their counts."""
+        return (name in self.by_other) != (name == YEAR)
+
+    def ordered(self, name: str, *, by_name: bool) -> "SearchRequest":
+        """The search with the values of a facet in an order."""
+        others = tuple(one for one in self.by_other if one != name)
+        is_other = by_name != (name == YEAR)
+        return replace(self, by_other=(*others, name) if is_other else others)
+
     def toggled(self, name: str, value: str) -> "SearchRequest":
-        """The search with a value chosen, or no longer so; of a flag only one can be."""
+        """The search with a value chosen, or no longer so.
+
+        A value cannot be both chosen and excluded, nor a flag true and false.
+        """
         if (name, value) in self.chosen:
             return self.without((name, value))
-        kept = self.chosen
+        opposite = (facet_of(name) if name.endswith(NOT) else name + NOT, value)
+        kept = tuple(one for one in self.chosen if one != opposite)
         if name in FLAGS:
             kept = tuple(one for one in kept if one[0] != name)
         return replace(self, chosen=(*kept, (name, value)), after="", back=())
@@ -226,9 +265,10 @@ class SearchRequest:
         before = (*words, *self.chosen)
         head, tail = urls.query(before), urls.query(self.pairs[len(before) :])
         path = urls.search()
+        used = {(facet_of(name), value) for name, value in self.chosen}
 
         def address(name: str, value: str) -> str:
-            if name in FLAGS or (name, value) in self.chosen:
+            if name in FLAGS or (facet_of(name), value) in used:
                 return self.toggled(name, value).url()
             fields = (head, urls.query([(name, value)]), tail)
             return f"{path}?{'&'.join(filter(None, fields))}"
@@ -284,10 +324,31 @@ def page_size(text: str, default: int) -> int:
     return int(text)
 
 
-def _large(name: str) -> str:
-    if name not in LARGE_FIELDS:
-        raise BadRequest("Choose facets from {known} (open).", known=", ".join(LARGE_FIELDS))
-    return name
+def _range_of_years(given: Mapping[str, str]) -> list[Pair]:
+    """The two fields of a range of years, as a filter."""
+    first, last = (given.get(name, "").strip() for name in _YEARS)
+    if not first and not last:
+        return []
+    return [(YEAR, first if first == last else f"{first}..{last}")]
+
+
+def _by_other(orders: Iterable[str]) -> tuple[str, ...]:
+    found: dict[str, bool] = {}
+    for order in orders:
+        name, _dot, by = order.rpartition(".")
+        if by not in _BY or name not in (*_VALUED, *contributed_names()):
+            raise BadRequest(
+                "Unknown order of a facet; write its name and an order, such as {example} (by).",
+                example="type.name",
+            )
+        found[name] = (by == "name") != (name == YEAR)
+    return tuple(name for name, is_other in found.items() if is_other)
+
+
+_FIRST_FACETS = (YEAR, "set", "type", "creator", "subject")
+_OTHER_FACETS = tuple(
+    name for name in (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS) if name not in _FIRST_FACETS
+)
 
 
 FACET_LABELS: Mapping[str, str] = {one.name: one.title for one in OWN}

@@ -86,3 +86,50 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     button.textContent = button.dataset.copied;
   });
 }
+
+// The histogram of years: drag over bars to choose their years.
+for (const years of document.querySelectorAll(".years")) {
+  const drawing = years.querySelector(".drawing");
+  const form = years.querySelector("form.range");
+  const [start, width, bins] = ["start", "width", "bins"].map((name) => +years.dataset[name]);
+  const slot = Math.min(88 / bins, 12);
+  let from = -1;
+  let to = -1;
+
+  const barAt = (event) => {
+    const box = drawing.getBoundingClientRect();
+    const place = ((event.clientX - box.left) / box.width) * 100;
+    return Math.max(0, Math.min(bins - 1, Math.floor((place - 12) / slot)));
+  };
+
+  const show = () => {
+    const [first, last] = [Math.min(from, to), Math.max(from, to)];
+    form.elements.year_from.value = start + first * width;
+    form.elements.year_to.value = start + (last + 1) * width - 1;
+    for (const bar of drawing.querySelectorAll("rect")) {
+      const number = Math.floor((parseFloat(bar.getAttribute("x")) - 12) / slot);
+      bar.classList.toggle("main", number >= first && number <= last);
+      bar.classList.toggle("soft", number < first || number > last);
+    }
+  };
+
+  drawing.addEventListener("dragstart", (event) => event.preventDefault());
+  drawing.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) {
+      from = to = barAt(event);
+    }
+  });
+  window.addEventListener("pointermove", (event) => {
+    if (from >= 0 && barAt(event) !== to) {
+      to = barAt(event);
+      show();
+    }
+  });
+  window.addEventListener("pointerup", () => {
+    if (from >= 0 && from !== to) {
+      form.requestSubmit();
+    }
+    from = -1;
+  });
+  window.addEventListener("pointercancel", () => { from = -1; });
+}

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="facets" file="facets.mako"/>
 <%def name="title()">${label}</%def>
 <p class="crumbs"><a href="${request.url()}">← ${_("Back to the search")}</a></p>
 <div class="heading">
@@ -20,7 +21,7 @@ ${lists.hidden(request.pairs)}
 </form>
 % if choices:
 <div class="facets wide">
-${lists.choices(choices)}
+${facets.values(choices)}
 </div>
 % if has_more:
 <p class="hint">${_("These are the most frequent values. Type to find others.")}</p>

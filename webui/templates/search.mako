@@ -1,6 +1,7 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="facets" file="facets.mako"/>
 <%def name="title()">${_("Records")}</%def>
 <% request = page.request %>
 ${parts.done(done)}
@@ -46,17 +47,11 @@ ${parts.done(done)}
     <p id="q-hint">${_("Words: “a phrase”, begin*, title:word, -without, one OR other. An identifier or a DOI leads to its record; in quotation marks, it is searched for.")}</p>
   </details>
 ${lists.hidden(request.chosen)}
-${lists.hidden([("open", name) for name in request.opened])}
+${lists.hidden([pair for pair in request.pairs if pair[0] == "by"])}
 </form>
 
-% if page.chosen:
-<ul class="chosen" aria-label="${_('Filters in use')}">
-% for one in page.chosen:
-  <li><a href="${one.url}" dir="auto"><span class="unseen">${_("Remove filter:")} </span>${one.label} <span aria-hidden="true">×</span></a></li>
-% endfor
-  <li><a class="clear" href="${urls.search()}">${_("Clear all")}</a></li>
-</ul>
-% endif
+${facets.chips(page.chosen)}
+${facets.opener(len(request.chosen))}
 
 <div class="columns results">
 <div class="content">
@@ -78,33 +73,8 @@ ${lists.rows(page.rows)}
 ${lists.steps(_("Pages of the result"), request.url() if request.after else "", page.previous_url, page.next_url)}
 </div>
 
-<aside class="facets" aria-label="${_('Filters')}">
-% for facet in page.facets:
-  <details${lists.opened(facet.is_open)}>
-    <summary>${facet.label}</summary>
-% if not facet.is_counted:
-    <form class="typed" action="${urls.search()}/values" method="get" data-values="${request.url(('field', facet.name), action='values')}">
-      <input type="hidden" name="field" value="${facet.name}">
-${lists.hidden(request.pairs)}
-      <label class="unseen" for="match-${facet.name}">${_("Find a value of {field}", field=facet.label)}</label>
-      <input id="match-${facet.name}" name="match" type="search" autocomplete="off" placeholder="${_('Type to search')}">
-      <button type="submit" class="quiet">${_("Find")}</button>
-      <div class="typed-found" aria-live="polite"></div>
-    </form>
-    <p class="more"><a href="${request.url(('open', facet.name))}">${_("Show the most frequent")}</a></p>
-% else:
-% if facet.choices:
-${lists.choices(facet.choices)}
-% else:
-    <p class="empty-line">${_("No values in these records.")}</p>
-% endif
-% if facet.more_url:
-    <p class="more"><a href="${facet.more_url}">${_("More")}<span class="unseen"> ${_("values of {field}", field=facet.label)}</span></a></p>
-% endif
-% endif
-  </details>
-% endfor
-
+<div class="side">
+${facets.column(page.facets, request)}
   <section class="card" aria-labelledby="keep">
     <h2 id="keep">${_("Actions")}</h2>
 % if may_change and not request.is_everything:
@@ -126,5 +96,5 @@ ${lists.choices(facet.choices)}
       <li><a href="${urls.searches()}">${_("Saved searches")}</a></li>
     </ul>
   </section>
-</aside>
+</div>
 </div>
