@@ -181,7 +181,7 @@ class Site:
         """
         directory = os.path.basename(self.silo.path.rstrip("/")) or "Silo"
         name = str(self.harvester["identify"].get("repositoryName") or directory)
-        return f"{name} ({directory})" if self.settings.on_shelf and name != directory else name
+        return f"{directory}: {name}" if self.settings.on_shelf and name != directory else name
 
     @property
     def spool_dir(self) -> str:

@@ -54,7 +54,7 @@ def test_every_silo_has_a_name_of_its_own_its_last_harvest_and_a_search_box(
     page = shelf.get("/").text
     assert 'action="/silos/first/search"' in page
     assert 'class="standing ok"' in page
-    assert "Example Archive (first)</h1>" in shelf.get("/silos/first/").text
+    assert "first: Example Archive</h1>" in shelf.get("/silos/first/").text
 
 
 def test_the_list_leads_to_every_silo(shelf: Any) -> None:

@@ -5,7 +5,9 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -160,11 +162,12 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
         path = pattern.replace("static/{path...}", "static/silo.css")
         path = re.sub(r"\{(\w+)(?:\.\.\.)?\}", lambda found: named[found[1]], path) + end
+        path, _mark, query = path.partition("?")
         environ = {
             "REQUEST_METHOD": method,
             "REQUEST_URI": path,
             "PATH_INFO": path,
-            "QUERY_STRING": QUERIES.get(pattern, ""),
+            "QUERY_STRING": query or QUERIES.get(pattern, ""),
             "REMOTE_ADDR": "127.0.0.1",
             "CONTENT_LENGTH": "0",
             "HTTP_HOST": "localhost",
@@ -276,6 +279,59 @@ def test_a_page_offers_only_what_the_role_may_do(ask: Ask, filled: Silo, who: st
         ("post", "/quality/duplicates"), ("post", "/clusters"), ("get", "/bulk"),
     }  # fmt: skip
     assert by_curators & seen == (by_curators if who in {"cara", "mona"} else set())
+
+
+class Offered(HTMLParser):
+    """The links of a page, and the addresses that its forms and buttons send to."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.sent: set[tuple[str, str]] = set()
+        self._method = "get"
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note where an element leads."""
+        given = {name: value or "" for name, value in attrs}
+        if tag == "a" and given.get("href", "").startswith("/"):
+            self.links.add(given["href"].partition("#")[0])
+        if tag == "form":
+            self._method = given.get("method", "get").upper()
+            self.sent.add((self._method, given["action"]))
+        if "formaction" in given:
+            self.sent.add((given.get("formmethod", self._method).upper(), given["formaction"]))
+
+
+@pytest.mark.parametrize("who", ["vera", "cara"])
+def test_whoever_follows_every_link_from_the_home_page_is_never_refused(
+    ask: Ask, filled: Silo, who: str
+) -> None:
+    """Of addresses that differ in values only, one is followed, with one field at most."""
+    waiting, followed = ["/"], set()
+    while waiting:
+        url = waiting.pop()
+        path, _mark, query = url.partition("?")
+        pattern = routes.find("GET", path).route.pattern
+        shape = (pattern, frozenset(name for name, _value in parse_qsl(query)))
+        if shape in followed or len(shape[1]) > 1:
+            continue
+        followed.add(shape)
+        answer = ask(who, "GET", url)
+        assert answer.status not in {401, 403}, url
+        if answer.status in {302, 303}:
+            waiting.append(answer.headers["Location"])
+        if answer.status != 200 or not answer.content_type.startswith("text/html"):
+            continue
+        offered = Offered(bytes(answer.body))
+        waiting += sorted(offered.links)
+        for method, action in offered.sent:
+            route = routes.find(method, re.split("[?#]", action)[0]).route
+            assert route.needs <= EVERYBODY[who], (url, method, action)
+    reached = {pattern for pattern, _fields in followed}
+    assert {"/search", "/sets", "/jobs/{job}", "/records/{record}", "/quality"} <= reached
+    assert ("/activity" in reached) == (who == "cara")
+    assert "/jobs/new" not in reached
 
 
 @pytest.mark.parametrize("who", EVERYBODY)

@@ -6,18 +6,17 @@
 </div>
 % if total:
 % if total > few or match:
-<form class="search" action="${urls.sets()}" method="get" aria-label="${_('Filter the sets')}">
-  <p class="words"><label for="match">${_("Name or setSpec contains")}</label>
-  <input id="match" name="match" type="search" value="${match}" autocomplete="off" spellcheck="false" dir="auto"></p>
-  <p class="act"><button type="submit">${_("Filter")}</button>
+<form class="find" action="${urls.sets()}" method="get" aria-label="${_('Filter the sets')}">
+  <label class="unseen" for="match">${_("Name or setSpec contains")}</label>
+  <input id="match" name="match" type="search" value="${match}" placeholder="${_('Name or setSpec contains')}" autocomplete="off" spellcheck="false" dir="auto">
+  <button type="submit" class="quiet">${_("Filter")}</button>
 % if match:
-    <a class="clear" href="${urls.sets()}">${_("Show all sets")}</a>
+  <a class="clear" href="${urls.sets()}">${_("Show all sets")}</a>
 % endif
-  </p>
 </form>
 % endif
 % if set_choices:
-<ul class="sets">
+<ul class="set-list">
 % for spec, name, count in set_choices:
   <li>
     <a href="${urls.records_of_set(spec)}" dir="auto">${name}</a>
