@@ -1,5 +1,6 @@
 """Exports as a kind of jobs."""
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -7,7 +8,13 @@ from typing import Any
 
 from recordsilo import Silo
 from recordsilo.errors import RecordSiloError
-from recordsilo.selection import Selection, filters_from, query_from
+from recordsilo.selection import (
+    Selection,
+    filters_from,
+    query_from,
+    selection_from,
+    selection_table,
+)
 from siloexport.engine.export import Export, Watch
 from siloexport.errors import ExportError
 from siloexport.plan import Policy, Versions
@@ -47,15 +54,15 @@ def place_of(silo_path: str, name: str, form: str = "") -> str:
 def export(work: Work) -> Ending:
     """Export in a ``form``, the name of a kind of target, to ``name`` or the place in its fields.
 
-    ``set``, ``state`` and ``query`` select records; ``versions``, ``deletions`` and ``conflicts``
+    ``select`` (as `recordsilo.selection.selection_table` writes it), or ``set``, ``state`` and
+    ``query``, select records; ``versions``, ``deletions`` and ``conflicts``
     are the policy; the other arguments are the fields of the kind.
 
     Raises:
         Interrupted: The job was asked to stop.
     """
     given = work.arguments
-    filters = filters_from(set_spec=given.get("set"), state=given.get("state"))
-    selection = Selection(given.get("query") or "", filters)
+    selection = _selection(given)
     kind = kind_named(str(given.get("form") or DEFAULT_FORM))
     out = _beside(work) if is_beside(kind) else ""
     values = checked(kind, given, work.silo_path, AskedWhere.PAGE)
@@ -71,6 +78,13 @@ def export(work: Work) -> Ending:
     if report.stopped and work.stop():
         raise Interrupted("the export was asked to stop")
     return _ending(report)
+
+
+def _selection(given: Mapping[str, Any]) -> Selection:
+    if "select" in given:
+        return selection_from(given["select"])
+    filters = filters_from(set_spec=given.get("set"), state=given.get("state"))
+    return Selection(given.get("query") or "", filters)
 
 
 def is_beside(kind: TargetKind) -> bool:
@@ -144,6 +158,8 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
     arguments: dict[str, Any] = {"form": form}
     arguments |= {known: fields.get(known, "").strip() for known in ("set", "state", "query")}
     try:
+        if text := fields.get("select", "").strip():
+            arguments["select"] = selection_table(selection_from(_json(text)))
         kind = kind_named(form)
         arguments["query"] = arguments["query"] and query_from(arguments["query"])
         if is_beside(kind):
@@ -159,6 +175,13 @@ def _asked_export(fields: Fields, silo_path: str, _records: int) -> Asked:
         title = f"Export to {kind.title}: {next(iter(values.values()), '')}"
     known = {name: value for name, value in (arguments | values).items() if value}
     return Asked(title, known)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise JobRefused("the field select is a JSON object that selects records") from None
 
 
 def _common(kind: TargetKind, fields: Fields) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class FormField:
     """A field of a target: an option of its command, an input of its form.
 
     Attributes:
-        name: Not ``form``, ``name``, ``query``, ``set``, ``state``, ``conflicts`` or
+        name: Not ``form``, ``name``, ``select``, ``query``, ``set``, ``state``, ``conflicts`` or
             ``deletions``, which every export has; nor ``versions`` where there is `open`.
         label: In English.
         input: Type of the value.

@@ -6,9 +6,10 @@ Silo, a fleet of repositories, and a simulation of either.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from silowork.errors import JobRefused
@@ -184,3 +185,43 @@ def weekdays_of(texts: Sequence[str]) -> tuple[int, ...]:
             raise JobRefused(f"{text!r} is not a day; there are {', '.join(WEEKDAYS)}")
     found = sorted({WEEKDAYS.index(text) for text in texts})
     return () if len(found) == len(WEEKDAYS) else tuple(found)
+
+
+def timetable_of_texts(table: Mapping[str, Any]) -> Timetable:
+    """Read a timetable from texts: ``times``, ``weekdays``, ``every``, ``zone``, ``jitter``,
+    ``rest``, and the Boolean ``paused``.
+
+    Raises:
+        JobRefused: Says what is wrong.
+    """
+    for name in ("times", "weekdays"):
+        if not are_texts(table.get(name, [])):
+            raise JobRefused(f"{name} of a schedule is a list of texts")
+    given = [name for name in ("every", "jitter", "rest") if table.get(name)]
+    durations = {name: duration_of(str(table[name])) for name in given}
+    return Timetable(
+        times=times_of(table.get("times", [])),
+        weekdays=weekdays_of(table.get("weekdays", [])),
+        zone=str(table.get("zone") or "UTC"),
+        is_paused=table.get("paused") is True,
+        **durations,
+    )
+
+
+def timetable_table(wish: Timetable) -> dict[str, Any]:
+    """Write a timetable as `timetable_of_texts` reads it, without what is empty."""
+    table: dict[str, Any] = {
+        "times": [f"{one:%H:%M}" for one in wish.times],
+        "weekdays": [WEEKDAYS[one] for one in wish.weekdays],
+        "every": duration_text(wish.every) if wish.every else "",
+        "zone": wish.zone,
+        "jitter": duration_text(wish.jitter) if wish.jitter else "",
+        "rest": duration_text(wish.rest) if wish.rest else "",
+        "paused": wish.is_paused,
+    }
+    return {name: value for name, value in table.items() if value not in ("", [])}
+
+
+def are_texts(values: Any) -> bool:
+    """Whether a value is a list of texts."""
+    return isinstance(values, list) and all(isinstance(one, str) for one in values)

@@ -12,7 +12,7 @@ from recordsilo.commands.options import as_json, directory
 from silowork.errors import JobsError
 from silowork.kinds import begun_by_form
 from silowork.ledger import JobLedger
-from silowork.schedule import WEEKDAYS
+from silowork.schedule import WEEKDAYS, timetable_of_texts, timetable_table
 from silowork.schedules import (
     Schedule,
     add_schedule,
@@ -24,8 +24,6 @@ from silowork.schedules import (
     run_now,
     runs_of,
     schedule_names,
-    timetable_of,
-    timetable_table,
 )
 
 _name = click.argument("name", metavar="NAME")
@@ -119,7 +117,7 @@ def add(
             fail(f"no schedule can start a job of the kind {kind!r}; {', '.join(begun_by_form())}")
         table = {"times": list(times), "weekdays": list(days), "every": every}
         table |= {"zone": zone, "jitter": jitter, "rest": rest}
-        wish = timetable_of(table)
+        wish = timetable_of_texts(table)
         made = add_schedule(
             silo.path,
             Schedule(name_of(title), kind, wish, given, title, getpass.getuser()),

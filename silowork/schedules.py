@@ -25,15 +25,13 @@ from silowork.errors import JobRefused, JobsError
 from silowork.kinds import read_request
 from silowork.ledger import JobLedger
 from silowork.schedule import (
-    WEEKDAYS,
     Past,
     Timetable,
-    duration_of,
-    duration_text,
+    are_texts,
     is_due,
     next_due,
-    times_of,
-    weekdays_of,
+    timetable_of_texts,
+    timetable_table,
 )
 from silowork.values import Job, State
 
@@ -88,41 +86,6 @@ def name_of(title: str) -> str:
     if not name:
         raise JobRefused("a schedule needs a name with letters a-z or digits")
     return name
-
-
-def timetable_of(table: Mapping[str, Any]) -> Timetable:
-    """Read a timetable from texts: ``times``, ``weekdays``, ``every``, ``zone``, ``jitter``,
-    ``rest``, and the Boolean ``paused``.
-
-    Raises:
-        JobRefused: Says what is wrong.
-    """
-    for name in ("times", "weekdays"):
-        if not _are_texts(table.get(name, [])):
-            raise JobRefused(f"{name} of a schedule is a list of texts")
-    given = [name for name in ("every", "jitter", "rest") if table.get(name)]
-    durations = {name: duration_of(str(table[name])) for name in given}
-    return Timetable(
-        times=times_of(table.get("times", [])),
-        weekdays=weekdays_of(table.get("weekdays", [])),
-        zone=str(table.get("zone") or "UTC"),
-        is_paused=table.get("paused") is True,
-        **durations,
-    )
-
-
-def timetable_table(wish: Timetable) -> dict[str, Any]:
-    """Write a timetable as `timetable_of` reads it, without what is empty."""
-    table: dict[str, Any] = {
-        "times": [f"{one:%H:%M}" for one in wish.times],
-        "weekdays": [WEEKDAYS[one] for one in wish.weekdays],
-        "every": duration_text(wish.every) if wish.every else "",
-        "zone": wish.zone,
-        "jitter": duration_text(wish.jitter) if wish.jitter else "",
-        "rest": duration_text(wish.rest) if wish.rest else "",
-        "paused": wish.is_paused,
-    }
-    return {name: value for name, value in table.items() if value not in ("", [])}
 
 
 def add_schedule(silo_path: str, schedule: Schedule) -> Schedule:
@@ -194,10 +157,10 @@ def load_schedule(silo_path: str, name: str) -> Schedule:
             table = tomllib.load(file)
         texts = {one: str(table.get(one, "")) for one in _TEXTS if one != "zone"}
         fields = table.get("fields", {})
-        if not isinstance(fields, dict) or not _are_texts(list(fields.values())):
+        if not isinstance(fields, dict) or not are_texts(list(fields.values())):
             raise JobRefused("its fields are not texts")
         _moment(texts["made"])
-        return Schedule(name, timetable=timetable_of(table), fields=fields, **texts)
+        return Schedule(name, timetable=timetable_of_texts(table), fields=fields, **texts)
     except FileNotFoundError:
         raise ScheduleNotFound(name) from None
     except (OSError, ValueError) as error:  # also JobRefused
@@ -315,10 +278,6 @@ def _locked(silo_path: str) -> Any:
 def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _are_texts(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(one, str) for one in values)
 
 
 def _directory(silo_path: str) -> str:

@@ -33,9 +33,10 @@ from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
-from webui.pages import bulk_report, clusters, home, record, search, upstream
+from webui.pages import bulk_report, clusters, home, new_jobs, record, schedules, search, upstream
 from webui.people.roles import Role
 from webui.record.view import FIELDS
+from webui.schedule_forms import WHEN
 from webui.search.request import FACET_LABELS, SORT_LABELS
 from webui.words.field_labels import FIELD_LABELS
 
@@ -97,6 +98,11 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "pages/clusters.py", (label for _method, label in clusters.METHODS)
     yield "pages/home.py", home.ACTIONS.values()
     yield "job_view.py", _words_of_jobs()
+    yield "pages/new_jobs.py", (
+        *new_jobs.EXPLAINED.values(), *new_jobs.HEADINGS.values(), *new_jobs.GROUPS
+    )  # fmt: skip
+    yield "schedule_forms.py", WHEN.values()
+    yield "pages/schedules.py", schedules.DONE.values()
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)

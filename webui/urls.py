@@ -253,9 +253,19 @@ def jobs(**fields: object) -> str:
     return with_query(at("/jobs"), fields)
 
 
-def new_job() -> str:
-    """Where a job is begun."""
-    return jobs() + "/new"
+def new_job(form: str = "") -> str:
+    """What jobs can be started, or the form of one kind."""
+    return jobs() + "/new" + (f"/{segment(form)}" if form else "")
+
+
+def schedules(**fields: object) -> str:
+    """The jobs that repeat."""
+    return with_query(at("/schedules"), fields)
+
+
+def schedule(name: str) -> str:
+    """What the actions on a schedule are below."""
+    return f"{schedules()}/{segment(name)}"
 
 
 def job(job_id: str, **fields: object) -> str:

@@ -13,7 +13,7 @@ from silowork.embedded import EmbeddedWorker
 from silowork.errors import JobRefused
 from silowork.ledger import JobLedger
 from silowork.queue import Broker
-from silowork.schedule import Timetable
+from silowork.schedule import Timetable, timetable_of_texts
 from silowork.schedule_commands import schedule as command
 from silowork.schedules import (
     Schedule,
@@ -27,11 +27,10 @@ from silowork.schedules import (
     runs_of,
     schedule_names,
     start_due,
-    timetable_of,
 )
 from silowork.values import Ending, State
 
-NIGHT = timetable_of({"times": ["02:00"], "zone": "Europe/London", "jitter": "10m"})
+NIGHT = timetable_of_texts({"times": ["02:00"], "zone": "Europe/London", "jitter": "10m"})
 DAY = timedelta(days=1)
 
 
@@ -106,7 +105,7 @@ def test_a_broken_file_does_not_hold_up_the_others(path: str) -> None:
 
 
 def test_a_worker_starts_what_is_due(path: str) -> None:
-    add_schedule(path, audit(wish=timetable_of({"every": "30m"})))
+    add_schedule(path, audit(wish=timetable_of_texts({"every": "30m"})))
     file = Path(path, "curation/schedules/nightly.toml")
     made = load_schedule(path, "nightly").made
     file.write_text(file.read_text().replace(made, "2020-01-01T00:00:00"))

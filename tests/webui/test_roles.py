@@ -74,6 +74,9 @@ POST   /rules/{name}/delete                                     -   - 404 404
 GET    /jobs                                                    - 200 200 200
 POST   /jobs                                                    -   -   - 400
 GET    /jobs/new                                                -   -   - 200
+GET    /jobs/new/{form}                                         -   -   - 404
+GET    /schedules                                               -   -   - 200
+POST   /schedules/{name}/{action}                               -   -   - 404
 GET    /jobs/events                                             - 200 200 200
 GET    /jobs/{job}                                              - 200 200 200
 GET    /jobs/{job}/events                                       - 200 200 200
@@ -157,7 +160,8 @@ def ask(silo: Silo, working_copy: str) -> Ask:
     site = Site.of(silo, Settings(by_worker=True, policy=policy))
     job = site.jobs.begin("harvest", "Harvest oai_dc", {"prefixes": ["oai_dc"]}, "mona")
     named = {"record": "oai+example,org+1", "version": "workingcopy", "path": "oai_dc",
-             "job": job.job_id, "action": "retry", "name": "none", "token": "0" * 32}  # fmt: skip
+             "job": job.job_id, "action": "retry", "name": "none", "form": "none",
+             "token": "0" * 32}  # fmt: skip
 
     def ask(who: str, method: str, pattern: str, end: str = "", accept: str = "text/html") -> Any:
         path = pattern.replace("static/{path...}", "static/silo.css")

@@ -2,8 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -13,18 +12,15 @@ from silocuration.batch.journal import Doing, job_ids
 from silocuration.errors import CurationError
 from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
-from siloexport.fedora_places import fedora_places
-from siloexport.jobs import EXPORT, VERSIONS, place_of
+from siloexport.jobs import EXPORT, place_of
 from siloexport.target_kinds import kind_named
-from silowork.errors import JobRefused, JobsError, NoSuchJob
-from silowork.kinds import begun_by_form, read_request
 from silowork.values import ACTIVE, Action, Job
 from webui import urls
 from webui.activity import note_job
-from webui.export_forms import export_forms
-from webui.http.errors import BadRequest, Conflict, NotFound, WebError, as_sentence
+from webui.http.errors import NotFound
 from webui.http.messages import Response, redirect
 from webui.http.streams import FileBody
+from webui.job_errors import refusal, sentences
 from webui.job_events import CLOSING, JobEvents, Look, TooManyStreams, active_jobs, one_job
 from webui.job_view import Shown, job_json, may_steer, page_of, receipt_of
 from webui.people.roles import Role
@@ -40,7 +36,7 @@ PROBLEMS = 200
 
 def show(call: Call) -> View:
     """The jobs, the newest first."""
-    with _sentences():
+    with sentences():
         found = call.site.jobs.ledger.jobs(PAGE + 1, call.request.query.get("before", ""))
     shown, rest = [(job, _undone(call, job)) for job in found[:PAGE]], found[PAGE:]
     following = urls.jobs(before=found[PAGE - 1].job_id) if rest else None
@@ -61,43 +57,10 @@ def show(call: Call) -> View:
     return View("jobs.mako", data, twin, urls.jobs())
 
 
-def ask_new(call: Call) -> View:
-    """Forms that begin a job."""
-    harvested = call.site.harvester["identify"]
-    base_url = str(call.site.silo.state.get("base_oai_url") or "")
-    data = {
-        "base_url": base_url,
-        "name": harvested.get("repositoryName", ""),
-        "versions": VERSIONS,
-        "exports": export_forms(call.site.silo.path),
-    }
-    try:
-        places = fedora_places(call.site.silo.path).values()
-    except JobRefused:  # the page says why
-        places = {}.values()
-    fedoras = [{"name": one.name, "url": one.url} for one in places]
-    twin = {"kinds": begun_by_form(), "base_url": base_url, "fedoras": fedoras}
-    return View("job_new.mako", data, twin, urls.new_job())
-
-
-def create(call: Call) -> Response:
-    """Begin a job: the field ``kind``, and what that kind takes."""
-    kind = call.field("kind")
-    with _sentences():
-        try:
-            fields = {name: text for name, text in call.form.fields.items() if name != "kind"}
-            asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())
-        except JobRefused as error:
-            raise BadRequest(as_sentence(str(error))) from None
-        job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
-    note_job(call, job, job.kind)
-    return _led(call, job, 201)
-
-
 def show_one(call: Call) -> View | Response:
     """How a job stands; batch edits have a page of their own."""
     jobs = call.site.jobs
-    with _sentences():
+    with sentences():
         job = jobs.ledger.job(call.params["job"])
         undone = _undone(call, job)
         if not call.wants_json and _has_journal(call, job):
@@ -128,11 +91,11 @@ def show_one(call: Call) -> View | Response:
 def act(call: Call) -> Response:
     """Pause, resume, stop or retry a job."""
     jobs = call.site.jobs
-    with _sentences():
+    with sentences():
         job = jobs.ledger.job(call.params["job"])
         if not may_steer(call.user, job):
             sentence = _("Only managers may start, pause or stop this job.")
-            raise _refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
+            raise refusal(HTTPStatus.FORBIDDEN, "not_allowed", sentence)
         try:
             action = Action(call.params["action"])
         except ValueError:
@@ -144,7 +107,7 @@ def act(call: Call) -> Response:
 
 def download(call: Call) -> Response:
     """The table that a job exported, as it lies beside the Silo now."""
-    with _sentences():
+    with sentences():
         job = call.site.jobs.ledger.job(call.params["job"])
         path = _table_of(call, job)
     if not path:
@@ -175,7 +138,7 @@ def _is_of_files(form: str) -> bool:
 def events(call: Call) -> Response:
     """A job's progress as it comes (``text/event-stream``)."""
     ledger = call.site.jobs.ledger
-    with _sentences():
+    with sentences():
         job = ledger.job(call.params["job"])
     return _stream(one_job(ledger, job.job_id))
 
@@ -189,7 +152,7 @@ def _stream(look: Look) -> Response:
     try:
         body = JobEvents(look, CLOSING)
     except TooManyStreams:
-        raise _refusal(
+        raise refusal(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "busy",
             _("Too many people are watching jobs. Request the JSON of this page instead."),
@@ -236,24 +199,3 @@ def _waits(jobs: list[Job]) -> bool:
 
 def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    """What goes wrong with jobs as answers."""
-    try:
-        yield
-    except NoSuchJob as error:
-        raise NotFound(as_sentence(str(error))) from None
-    except JobRefused as error:
-        raise Conflict(as_sentence(str(error))) from None
-    except JobsError as error:
-        logger.exception("jobs")
-        sentence = _("The list of jobs cannot be read; see the log of the server.")
-        raise _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "jobs_unreadable", sentence) from error
-
-
-def _refusal(status: HTTPStatus, code: str, sentence: str) -> WebError:
-    error = WebError(sentence)
-    error.status, error.code = status, code
-    return error

@@ -269,9 +269,10 @@ def test_a_file_of_places_that_means_nothing_is_refused(few: str, text: str, sen
 
 
 def test_the_form_offers_the_fedoras_that_are_named(client: Any, silo: Silo) -> None:
-    assert "No Fedora is configured for this Silo." in client.get("/jobs/new").text
+    form = "/jobs/new/export-fedora"
+    assert "No Fedora is configured for this Silo." in client.get(form).text
     name_places(silo.path, '[a]\nurl = "http://h/rest"\n[b]\nurl = "https://<b>/"\n')
-    page = client.get("/jobs/new")
+    page = client.get(form)
     assert '<option value="a">a (http://h/rest)</option>' in page.text
     assert "<b>" not in page.text
     assert client.json("/jobs/new")["fedoras"] == [
@@ -279,7 +280,7 @@ def test_the_form_offers_the_fedoras_that_are_named(client: Any, silo: Silo) -> 
         {"name": "b", "url": "https://<b>/"},
     ]
     name_places(silo.path, "[a")
-    assert "curation/fedora.toml cannot be read" in client.get("/jobs/new").text
+    assert "curation/fedora.toml cannot be read" in client.get(form).text
 
 
 def test_a_table_has_its_form_as_ending() -> None:
@@ -294,11 +295,12 @@ def test_the_forms_are_made_of_the_kinds_of_targets(client: Any, contribute: Any
     )
     kind = TargetKind("made-up", "Made up", "Export a list", "L.", fields, write=lambda *_: None)
     contribute("siloexport.targets", "made-up", kind)
-    page = client.get("/jobs/new").text
+    page = client.get("/jobs/new/export-files").text
     assert '<option value="files">files</option>' in page
     assert page.index('value="files">files<') < page.index('value="bag">bags (BagIt)<')
-    assert '<option value="csv">CSV</option>' in page
-    form = page[page.index("<h2>Export a list</h2>") :].partition("</form>")[0]
+    assert '<option value="csv">CSV</option>' in client.get("/jobs/new/export-csv").text
+    assert '<a href="/jobs/new/export-made-up">Export a list</a>' in client.get("/jobs/new").text
+    form = client.get("/jobs/new/export-made-up").text
     assert '<input type="hidden" name="form" value="made-up">' in form
     assert 'name="mark" type="text" value="" required' in form
     assert "Mark &lt;b&gt;" in form

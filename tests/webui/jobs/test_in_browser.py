@@ -61,6 +61,7 @@ def test_without_javascript_a_job_is_begun_and_looked_at_again(
     show: Callable[..., Page], silo: Silo
 ) -> None:
     page = show("/jobs/new", java_script_enabled=False)
+    page.get_by_role("link", name="Audit").click()
     page.get_by_role("button", name="Audit").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Audit: 100 %")
     page.get_by_role("link", name="Refresh", exact=True).click()
@@ -83,7 +84,8 @@ def test_every_page_of_jobs_is_accessible_and_fits_a_narrow_window(
     problems = [Problem("oai:example.org:1", "w" * 200)]
     ledger.end(failed.job_id, Ending(False, "60  records " + "x" * 200, problems=problems))
     page = show("/jobs", viewport={"width": 320, "height": 800})
-    for path in ("/jobs", "/jobs/new", f"/jobs/{running.job_id}", f"/jobs/{failed.job_id}"):
+    forms = ("/jobs/new", "/jobs/new/harvest", "/jobs/new/export-csv", "/schedules")
+    for path in ("/jobs", *forms, f"/jobs/{running.job_id}", f"/jobs/{failed.job_id}"):
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.goto(path)

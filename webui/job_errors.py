@@ -1,0 +1,35 @@
+"""What goes wrong with jobs, as answers."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+
+from silowork.errors import JobRefused, JobsError, NoSuchJob
+from silowork.schedules import ScheduleNotFound
+from webui.http.errors import Conflict, NotFound, WebError, as_sentence
+from webui.words.texts import text as _
+
+logger = logging.getLogger("webui")
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """What goes wrong with jobs as answers."""
+    try:
+        yield
+    except (NoSuchJob, ScheduleNotFound) as error:
+        raise NotFound(as_sentence(str(error))) from None
+    except JobRefused as error:
+        raise Conflict(as_sentence(str(error))) from None
+    except JobsError as error:
+        logger.exception("jobs")
+        sentence = _("The list of jobs cannot be read; see the log of the server.")
+        raise refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "jobs_unreadable", sentence) from error
+
+
+def refusal(status: HTTPStatus, code: str, sentence: str) -> WebError:
+    """An error with a status and a code of its own."""
+    error = WebError(sentence)
+    error.status, error.code = status, code
+    return error

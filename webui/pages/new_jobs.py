@@ -1,0 +1,188 @@
+"""Starting a job: first what, then one form; now, or at set times."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordsilo.records.manifest import STATES
+from recordsilo.selection import selection_table
+from siloexport.fedora_places import fedora_places
+from siloexport.jobs import VERSIONS
+from silowork.errors import JobRefused
+from silowork.kinds import begun_by_form, read_request
+from silowork.schedules import Schedule, add_schedule, name_of, schedule_names
+from webui import urls
+from webui.activity import note, note_job
+from webui.export_forms import ExportForm, export_forms
+from webui.http.errors import BadRequest, NotFound, as_sentence
+from webui.http.messages import Response, redirect
+from webui.job_errors import sentences
+from webui.rendering import View, json_answer
+from webui.schedule_forms import NOW, WHEN, timetable_from
+from webui.search.chosen_records import from_address
+from webui.site import Call, set_choices
+from webui.words.texts import text as _
+
+EXPLAINED = {
+    "update": "Harvest what changed at the source since the last complete harvest.",
+    "harvest": "Harvest a metadata format, a set, or a range of dates.",
+    "audit": "Compare the files on disk with the manifests of the records. Changes nothing.",
+    "reindex": "Needed only if files were changed by other software.",
+    "export-files": "Plain files or BagIt bags, in a directory beside the Silo.",
+    "export-csv": "One row for each record, as CSV or JSON lines, to download.",
+    "export-links": "All addresses in the records, to download.",
+    "export-zip": "The metadata files of the records, to download.",
+    "export-fedora": "Objects with their versions, in a Fedora repository.",
+}
+"""English texts of the catalogue."""
+HEADINGS = {
+    "update": "Update",
+    "harvest": "Harvest",
+    "audit": "Audit",
+    "reindex": "Rebuild the index",
+}
+"""The same, of kinds that are no exports."""
+GROUPS = ("Harvest", "Export", "Maintenance")
+"""The same, of the groups of forms."""
+_OWN = ("kind", "when", "at")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A form that starts a job.
+
+    Attributes:
+        name: In its address.
+        export: Its fields, if it is an export.
+    """
+
+    name: str
+    heading: str
+    explained: str
+    group: str
+    export: ExportForm | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the form is."""
+        return urls.new_job(self.name)
+
+
+def _choices(call: Call) -> Iterator[Choice]:
+    """The forms, in their order."""
+    if _base_url(call):
+        yield _choice("update", "Harvest")
+    yield _choice("harvest", "Harvest")
+    for form in export_forms(call.site.silo.path):
+        kind, name = form.first, f"export-{form.first.name}"
+        explained = EXPLAINED.get(name, kind.hint)
+        yield Choice(name, _(kind.heading), _(explained), _("Export"), form)
+    yield _choice("audit", "Maintenance")
+    yield _choice("reindex", "Maintenance")
+
+
+def _choice(name: str, group: str) -> Choice:
+    return Choice(name, _(HEADINGS[name]), _(EXPLAINED[name]), _(group))
+
+
+def _base_url(call: Call) -> str:
+    return str(call.site.silo.state.get("base_oai_url") or "")
+
+
+def ask_new(call: Call) -> View:
+    """What can be started."""
+    choices = list(_choices(call))
+    try:
+        places = fedora_places(call.site.silo.path).values()
+    except JobRefused:  # the form says why
+        places = {}.values()
+    twin = {
+        "kinds": begun_by_form(),
+        "forms": [{"name": one.name, "heading": one.heading, "url": one.url} for one in choices],
+        "base_url": _base_url(call),
+        "fedoras": [{"name": one.name, "url": one.url} for one in places],
+    }
+    groups = [(_(group), [one for one in choices if one.group == _(group)]) for group in GROUPS]
+    return View("job_new.mako", {"groups": groups}, twin, urls.new_job())
+
+
+def ask(call: Call) -> View:
+    """The form of one kind of job; an export is for what the address selects.
+
+    Raises:
+        NotFound: There is no such form.
+    """
+    name = call.params["form"]
+    choice = next((one for one in _choices(call) if one.name == name), None)
+    if choice is None:
+        raise NotFound("There is no page at this address.")
+    chosen = from_address(call) if choice.export else None
+    state = call.site.harvester
+    twin: dict[str, Any] = {"form": name, "heading": choice.heading}
+    if chosen:
+        twin |= {"records": chosen.count, "select": selection_table(chosen.select)}
+    data = {
+        "choice": choice,
+        "chosen": chosen,
+        "select": json.dumps(selection_table(chosen.select)) if chosen else "",
+        "query": chosen.select.query if chosen else "",
+        "kept": [pair for pair in call.request.pairs if pair[0] not in {"q", "set", "state"}],
+        "picked": {one: call.request.query.get(one, "") for one in ("set", "state")},
+        "states": STATES,
+        "base_url": _base_url(call),
+        "formats": sorted(state["harvested"]) or ["oai_dc"],
+        "harvested_sets": sorted(state["sets"].items(), key=lambda one: str(one[1]).casefold()),
+        "sets": set_choices(call.site) if chosen else [],
+        "versions": VERSIONS,
+        "when": WHEN,
+    }
+    url = urls.with_search(urls.new_job(name), chosen.search if chosen else "")
+    return View("job_form.mako", data, twin, url)
+
+
+def create(call: Call) -> Response:
+    """Start a job, or add a schedule of it: the field ``kind``, and what that kind takes.
+
+    A schedule has the field ``when``, and ``at`` if it names days.
+    """
+    kind = call.field("kind")
+    fields = _fields(call.form.fields)
+    with sentences():
+        try:
+            asked = read_request(kind, fields, call.site.silo.path, call.site.silo.count())
+            if call.field("when", NOW) != NOW:
+                return _scheduled(call, kind, fields, asked.title)
+        except JobRefused as error:
+            raise BadRequest(as_sentence(str(error))) from None
+        job = call.site.jobs.begin(kind, asked.title, asked.arguments, call.user.name)
+    note_job(call, job, job.kind)
+    location = urls.job(job.job_id)
+    if call.wants_json:
+        return json_answer(job.to_json(), 201, {"Location": location})
+    return redirect(location)
+
+
+def _scheduled(call: Call, kind: str, fields: Mapping[str, str], title: str) -> Response:
+    wish = timetable_from(call.field("when"), call.field("at"))
+    path, name = call.site.silo.path, name_of(title)[:58].rstrip("-")
+    taken, free, number = schedule_names(path), name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    made = add_schedule(path, Schedule(free, kind, wish, fields, title, call.user.name))
+    note(call, "add schedule", message=title)
+    location = urls.schedules(done="added")
+    if call.wants_json:
+        return json_answer({"name": made.name}, 201, {"Location": location})
+    return redirect(location)
+
+
+def _fields(given: Mapping[str, str]) -> dict[str, str]:
+    """The fields of the kind; ticked formats (``prefix-oai_dc``) are added to ``prefixes``."""
+    fields = {name: text for name, text in given.items() if name not in _OWN}
+    ticked = [name for name in fields if name.startswith("prefix-")]
+    if ticked:
+        prefixes = [one.removeprefix("prefix-") for one in ticked]
+        fields["prefixes"] = " ".join([*prefixes, fields.get("prefixes", "")]).strip()
+    return {name: text for name, text in fields.items() if name not in ticked}

@@ -1,0 +1,144 @@
+"""Schedules: jobs that repeat; when each runs next, and how it ended last."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from silowork.errors import JobRefused
+from silowork.ledger import JobLedger
+from silowork.schedule import timetable_table
+from silowork.schedules import (
+    Schedule,
+    change_schedule,
+    due_of,
+    load_schedule,
+    pause_schedule,
+    remove_schedule,
+    run_now,
+    runs_of,
+    schedule_names,
+)
+from webui import urls
+from webui.activity import note
+from webui.http.errors import NotFound, as_sentence
+from webui.http.messages import Response, redirect
+from webui.job_errors import sentences
+from webui.job_view import Shown
+from webui.rendering import View, json_answer
+from webui.schedule_forms import NOW, WHEN, choice_of, in_words, timetable_from
+from webui.site import Call
+from webui.words.texts import text as _
+
+DONE = {
+    "added": "Schedule added.",
+    "run": "Job started.",
+    "pause": "Schedule paused.",
+    "resume": "Schedule resumed.",
+    "change": "Schedule changed.",
+    "remove": "Schedule removed. Its jobs stay in the list.",
+}
+"""English texts of the catalogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A schedule as the page shows it.
+
+    Attributes:
+        due: When it runs next; None while it is paused or its job is not over.
+        last: Its last job.
+    """
+
+    schedule: Schedule
+    due: datetime | None
+    last: Shown | None
+
+    @property
+    def when(self) -> str:
+        """Its timetable, in words."""
+        return in_words(self.schedule.timetable)
+
+    @property
+    def choice(self) -> str:
+        """Its timetable, as a choice of the form."""
+        return choice_of(self.schedule.timetable)
+
+    @property
+    def at(self) -> str:
+        """Its first time of day."""
+        times = self.schedule.timetable.times
+        return f"{times[0]:%H:%M}" if times else "02:00"
+
+    @property
+    def due_text(self) -> str:
+        """When it runs next, in the form of manifests; empty if it does not."""
+        return f"{self.due:%Y-%m-%dT%H:%M:%S}" if self.due else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The schedule as JSON values."""
+        known = self.schedule
+        return {
+            "name": known.name,
+            "title": known.title,
+            "kind": known.kind,
+            "fields": dict(known.fields),
+            "when": timetable_table(known.timetable),
+            "next": f"{self.due_text}Z" if self.due else None,
+            "last": self.last.job.job_id if self.last else None,
+        }
+
+
+def show(call: Call) -> View:
+    """The schedules, by name."""
+    lines, faults = [], []
+    with sentences():
+        for name in schedule_names(call.site.silo.path):
+            try:
+                lines.append(_line(call, load_schedule(call.site.silo.path, name)))
+            except JobRefused as error:
+                faults.append(as_sentence(str(error)))
+    jobs = call.site.jobs
+    problem = jobs.problem(is_waiting=bool(lines))
+    if lines and not jobs.by_worker:
+        problem = _("No worker is running; schedules start no jobs. Use silo serve or silo worker.")
+    data = {
+        "lines": lines,
+        "faults": faults,
+        "problem": problem,
+        "choices": [(name, _(label)) for name, label in WHEN.items() if name != NOW],
+        "done": _(DONE.get(call.request.query.get("done", ""), "")),
+    }
+    twin = {"schedules": [one.to_json() for one in lines], "problems": faults, "problem": problem}
+    return View("schedules.mako", data, twin, urls.schedules())
+
+
+def act(call: Call) -> Response:
+    """Run a schedule now, pause, resume, change (``when``, ``at``) or remove it.
+
+    Raises:
+        NotFound: There is no such schedule or action.
+        Conflict: Its last job is not over.
+    """
+    path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
+    if action not in DONE or action == "added":
+        raise NotFound("There is no page at this address.")
+    with sentences():
+        location = urls.schedules(done=action)
+        if action == "run":
+            location = urls.job(run_now(path, name).job_id)
+        elif action == "remove":
+            remove_schedule(path, name)
+        elif action == "change":
+            wish = timetable_from(call.field("when"), call.field("at"))
+            change_schedule(path, name, timetable=wish)
+        else:
+            pause_schedule(path, name, paused=action == "pause")
+    note(call, f"{action} schedule", message=name)
+    if call.wants_json:
+        return json_answer({"name": name, "done": action}, 200, {"Location": location})
+    return redirect(location)
+
+
+def _line(call: Call, schedule: Schedule) -> Line:
+    runs = runs_of(JobLedger(call.site.silo.path), schedule.name)
+    return Line(schedule, due_of(schedule, runs), Shown.of(runs[0], call.user) if runs else None)

@@ -1,0 +1,66 @@
+"""When a job repeats: the choices of a form, and timetables in words (pure)."""
+
+from silowork.errors import JobRefused
+from silowork.schedule import WEEKDAYS, Timetable, duration_text, timetable_of_texts
+from webui.words.texts import text as _
+
+NOW = "now"
+WHEN = {
+    NOW: "Once, now",
+    "daily": "Every day",
+    "workdays": "Monday to Friday",
+    "mon": "Every Monday",
+    "tue": "Every Tuesday",
+    "wed": "Every Wednesday",
+    "thu": "Every Thursday",
+    "fri": "Every Friday",
+    "sat": "Every Saturday",
+    "sun": "Every Sunday",
+    "1h": "Every hour",
+    "6h": "Every 6 hours",
+    "12h": "Every 12 hours",
+}
+"""English texts of the catalogue; those of days have a time."""
+
+
+def timetable_from(when: str, at: str) -> Timetable:
+    """Read the choice of a form.
+
+    Args:
+        when: One of `WHEN`.
+        at: A time of day, UTC.
+
+    Raises:
+        JobRefused: There is no such choice, or the time is none.
+    """
+    if when not in WHEN or when == NOW:
+        raise JobRefused(f"a schedule is one of {', '.join(one for one in WHEN if one != NOW)}")
+    if when[0].isdigit():
+        return timetable_of_texts({"every": when})
+    days = {"daily": list(WEEKDAYS), "workdays": list(WEEKDAYS[:5])}.get(when, [when])
+    return timetable_of_texts({"times": [at or "02:00"], "weekdays": days})
+
+
+def in_words(wish: Timetable) -> str:
+    """Such as ``Every day at 02:00 UTC``."""
+    if wish.every is not None:
+        text = duration_text(wish.every)
+        return _(WHEN[text]) if text in WHEN else _("Every {time}", time=text)
+    times = ", ".join(f"{one:%H:%M}" for one in wish.times)
+    return _("{days} at {times} {zone}", days=_days(wish), times=times, zone=wish.zone)
+
+
+def choice_of(wish: Timetable) -> str:
+    """The name of the choice that is nearest to a timetable."""
+    if wish.every is not None:
+        return duration_text(wish.every)
+    if wish.weekdays == tuple(range(5)):
+        return "workdays"
+    return WEEKDAYS[wish.weekdays[0]] if len(wish.weekdays) == 1 else "daily"
+
+
+def _days(wish: Timetable) -> str:
+    choice = choice_of(wish)
+    if choice != "daily" or not wish.weekdays:
+        return _(WHEN[choice])
+    return ", ".join(_(WHEN[WEEKDAYS[one]]) for one in wish.weekdays)

@@ -1,0 +1,200 @@
+<%inherit file="base.mako"/>
+<%def name="title()">${choice.heading}</%def>
+<p class="crumbs"><a href="${urls.new_job()}">← ${_("New job")}</a></p>
+<h1>${choice.heading}</h1>
+% if choice.export:
+${records()}
+${export(choice.export)}
+% else:
+<article class="question">
+  <p>${choice.explained}</p>
+  <form class="short" action="${urls.jobs()}" method="post">
+    <input type="hidden" name="kind" value="${choice.name}">
+% if choice.name == "update":
+    <p>${_("Source: {url}", url=base_url)}</p>
+% elif choice.name == "harvest":
+${harvest()}
+% elif choice.name == "audit":
+    <p><label for="share">${_("Records to checksum (%)")}</label>
+    <input id="share" name="share" type="number" min="0.1" max="100" step="any" value="100" required></p>
+% endif
+${when_field()}
+    <p class="act"><button type="submit">${choice.heading}</button></p>
+  </form>
+</article>
+% endif
+<%def name="when_field()">
+    <div class="pair">
+    <p><label for="when">${_("When")}</label>
+    <select id="when" name="when">
+% for name, label in when.items():
+      <option value="${name}">${_(label)}</option>
+% endfor
+    </select></p>
+    <p><label for="at">${_("Time (UTC)")}</label>
+    <input id="at" name="at" type="time" value="02:00" aria-describedby="at-hint">
+    <small id="at-hint">${_("Only for jobs that repeat on days.")}</small></p>
+    </div>
+</%def>
+<%def name="harvest()">
+% if base_url:
+    <p>${_("Source: {url}", url=base_url)}</p>
+% else:
+    <p class="wide"><label for="url">${_("Base URL of the repository")}</label>
+    <input id="url" name="url" type="url" required aria-describedby="url-hint" spellcheck="false">
+    <small id="url-hint">${_("For example https://eprints.example.org/cgi/oai2")}</small></p>
+% endif
+    <fieldset>
+      <legend>${_("Formats")}</legend>
+% for one in formats:
+      <p class="tick"><input id="prefix-${one}" name="prefix-${one}" value="yes" type="checkbox"${" checked" if loop.first else ""}> <label for="prefix-${one}">${one}</label></p>
+% endfor
+      <p><label for="prefixes">${_("Other formats")} <span class="optional">${_("(optional)")}</span></label>
+      <input id="prefixes" name="prefixes" aria-describedby="prefixes-hint" spellcheck="false">
+      <small id="prefixes-hint">${_("Metadata prefixes, separated by spaces.")}</small></p>
+    </fieldset>
+    <p><label for="set">${_("Set")}</label>
+% if harvested_sets:
+    <select id="set" name="set">
+      <option value="">${_("All records")}</option>
+% for spec, name in harvested_sets:
+      <option value="${spec}">${name}</option>
+% endfor
+    </select></p>
+% else:
+    <input id="set" name="set" aria-describedby="set-hint" spellcheck="false">
+    <small id="set-hint">${_("A setSpec. Leave empty for all records.")}</small></p>
+% endif
+    <div class="pair">
+    <p><label for="from">${_("From")}</label>
+    <input id="from" name="from" type="date"></p>
+    <p><label for="until">${_("Until")}</label>
+    <input id="until" name="until" type="date"></p>
+    </div>
+</%def>
+<%def name="records()">
+<section class="question" aria-labelledby="which">
+  <h2 id="which">${_("Records")}</h2>
+  <p role="status"><strong>${chosen.said}</strong>\
+% if chosen.url:
+ · <a href="${chosen.url}">${_("Show")}</a>\
+% endif
+</p>
+% if not chosen.count:
+  <p class="note">${_("No record matches; nothing would be exported.")}</p>
+% endif
+  <form class="short" action="${choice.url}" method="get">
+% for name, value in kept:
+    <input type="hidden" name="${name}" value="${value}">
+% endfor
+    <p class="wide"><label for="q">${_("Search")}</label>
+    <input id="q" name="q" type="search" value="${query}" dir="auto"></p>
+    <div class="pair">
+    <p><label for="only-set">${_("Set")}</label>
+    <select id="only-set" name="set"><option value="">${_("All sets")}</option>
+% for spec, name, count in sets:
+      <option value="${spec}"${" selected" if spec == picked["set"] else ""}>${name} (${f"{count:,}"})</option>
+% endfor
+    </select></p>
+    <p><label for="only-state">${_("Status")}</label>
+    <select id="only-state" name="state"><option value="">${_("Any status")}</option>
+% for one in states:
+      <option value="${one}"${" selected" if one == picked["state"] else ""}>${_(one)}</option>
+% endfor
+    </select></p>
+    </div>
+    <p class="act"><button class="quiet" type="submit">${_("Select these records")}</button> <a href="${urls.search(kept)}">${_("Choose by facets")}</a></p>
+  </form>
+</section>
+</%def>
+<%def name="export(form)">
+<% kind, id = form.first, form.first.name %>
+<article class="question">
+% if form.fault:
+  <p class="note fault" dir="auto">${form.fault}</p>
+% elif form.is_missing:
+  <p>${_(kind.missing)}</p>
+% else:
+% if kind.hint:
+  <p>${_(kind.hint)}</p>
+% endif
+  <form class="short" action="${urls.jobs()}" method="post">
+    <input type="hidden" name="kind" value="export">
+% if form.is_file:
+${name_field(id + "-name", _("Name of a file beside the Silo. If it exists, the export replaces it."))}
+% elif form.is_beside:
+${name_field(id + "-name", _("Name of a directory beside the Silo. If it exists, the export updates it."))}
+% endif
+% if len(form.kinds) > 1:
+    <p><label for="${id}-form">${_("As")}</label>
+    <select id="${id}-form" name="form">
+% for one in form.kinds:
+      <option value="${one.name}">${_(one.title)}</option>
+% endfor
+    </select></p>
+% else:
+    <input type="hidden" name="form" value="${id}">
+% endif
+% for field, choices in form.fields:
+${own_field(id, field, choices)}
+% endfor
+% if not form.is_file:
+${versions_field(id + "-versions")}
+% endif
+% if not form.is_beside:
+    <p><label for="${id}-deletions">${_("Deleted at the source")}</label>
+    <select id="${id}-deletions" name="deletions"><option value="status">${_("mark as deleted")}</option><option value="delete">${_("delete")}</option><option value="keep">${_("keep")}</option></select></p>
+    <p><label for="${id}-conflicts">${_("Changed in the target by others")}</label>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="skip">${_("skip")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
+% elif form.is_file:
+    <p><label for="${id}-conflicts">${_("Changed in the target by others")}</label>
+    <select id="${id}-conflicts" name="conflicts"><option value="fail">${_("skip, and report as failed")}</option><option value="overwrite">${_("overwrite")}</option></select></p>
+% endif
+    <input type="hidden" name="select" value="${select}">
+${when_field()}
+    <p class="act"><button type="submit"${" disabled" if not chosen.count else ""}>${_("Export")}</button></p>
+  </form>
+% endif
+</article>
+</%def>
+<%def name="name_field(id, hint)">
+    <p><label for="${id}">${_("Name")}</label>
+    <input id="${id}" name="name" required pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}" aria-describedby="${id}-hint" spellcheck="false">
+    <small id="${id}-hint">${hint}</small></p>
+</%def>
+<%def name="versions_field(id)">
+    <p><label for="${id}">${_("Versions")}</label>
+    <select id="${id}" name="versions">
+% for one in versions:
+      <option value="${one}">${_(one)}</option>
+% endfor
+    </select></p>
+</%def>
+<%def name="own_field(id, field, choices)">
+<% own = f"{id}-{field.name}" %>
+    <p><label for="${own}">${_(field.label)}\
+% if not field.required and not choices:
+ <span class="optional">${_("(optional)")}</span>\
+% endif
+</label>
+% if choices:
+    <select id="${own}" name="${field.name}">
+% for value, label in choices:
+      <option value="${value}"${" selected" if value == field.default else ""}>${_(label)}</option>
+% endfor
+    </select></p>
+% elif field.input == "texts":
+    <input id="${own}" name="${field.name}" aria-describedby="${own}-hint" autocomplete="off" spellcheck="false">
+% if field.default:
+    <small id="${own}-hint">${_("Separated by spaces. Leave empty for {fields}.", fields=field.default)}</small></p>
+% else:
+    <small id="${own}-hint">${_("Separated by spaces.")}</small></p>
+% endif
+% else:
+    <input id="${own}" name="${field.name}" type="${"number" if field.input == "number" else "text"}" value="${field.default}"${" step=any" if field.input == "number" else ""}${" required" if field.required else ""}${f' aria-describedby={own}-hint' if field.help else ""} autocomplete="off" spellcheck="false">
+% if field.help:
+    <small id="${own}-hint">${_(field.help)}</small>
+% endif
+    </p>
+% endif
+</%def>
