@@ -161,6 +161,17 @@ class PathNameError(RecordSiloError, ValueError):
         super().__init__(f"{path!r} cannot name a file in a version: {reason}")
 
 
+class MetadataMalformed(RecordSiloError, ValueError):
+    """A file cannot be put as metadata, which is XML."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(
+            f"malformed metadata: {path!r} {reason}; nothing was stored. Metadata that is not XML "
+            "needs a name with its extension, such as .json"
+        )
+
+
 class FileNotInVersion(RecordSiloError, FileNotFoundError):
     """The version lists no such file, or the file is missing on disk.
 

@@ -97,8 +97,8 @@ def _root(content: bytes, parser: etree.XMLParser) -> etree._Element:
         raise NoDocument("has too many elements and attributes to be read")
     try:
         root = etree.fromstring(content, parser)
-    except (etree.XMLSyntaxError, ValueError):
-        raise NoDocument("is not well-formed XML") from None
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise NoDocument(f"is not well-formed XML ({getattr(error, 'msg', error)})") from None
     if has_document_type(root):
         raise NoDocument("has a document type")
     return root

@@ -69,6 +69,12 @@ def is_metadata(path: str) -> bool:
     return not path.endswith(ABOUT)
 
 
+def is_xml(path: str) -> bool:
+    """Whether a file that is put as metadata has to be XML: not if its extension says otherwise."""
+    extension = path.rpartition("/")[2].partition(".")[2]
+    return extension in ("", "xml", "about", "about.xml") or path in _BY_PREFIX
+
+
 @lru_cache(maxsize=1024)
 def _place(path: str) -> int:
     if not is_metadata(path):

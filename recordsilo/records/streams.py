@@ -5,11 +5,13 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from recordsilo.disk import atomic_file
 from recordsilo.disk.names import check_path
-from recordsilo.errors import SourceFailed
+from recordsilo.errors import MetadataMalformed, SourceFailed
+from recordsilo.formats.documents import MAX_BYTES, NoDocument, parsed_whole
+from recordsilo.formats.table import is_xml
 
 Source = str | bytes | bytearray | memoryview | Any
 """Text, bytes, or an open text or binary file."""
@@ -118,3 +120,30 @@ def plain_files(directory: str) -> list[str]:
 
 def _not_plain(path: str) -> SourceFailed:
     return SourceFailed(path, "it is a link or a special file; a version holds plain files")
+
+
+def read_metadata(path: str, source: BinaryIO) -> BinaryIO:
+    """A metadata file that someone puts, once it is known that it can be read as metadata.
+
+    Args:
+        path: Of the file; one with an extension other than ``.xml`` need not be XML.
+
+    Returns:
+        A file with the same bytes; of XML, in memory.
+
+    Raises:
+        SourceFailed: See `chunks`.
+        MetadataMalformed: It is not XML, has a document type, or is beyond 64 MiB.
+    """
+    if not is_xml(path):
+        return source
+    content = bytearray()
+    for chunk in chunks(path, source, None):
+        content += chunk
+        if len(content) > MAX_BYTES:
+            break
+    try:
+        parsed_whole(bytes(content))
+    except NoDocument as error:
+        raise MetadataMalformed(path, error.reason) from None
+    return io.BytesIO(content)

@@ -404,8 +404,26 @@ def test_put_says_what_it_needs(run: Run, myrepo: str, tmp_path: Path) -> None:
     assert run("put", myrepo, "2", str(tmp_path / "none")).code == ExitCode.USAGE
 
 
+@pytest.mark.parametrize("more", [["--as", "oai_dc"], ["--as", "mods.xml", "--metadata"],
+                                  ["--as", "marcxml", "--metadata"]])  # fmt: skip
+def test_put_refuses_malformed_metadata(run: Run, myrepo: str, more: list[str]) -> None:
+    before = run("show", myrepo, "2", "--json")
+    sentence = only_sentence(
+        run("put", myrepo, "2", "-", *more, stdin=b"<dc>\n<title>"), ExitCode.USAGE
+    )
+    assert "malformed metadata: " in sentence
+    assert "line 2" in sentence
+    assert run("show", myrepo, "2", "--json") == before
+
+
+def test_put_takes_metadata_that_is_not_xml(run: Run, myrepo: str) -> None:
+    more = ("--as", "record.json", "--metadata")
+    assert run("put", myrepo, "2", "-", *more, stdin=b"{}").code == 0
+    assert run("cat", myrepo, "2", "record.json").out == "{}"
+
+
 def test_put_makes_a_record_if_told(run: Run, myrepo: str, tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("x")
+    (tmp_path / "f").write_text("<x/>")
     assert run("put", myrepo, "new", str(tmp_path / "f"), "--new", "--metadata").code == 0
     assert run("put", myrepo, "2", str(tmp_path / "f"), "--new").code == 0
     with Silo(myrepo) as silo:

@@ -105,11 +105,11 @@ def test_an_existing_file_is_replaced_only_when_told(
     client: Any, silo: Silo, working_copy: str
 ) -> None:
     assert working_copy
-    part = ("part", "oai_dc", b"new")
+    part = ("part", "oai_dc", b"<new/>")
     refused = client.upload(COPY + "/files", [part])
     assert (refused.status, refused.error["code"]) == (409, "conflict")
     assert client.upload(COPY + "/files", [("replace", None, b"yes"), part]).status == 201
-    assert content(silo, "oai_dc", "workingcopy") == b"new"
+    assert content(silo, "oai_dc", "workingcopy") == b"<new/>"
 
 
 def test_a_file_can_be_marked_as_metadata(client: Any, silo: Silo, working_copy: str) -> None:
@@ -132,6 +132,8 @@ def test_a_body_is_stored_as_a_file_by_put(client: Any, silo: Silo, working_copy
     assert client.ask("PUT", url, payload + b"2").status == 200
     assert content(silo, "data/a.bin", "workingcopy") == payload + b"2"
     assert "because" in "".join(silo[working_copy].version_log("workingcopy"))
+    refused = client.ask("PUT", COPY + "/files/mods?metadata=yes", b"<mods>")
+    assert (refused.status, refused.error["code"]) == (400, "malformed_metadata")
     assert client.ask("PUT", COPY + "/files/mods?metadata=yes", b"<mods/>").status == 201
     assert silo[working_copy].metadata_files["workingcopy"] == ["oai_dc", "mods"]
 
@@ -273,7 +275,7 @@ CHANGES = [
     ("POST", COPY + "/delete", {}),
     ("POST", COPY + "/rename-file", {"path": "oai_dc", "new_path": "b"}),
     ("POST", COPY + "/delete-file", {"path": "oai_dc"}),
-    ("PUT", COPY + "/files/oai_dc", {"any": "body"}),
+    ("PUT", COPY + "/files/notes.txt", {"any": "body"}),
     ("DELETE", COPY + "/files/oai_dc", {}),
     ("DELETE", COPY, {}),
     ("POST", URL + "/delete", {}),

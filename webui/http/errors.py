@@ -138,6 +138,7 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
     (store.VersionNameError, HTTPStatus.BAD_REQUEST, "bad_version_name"),
     (store.VersionStateError, HTTPStatus.BAD_REQUEST, "bad_state"),
     (store.PathNameError, HTTPStatus.BAD_REQUEST, "bad_file_name"),
+    (store.MetadataMalformed, HTTPStatus.BAD_REQUEST, "malformed_metadata"),
     (store.SearchError, HTTPStatus.BAD_REQUEST, "bad_search"),
     (store.FileUnreadable, HTTPStatus.SERVICE_UNAVAILABLE, "file_unreadable"),
     (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),
