@@ -147,6 +147,7 @@ def match_into_silo(
             return before, False
         with whole_directory(f"{silo_path}/{DIRECTORY}/{name}") as staged:
             receipt = match_into(staged, request, processes=processes, memory=memory)
+            receipt.check_used()
             told = {
                 "format": FORMAT,
                 "matched": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}",

@@ -28,5 +28,16 @@ class ShardUnusable(CrawlError):
         super().__init__(f"{path} cannot be used as a shard: {reason}")
 
 
+class NothingUsed(CrawlError):
+    """No line of any input tells of a page, so there is nothing to match."""
+
+    def __init__(self, lines: int) -> None:
+        self.lines = lines
+        super().__init__(
+            f"the inputs tell of no page ({lines:,} lines, 0 used); give crawl logs, indexes, "
+            "WARCs or shards. Nothing was stored, and an earlier result stays"
+        )
+
+
 class CrawlNotFound(CrawlError):
     """The Silo has no crawl of that name, or the crawl nothing about an address."""

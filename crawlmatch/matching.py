@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawlmatch.errors import CrawlError
+from crawlmatch.errors import CrawlError, NothingUsed
 from crawlmatch.inputs import InputReceipt, merged
 from crawlmatch.outcomes import Outcome
 from crawlmatch.plan import match, merge
@@ -68,6 +68,15 @@ class MatchReceipt:
     def set_aside(self) -> int:
         """Return the number of malformed lines."""
         return sum(one.set_aside for one in self.inputs)
+
+    def check_used(self) -> None:
+        """Refuse a result of inputs that tell of no page, before it replaces another.
+
+        Raises:
+            NothingUsed: None of their lines does.
+        """
+        if not any(one.used for one in self.inputs if one.kind != KIND):
+            raise NothingUsed(sum(one.lines for one in self.inputs if one.kind != KIND))
 
     def to_json(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -161,6 +170,7 @@ def match_to_sqlite(
     parent = os.path.dirname(target)
     with tempfile.TemporaryDirectory(prefix=".silo-crawl-", dir=parent) as scratch:
         receipt = match_into(scratch, request, processes=processes, memory=memory, tables=False)
+        receipt.check_used()
         os.rename(f"{scratch}/{RESULT}.sqlite", target)
         flush_directory(parent)
     return receipt

@@ -77,9 +77,25 @@ def test_a_kept_crawl_is_replaced_when_its_inputs_differ(
     records: Silo, log: Path, told: Told, invoke: Invoke
 ) -> None:
     invoke("match", records.path, log)
-    log.write_bytes(gzip.compress(b""))
+    other = Crawl()
+    other.log("http://other.example.org/", 200, HTML)
+    log.write_bytes(gzip.compress(f"{other.lines[0]}\n".encode()))
     assert told("match", records.path, log)["outcomes"]["not-attempted"] == 3
     assert sorted(path.name for path in (Path(records.path) / "crawls").iterdir()) == ["crawl"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no log\nof a crawl\n"])
+def test_useless_inputs_replace_no_earlier_result(
+    records: Silo, log: Path, tmp_path: Path, invoke: Invoke, content: bytes
+) -> None:
+    invoke("match", records.path, log)
+    invoke("backward", log, "-o", tmp_path / "b.sqlite")
+    crawl, database = Path(records.path, "crawls/crawl/crawl.json"), tmp_path / "b.sqlite"
+    before = crawl.read_bytes(), database.read_bytes()
+    log.write_bytes(gzip.compress(content))
+    assert "0 used" in str(invoke("match", records.path, log, code=2).exception)
+    assert "0 used" in str(invoke("backward", log, "-o", database, code=2).exception)
+    assert (crawl.read_bytes(), database.read_bytes()) == before
 
 
 def test_explain_shows_each_hop_with_the_line_of_the_log(
