@@ -114,6 +114,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/sets",                         sets.show),
 
     Route("GET",    "/search",                       search.show),
+    Route("POST",   "/search/look",                  search.choose_look,   Body.FIELDS, VIEWER),
     Route("GET",    "/search/values",                facet_values.show),
     Route("GET",    "/search/results.csv",           results.as_csv),
     Route("GET",    "/search/results.jsonl",         results.as_json_lines),

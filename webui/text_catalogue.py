@@ -35,6 +35,7 @@ from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRIT
 from webui.navigation import NAVIGATION
 from webui.pages import bulk_report, clusters, home, new_jobs, record, schedules, search, upstream
 from webui.people.roles import Role
+from webui.record.columns import LABELS
 from webui.record.view import FIELDS
 from webui.schedule_forms import WHEN
 from webui.search.request import FACET_LABELS, SORT_LABELS
@@ -79,6 +80,7 @@ def _note(found: dict[Message, list[str]], message: Message, place: str) -> None
 
 def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "navigation.py", _navigation()
+    yield "record/columns.py", LABELS.values()
     yield "search/request.py", (*FACET_LABELS.values(), *SORT_LABELS.values())
     yield "pages/source.py", ("whole", "losses", "open")
     yield "recordsilo/formats/quality.py", CODES.values()

@@ -197,6 +197,35 @@ def test_a_search_that_does_not_find_the_record_has_no_neighbours(client: Any, q
     assert 'rel="next"' not in page.text
 
 
+def heads_of_list(page: str) -> list[str]:
+    table = page.partition('<table class="cards found-table">')[2]
+    return re.findall(r'<th scope="col">(.*?)</th>', table.partition("</thead>")[0])
+
+
+def test_a_table_with_chosen_columns_is_kept_for_a_person(client: Any) -> None:
+    fields = {"look": "table", "column-creator": "yes", "column-doi": "yes", "search": "q=keeping"}
+    answer = client.post("/search/look", fields, accept="text/html")
+    assert (answer.status, answer.headers["Location"]) == (303, "/search?q=keeping")
+    kept, *how = answer.headers["Set-Cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(how)
+    page = client.get("/search?q=keeping", headers={"Cookie": f"a=b; {kept}"}).text
+    assert heads_of_list(page) == ["Creator", "DOI"]
+    assert '<td data-label="DOI"><span dir="auto">10.1234/abc.5</span>' in page
+    creator = f'<a href="/search?{urlencode({"creator": "Smith, J."})}" dir="auto">Smith, J.</a>'
+    assert creator in page
+    assert '<ol class="records">' not in page
+    assert '<ol class="records">' in client.get("/search?q=keeping").text
+
+
+@pytest.mark.parametrize("value", ["", "table", "table.<b>.nothing", "x.creator", "table..%00"])
+def test_a_choice_that_means_nothing_is_not_shown(client: Any, value: str) -> None:
+    page = client.get("/search?q=keeping", headers={"Cookie": f"list={value}"})
+    assert page.status == 200
+    heads = heads_of_list(page.text)
+    table = ["Title", "Creator", "Year", "Type", "Publisher"]
+    assert heads == (table if value.startswith("table") else [])
+
+
 @pytest.mark.parametrize("typed", [f'"{PLAIN}"', "keeping", "10.1234/abc", "doi:10.5555/two"])
 def test_other_words_are_searched_for(client: Any, add_record: Any, typed: str) -> None:
     for name in "ab":

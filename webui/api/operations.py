@@ -115,6 +115,14 @@ OPERATIONS: Mapping[Callable[..., Any], Operation] = {
     records.create: _CREATED,
     sets.show: Operation("Sets", (Query("match"),)),
     search.show: Operation("Found", (*_SEARCH, *_YEARS, _AFTER, _BACK, _BY)),
+    search.choose_look: Operation(
+        "Look",
+        fields={
+            "look": "`table`; anything else means rows.",
+            "column-title": "Not empty if the table has the column; likewise for the others.",
+            "search": "The query of the search to lead to.",
+        },
+    ),
     facet_values.show: Operation(
         "FacetValues",
         (Query("field", one_of(*facet_names()), required=True), Query("match"), *_SEARCH),

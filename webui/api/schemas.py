@@ -156,6 +156,7 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "Row": _ROW,
     "Citation": {**several(ANY_OBJECT), "description": "Items of CSL JSON."},
+    "Look": members(look=one_of("list", "table"), columns=several(TEXT)),
     "File": _FILE,
     "Version": members(**_VERSION),
     "RecordVersion": members(identifier=TEXT, revision=COUNT, **_VERSION),

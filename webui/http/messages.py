@@ -258,6 +258,15 @@ def _close(response: Response) -> None:
         response.body.close()
 
 
+def cookie(request: Request, name: str) -> str:
+    """What a cookie says; empty where there is none."""
+    for pair in request.headers.get("cookie", "").split(";"):
+        found, _, value = pair.strip().partition("=")
+        if found == name:
+            return value
+    return ""
+
+
 def redirect(location: str, status: HTTPStatus = HTTPStatus.SEE_OTHER) -> Response:
     """An answer that leads elsewhere."""
     return Response(status, headers={"Location": location})

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from recordsilo.index import SearchResult
 from webui import urls
-from webui.http.messages import Response, redirect
+from webui.http.messages import Response, parse_pairs, redirect
+from webui.record.columns import ListChoice, cells, column_label, column_names
 from webui.record.rows import RowView, row_views, rows_json
-from webui.rendering import View
+from webui.rendering import View, json_answer
 from webui.search.facets import Chips, FacetView, chips, facet_views
 from webui.search.request import (
     PAGE_SIZES,
@@ -60,10 +62,26 @@ def show(call: Call) -> View | Response:
         "sorts": [(name, _order_label(name)) for name in request.orders],
         "done": _(DONE.get(call.request.query.get("done", ""), "")),
         "page_sizes": PAGE_SIZES,
+        "look": ListChoice.read(call.request),
+        "column_names": column_names(),
+        "column_label": column_label,
+        "cells": partial(cells, call.site),
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
     }
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
+
+
+def choose_look(call: Call) -> Response:
+    """Keep in a cookie whether records are listed as rows or as a table, and its columns."""
+    wanted = (name for name in column_names() if call.field(f"column-{name}"))
+    look = ListChoice.of(wanted, is_table=call.field("look") == "table")
+    headers = {"Set-Cookie": look.header}
+    if call.wants_json:
+        said = {"look": "table" if look.is_table else "list", "columns": look.columns}
+        return json_answer(said, 200, headers)
+    query = urls.query(parse_pairs(call.field("search")))
+    return Response(303, headers=headers | {"Location": urls.with_search(urls.search(), query)})
 
 
 def _order_label(order: str) -> str:

@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 from webui import urls
 from webui.http.errors import WebError
-from webui.http.messages import Request
+from webui.http.messages import Request, cookie
 from webui.people.accounts import (
     Account,
     AccountNotFound,
@@ -136,12 +136,7 @@ class Gate:
 
     def secret_of(self, request: Request) -> str:
         """What the session's cookie says; empty where there is none."""
-        wanted = self._cookie_name(request)
-        for pair in request.headers.get("cookie", "").split(";"):
-            name, _, value = pair.strip().partition("=")
-            if name == wanted:
-                return value
-        return ""
+        return cookie(request, self._cookie_name(request))
 
     def _cookie_name(self, request: Request) -> str:
         """Each Silo has its own, since a browser keeps cookies of all ports together.

@@ -56,7 +56,58 @@ ${facets.opener(len(request.chosen))}
 <div class="columns results">
 <div class="content">
 % if page.rows:
+<details class="look">
+  <summary>${_("View")}</summary>
+  <form action="${urls.search(action='look')}" method="post">
+    <input type="hidden" name="search" value="${request.way_back}">
+    <fieldset>
+      <legend class="unseen">${_("View")}</legend>
+      <label><input type="radio" name="look" value="list"${" checked" if not look.is_table else ""}> ${_("List")}</label>
+      <label><input type="radio" name="look" value="table"${" checked" if look.is_table else ""}> ${_("Table with these columns:")}</label>
+    </fieldset>
+    <fieldset class="columns-chosen">
+      <legend class="unseen">${_("Columns")}</legend>
+% for name in column_names:
+      <label><input type="checkbox" name="column-${name}" value="yes"${" checked" if name in look.columns else ""}> ${column_label(name)}</label>
+% endfor
+    </fieldset>
+    <p class="act"><button type="submit" class="quiet">${_("Apply")}</button></p>
+  </form>
+</details>
+% if look.is_table:
+<div class="scroll" tabindex="0" role="region" aria-label="${_('Records')}">
+<table class="cards found-table">
+  <thead><tr>
+% for name in look.columns:
+    <th scope="col">${column_label(name)}</th>
+% endfor
+  </tr></thead>
+  <tbody>
+% for line in page.rows:
+    <tr>
+% for name in look.columns:
+      <td data-label="${column_label(name)}">\
+% for one in cells(line, name):
+% if one.url:
+<a href="${one.url}" dir="auto">${one.text}</a>\
+% else:
+<span dir="auto">${one.text}</span>\
+% endif
+${"" if loop.last else "; "}\
+% endfor
+% if loop.last:
+${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}\
+% endif
+</td>
+% endfor
+    </tr>
+% endfor
+  </tbody>
+</table>
+</div>
+% else:
 ${lists.rows(page.rows)}
+% endif
 % elif request.is_everything:
 <section class="empty">
   <h2>${_("No records yet")}</h2>

@@ -1,0 +1,98 @@
+"""The list of records as a table: its columns, and which of them somebody wants."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recordsilo.index.search_values import LARGE_FIELDS, SMALL_FIELDS
+from webui import urls
+from webui.http.messages import Request, cookie
+from webui.record.rows import RowView, contributed_columns
+from webui.search.facets import value_label
+from webui.search.request import facet_label
+from webui.site import Site
+from webui.words.dates import for_people
+from webui.words.texts import text as _
+
+COOKIE = "list"
+"""Holds ``list`` or ``table``, and behind it the names of the columns, each after a dot."""
+KEPT = 365 * 24 * 3600
+"""Seconds."""
+LABELS: Mapping[str, str] = {
+    "title": "Title",
+    "identifier": "Identifier",
+    "doi": "DOI",
+    "datestamp": "Datestamp",
+    "versions": "Versions",
+}
+"""The columns that are no facets; English texts of the catalogue."""
+_AT_FIRST = ("title", "creator", "year", "type", "publisher")
+_FACETS = tuple(name for name in (*SMALL_FIELDS, *LARGE_FIELDS) if name not in _AT_FIRST)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value in a cell, and where it leads; ``""``: nowhere."""
+
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListChoice:
+    """How somebody wants lists of records to look.
+
+    Attributes:
+        columns: Names of columns, in the order of `column_names`; of the table.
+    """
+
+    is_table: bool = False
+    columns: tuple[str, ...] = _AT_FIRST
+
+    @classmethod
+    def of(cls, wanted: Iterable[str], *, is_table: bool) -> "ListChoice":
+        """A choice of those columns that there are; without any, of the first ones."""
+        some = set(wanted)
+        found = tuple(name for name in column_names() if name in some)
+        return cls(is_table, found or _AT_FIRST)
+
+    @classmethod
+    def read(cls, request: Request) -> "ListChoice":
+        """What the cookie says; what it cannot say is left out."""
+        view, *names = cookie(request, COOKIE).split(".")
+        return cls.of(names, is_table=view == "table")
+
+    @property
+    def header(self) -> str:
+        """The header that keeps the choice in the browser, for this Silo."""
+        value = ".".join(("table" if self.is_table else "list", *self.columns))
+        return f"{COOKIE}={value}; Path={urls.at('/')}; Max-Age={KEPT}; HttpOnly; SameSite=Lax"
+
+
+def column_names() -> tuple[str, ...]:
+    """The names of all columns, those that packages contribute last."""
+    own = (*_AT_FIRST, *_FACETS, *(name for name in LABELS if name not in _AT_FIRST))
+    return tuple(dict.fromkeys((*own, *(facet.name for facet in contributed_columns()))))
+
+
+def column_label(name: str) -> str:
+    """What a column is called."""
+    return _(LABELS.get(name) or facet_label(name))
+
+
+def cells(site: Site, line: RowView, name: str) -> tuple[Cell, ...]:
+    """What a row has in a column."""
+    row = line.row
+    if name == "title":
+        return (Cell(row.title or row.identifier, line.url),)
+    if name in LABELS:
+        texts = {
+            "identifier": row.identifier,
+            "doi": line.described.doi,
+            "datestamp": for_people(row.datestamp),
+            "versions": str(row.versions),
+        }
+        return (Cell(texts[name]),)
+    if name in line.contributed:
+        return tuple(map(Cell, line.contributed[name]))
+    values = line.described.values.get(name, ())
+    return tuple(Cell(value_label(site, name, v), urls.search([(name, v)])) for v in values)
