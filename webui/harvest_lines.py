@@ -1,11 +1,12 @@
 """The newest harvests of a Silo in words, for the home page and the directory of Silos."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from oaipmhscraper.harvests.past_harvests import PastHarvest, harvests_of
+from webui.charts.pictures import Bar, Picture, Series, columns
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
@@ -50,6 +51,24 @@ def harvest_lines(silo_path: str, newest: int) -> tuple[HarvestLine, ...]:
     Cost: reads so many receipts, whatever the size of the Silo.
     """
     return tuple(map(_line, reversed([*harvests_of(silo_path, newest=newest)])))
+
+
+def harvest_history(lines: Sequence[HarvestLine]) -> Picture:
+    """New, updated and deleted records of each harvest, the oldest first."""
+    kinds = ("new", "updated", "deleted")
+    return columns(
+        _("Records in each harvest"),
+        _("Harvest"),
+        [
+            Series(_("New")),
+            Series(_("Updated"), "second"),
+            Series(_("Deleted"), "bad"),
+        ],
+        [
+            Bar(one.started[:10] or one.id[:10], tuple(one.counts.get(kind) or 0 for kind in kinds))
+            for one in reversed(lines)
+        ],
+    )
 
 
 def _line(one: PastHarvest) -> HarvestLine:

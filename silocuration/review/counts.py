@@ -16,6 +16,20 @@ def value_counts(silo: Silo, field: str) -> dict[str, int]:
     return {one.value: one.count for one in silo.search("", None, [field], page).facets[field]}
 
 
+def records_by_set(silo: Silo, most: int, *, with_findings: bool = False) -> dict[str, int]:
+    """The largest sets and their records that the source has not deleted.
+
+    Args:
+        most: How many sets.
+        with_findings: Count only records that have a finding; of all sets.
+    """
+    found = {"finding": list(labels_of("finding"))} if with_findings else {}
+    filters = SearchFilters({"deleted": False}, found)
+    page = PageRequest(limit=1, facet_limit=most, whole_facets=["set"] if with_findings else ())
+    sets = silo.search("", filters, ["set"], page).facets["set"]
+    return {one.value: one.count for one in sets}
+
+
 def finding_counts(silo: Silo, set_spec: str | None = None) -> dict[str, int]:
     """Return the number of records with each finding code, in the whole Silo or in a set."""
     filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})

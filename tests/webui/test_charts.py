@@ -2,10 +2,12 @@
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from recordsilo import Silo
 from webui.charts.pictures import (
     Bar,
     Event,
@@ -18,6 +20,7 @@ from webui.charts.pictures import (
     timeline,
 )
 from webui.charts.scale import binned, short, ticks
+from webui.harvest_lines import HarvestLine, harvest_history
 from webui.rendering import _FOR_ALL, _lookup
 
 RECORDS = Series("Records")
@@ -190,3 +193,36 @@ def test_values_are_text_and_nothing_has_a_style_of_its_own() -> None:
     assert not list(figure.iter("script"))
     assert all("style" not in one.attrib for one in figure.iter())
     assert ATTACK in "".join(figure.itertext())
+
+
+def test_pages_draw_harvests_versions_and_quality(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    record = client.get("/records/oai+example,org+1").text
+    assert 'id="version-times"' in record
+    assert "<td>workingcopy</td><td>Curated</td>" in record
+    assert 'id="version-times"' not in client.get("/records/oai+example,org+3").text
+
+    quality = client.json("/quality.json")
+    missing = {one["code"]: one["count"] for one in quality["findings"]}
+    total = len(silo) - silo.count(deleted=True)
+    share = (total - missing["Q501"]) * 1000 // total / 10
+    assert quality["complete"]["Type"] == share
+    page = client.get("/quality").text
+    assert f'<th scope="row" dir="auto">Type</th><td>{share:g} %</td>' in page
+    (of_set,) = quality["without_findings"].values()
+    assert 0 <= of_set <= 100 - max(missing.values()) * 100 // total
+    assert 'id="by-set"' not in client.get("/quality?set=7374617475733D707562").text
+
+
+def test_the_history_of_harvests_has_the_oldest_first() -> None:
+    lines = [
+        HarvestLine("b", "2026-02-01T00:00:00", "oai_dc", "whole", "ok", "Whole", (),
+                    {"new": 1, "updated": 5, "deleted": 2}),
+        HarvestLine("a", "2026-01-01T00:00:00", "oai_dc", "open", "bad", "Not finished", (),
+                    {"new": 90, "updated": None}),
+    ]  # fmt: skip
+    picture = harvest_history(lines)
+    assert [row.cells for row in picture.rows] == [
+        ("2026-01-01", "90", "0", "0"), ("2026-02-01", "1", "5", "2"),
+    ]  # fmt: skip

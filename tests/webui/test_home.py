@@ -71,7 +71,7 @@ def test_each_harvest_says_what_is_missing_in_words(client: Any, silo: Silo) -> 
     receipt(silo, "2", stopped="timeout")
     receipt(silo, "3")
     receipt(silo, "4", settled=4, doubt="no token")
-    newest = client.json("/index.json")["harvests"]
+    newest = client.json("/index.json")["harvests"][:3]
     assert [one["outcome"] for one in newest] == ["warn", "warn", "warn"]
     assert [one["missing"] for one in newest] == [
         ["1 list may be incomplete", "1 record set aside"],

@@ -19,7 +19,7 @@ from silocuration.upstream import Undecided, undecided
 from silowork.errors import JobsError
 from silowork.values import Job, State
 from webui import urls
-from webui.harvest_lines import HarvestLine, harvest_lines
+from webui.harvest_lines import HarvestLine, harvest_history, harvest_lines
 from webui.people.roles import Role
 from webui.rendering import View
 from webui.site import Call, Site
@@ -28,8 +28,8 @@ from webui.words.texts import counted
 from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
-HARVESTS, JOBS, RECENT, FINDINGS = 3, 50, 8, 5
-"""How many harvests, jobs, entries of the log and findings are read or shown."""
+HARVESTS, HISTORY, JOBS, RECENT, FINDINGS = 3, 12, 50, 8, 5
+"""How many harvests are listed and drawn; how many jobs, entries and findings are read."""
 LOG_LINES = 1000
 """Lines of the activity log that are read for the recent entries."""
 LOOKED_AT = 50
@@ -132,7 +132,8 @@ def show(call: Call) -> View:
     data = told | {
         "counts": counts,
         "share": _share(counts),
-        "harvests": harvests,
+        "harvests": harvests[:HARVESTS],
+        "history": harvest_history(harvests) if len(harvests) > 1 else None,
         "fault": fault,
         "waiting": waiting,
         "next_step": next((one for one in waiting if one.next_step), None),
@@ -186,7 +187,7 @@ def _share(counts: Counts) -> str:
 def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
     """The last harvests, and why they cannot be listed."""
     try:
-        return harvest_lines(site.silo.path, HARVESTS), ""
+        return harvest_lines(site.silo.path, HISTORY), ""
     except ScraperError:
         logger.exception("harvests")
         return (), _("The harvests cannot be listed; see the log of the server.")

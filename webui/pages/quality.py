@@ -1,5 +1,6 @@
 """What is to be looked at in the descriptions, by code, and records that are likely one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,9 +8,10 @@ from recordsilo.errors import RecordNotFound
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
 from recordsilo.index.projection import DUPLICATE_OF
-from silocuration.review.counts import finding_counts
+from silocuration.review.counts import finding_counts, records_by_set
 from silocuration.review.duplicates import duplicates, mark_distinct, mark_duplicate
 from webui import urls
+from webui.charts.pictures import Bar, Series, bars
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
 from webui.rendering import View, json_answer
@@ -19,6 +21,10 @@ from webui.words.texts import text as _
 
 PAGE = 50
 """Groups of likely duplicates on a page."""
+MOST_SETS = 12
+"""Sets whose quality is drawn, the largest."""
+MISSING = {"Q101": "Title", "Q301": "Creator", "Q201": "Date", "Q501": "Type"}
+"""The finding that a record has without a field → the field."""
 MARKED_CODE = "Q901"
 MOST_MARKED = 200
 
@@ -45,15 +51,63 @@ def show(call: Call) -> View:
     ]
     names = call.site.set_names
     sets = [(one, name_of_set(names, one)) for one in call.site.set_counts()]
-    data = {"rows": rows, "sets": sets, "spec": spec, "set_name": call.site.set_name(spec)}
+    complete = _completeness(call, spec, counts)
+    by_set = {} if spec else _quality_by_set(call)
+    shares = [
+        Bar(name_of_set(names, one), (share,), urls.with_query(urls.quality(), {"set": one}))
+        for one, share in by_set.items()
+    ]
+    data: dict[str, Any] = {
+        "complete": bars(
+            _("Records that have the field"),
+            _("Field"),
+            Series(_("Records")),
+            [Bar(_(name), (share,)) for name, share in complete.items()],
+            top=100,
+            unit="%",
+        ),
+        "by_set": bars(
+            _("Records without findings, in the largest sets"),
+            _("Set"),
+            Series(_("Records")),
+            shares,
+            top=100,
+            unit="%",
+        ),
+    }
+    data |= {"rows": rows, "sets": sets, "spec": spec, "set_name": call.site.set_name(spec)}
     twin = {
         "set": spec or None,
         "findings": [
             {"code": one.code, "means": one.said, "count": one.count, "url": one.url}
             for one in rows
         ],
+        "complete": complete,
+        "without_findings": by_set,
     }
     return View("quality.mako", data, twin, urls.with_query(urls.quality(), {"set": spec}))
+
+
+def _completeness(call: Call, spec: str, counts: Mapping[str, int]) -> dict[str, float]:
+    """Field → percent of the records that have it, of those that the source has not deleted."""
+    filters = SearchFilters({"deleted": False}, {"set": [spec]} if spec else {})
+    total = call.site.silo.search("", filters, page=PageRequest(limit=1)).total
+    if not total:
+        return {}
+    return {name: _percent(total - counts.get(code, 0), total) for code, name in MISSING.items()}
+
+
+def _quality_by_set(call: Call) -> dict[str, float]:
+    """The largest sets → percent of their records that have no finding."""
+    found = records_by_set(call.site.silo, MOST_SETS, with_findings=True)
+    return {
+        one: _percent(total - found.get(one, 0), total)
+        for one, total in records_by_set(call.site.silo, MOST_SETS).items()
+    }
+
+
+def _percent(part: int, whole: int) -> float:
+    return max(0, part * 1000 // whole) / 10
 
 
 def show_duplicates(call: Call) -> View:

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Home")}</%def>
 <div class="heading record">
   <h1 dir="auto">${site_name}</h1>
@@ -68,6 +69,9 @@
     <li>${parts.harvest(one)}</li>
 % endfor
   </ul>
+% if history:
+${charts.figure(history, "history")}
+% endif
 </section>
 % endif
 % if counts.records:

@@ -1,4 +1,5 @@
 <%inherit file="base.mako"/>
+<%namespace name="charts" file="charts.mako"/>
 <%def name="title()">${_("Quality")}</%def>
 <div class="heading">
   <h1>${_("Quality")}</h1>
@@ -17,6 +18,14 @@
   </p>
   <p class="act"><button type="submit">${_("Show")}</button></p>
 </form>
+<div class="pictures">
+% if not complete.is_empty:
+${charts.figure(complete, "complete")}
+% endif
+% if not by_set.is_empty:
+${charts.figure(by_set, "by-set")}
+% endif
+</div>
 % if rows:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Findings')}">
 <table>

@@ -1,5 +1,6 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="charts" file="charts.mako"/>
 <%namespace name="compared" file="compared.mako"/>
 <%namespace name="contributed" file="panels.mako"/>
 <%!
@@ -242,6 +243,9 @@ ${clone_form(view, shown, clone_name)}
 
 <section class="card" aria-labelledby="versions">
   <h2 id="versions">${_("Versions")}</h2>
+% if timeline:
+${charts.figure(timeline, "version-times")}
+% endif
   <ol class="timeline" reversed>
 % for version in reversed(view.versions):
     <li class="${'curated' if version.curated else 'harvested'}">
