@@ -78,7 +78,7 @@ NAVIGATION: tuple[Group, ...] = (
             Entry("Schedules", "/schedules", Role.MANAGER),
         ),
     ),
-    Group("Admin", ()),
+    Group("Admin", (Entry("Accounts", "/accounts", Role.MANAGER),)),
 )
 """A group appears once it has an entry that the user may follow."""
 

@@ -26,6 +26,7 @@ from webui.pages import (
     home,
     jobs,
     legacy,
+    manage_accounts,
     new_jobs,
     openapi,
     people,
@@ -224,6 +225,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/activity",                     activity.show,        Body.NONE,   CURATOR),
     Route("GET",    "/activity/log.csv",             activity.as_csv,      Body.NONE,   CURATOR),
     Route("GET",    "/activity/log.jsonl",           activity.as_json_lines, Body.NONE, CURATOR),
+    Route("GET",    "/accounts",                     manage_accounts.show, Body.NONE,   MANAGER),
+    Route("POST",   "/accounts",                     manage_accounts.create, Body.FIELDS, MANAGER),
+    Route("POST",   "/accounts/{name}/{action}",     manage_accounts.act,  Body.FIELDS, MANAGER),
     Route("GET",    "/account",                      people.account),
     Route("POST",   "/account/password",             people.change_password, Body.FIELDS, VIEWER),
 

@@ -33,7 +33,17 @@ from webui.editing.edited_file import STALE
 from webui.http.errors import CURATION_ERRORS, STORE_ERRORS, UNFORESEEN, UNREADABLE, WebError
 from webui.http.machine_errors import BUSY, DISK_FULL, FILE_UNREADABLE, NOT_WRITABLE
 from webui.navigation import NAVIGATION
-from webui.pages import bulk_report, clusters, home, new_jobs, record, schedules, search, upstream
+from webui.pages import (
+    bulk_report,
+    clusters,
+    home,
+    manage_accounts,
+    new_jobs,
+    record,
+    schedules,
+    search,
+    upstream,
+)
 from webui.people.roles import Role
 from webui.record.columns import LABELS
 from webui.record.view import FIELDS
@@ -105,6 +115,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     )  # fmt: skip
     yield "schedule_forms.py", WHEN.values()
     yield "pages/schedules.py", schedules.DONE.values()
+    yield "pages/manage_accounts.py", manage_accounts.DONE.values()
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)

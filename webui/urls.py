@@ -83,6 +83,16 @@ def account() -> str:
     return at("/account")
 
 
+def accounts(**fields: object) -> str:
+    """Who may sign in."""
+    return with_query(at("/accounts"), fields)
+
+
+def account_of(name: str) -> str:
+    """What the actions on an account are below."""
+    return f"{accounts()}/{segment(name)}"
+
+
 def activity() -> str:
     """Who changed what."""
     return at("/activity")

@@ -120,6 +120,9 @@ POST   /sign-out                                              303 303 303 303
 GET    /activity                                                -   - 200 200
 GET    /activity/log.csv                                        -   - 200 200
 GET    /activity/log.jsonl                                      -   - 200 200
+GET    /accounts                                                -   -   - 200
+POST   /accounts                                                -   -   - 400
+POST   /accounts/{name}/{action}                                -   -   - 404
 GET    /account                                                 - 200 200 200
 POST   /account/password                                        - 400 400 400
 GET    /static/{path...}                                      200 200 200 200

@@ -29,6 +29,7 @@ from recordsilo.disk.atomic_file import (
     replace_file,
     write_new,
 )
+from recordsilo.disk.locks import Locks
 from recordsilo.records.manifest import now_text
 from webui.people.roles import ROLES, Role
 
@@ -61,6 +62,14 @@ class AccountUnreadable(AccountRefused):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         super().__init__(f"{path} is no account: {reason}")
+
+
+class LastManager(AccountRefused):
+    """Without this account no manager would be left."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"{name!r} is the last manager; make another account a manager first")
 
 
 class TooBusy(Exception):
@@ -192,28 +201,59 @@ def set_password(silo_path: str, name: str, password: str) -> Account:
     return _store(silo_path, replace(account, password_hash=hashed, stamp=secrets.token_hex(16)))
 
 
-def set_role(silo_path: str, name: str, role: Role) -> Account:
+def set_role(silo_path: str, name: str, role: Role, *, keep_manager: bool = False) -> Account:
     """Give an account another role, from the next request on.
 
+    Args:
+        silo_path: The Silo's directory.
+        name: Of the account.
+        role: The new role.
+        keep_manager: Refuse to demote the last manager.
+
     Raises:
-        AccountNotFound, AccountUnreadable: See there.
+        AccountNotFound, AccountUnreadable, LastManager: See there.
     """
-    return _store(silo_path, replace(load_account(silo_path, name), role=role))
+    with _locked(silo_path):
+        if keep_manager and role is not Role.MANAGER:
+            _check_not_last(silo_path, name)
+        return _store(silo_path, replace(load_account(silo_path, name), role=role))
 
 
-def remove_account(silo_path: str, name: str) -> str:
+def remove_account(silo_path: str, name: str, *, keep_manager: bool = False) -> str:
     """Remove an account and return its name; what it changed stays under that.
 
+    Args:
+        silo_path: The Silo's directory.
+        name: Of the account.
+        keep_manager: Refuse to remove the last manager.
+
     Raises:
-        AccountNotFound: There is none.
+        AccountNotFound, LastManager: See there.
     """
     name = _possible(name)
-    try:
-        os.unlink(_path(silo_path, name))
-    except FileNotFoundError:
-        raise AccountNotFound(name) from None
-    flush_directory(_directory(silo_path))
+    with _locked(silo_path):
+        if keep_manager:
+            _check_not_last(silo_path, name)
+        try:
+            os.unlink(_path(silo_path, name))
+        except FileNotFoundError:
+            raise AccountNotFound(name) from None
+        flush_directory(_directory(silo_path))
     return name
+
+
+def _check_not_last(silo_path: str, name: str) -> None:
+    managers = set()
+    for one in account_names(silo_path):
+        with contextlib.suppress(AccountRefused):  # an unreadable account opens nothing
+            if load_account(silo_path, one).role is Role.MANAGER:
+                managers.add(one)
+    if managers == {canonical(name)}:
+        raise LastManager(name)
+
+
+def _locked(silo_path: str) -> contextlib.AbstractContextManager[None]:
+    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("accounts")
 
 
 def signed_in(silo_path: str, name: str, password: str) -> Account | None:

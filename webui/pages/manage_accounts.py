@@ -1,0 +1,128 @@
+"""Accounts, managed by a manager: who may sign in, and in which role."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from webui import urls
+from webui.activity import note
+from webui.http.errors import BadRequest, Conflict, NotFound, as_sentence
+from webui.http.messages import Response, redirect
+from webui.people.accounts import (
+    AccountNotFound,
+    AccountRefused,
+    LastManager,
+    account_names,
+    add_account,
+    load_account,
+    remove_account,
+    role_of,
+    set_password,
+    set_role,
+)
+from webui.people.roles import ROLES
+from webui.rendering import View, json_answer
+from webui.site import Call
+from webui.words.texts import text as _
+
+DONE = {
+    "add": "Account added.",
+    "role": "Role changed.",
+    "password": "Password changed. Sessions with the old password have ended.",
+    "remove": "Account removed. Its changes keep its name.",
+}
+"""English texts of the catalogue."""
+
+
+def show(call: Call) -> View:
+    """The accounts, by name."""
+    path = call.site.silo.path
+    lines, faults = [], []
+    for name in account_names(path):
+        try:
+            lines.append(load_account(path, name))
+        except AccountRefused as error:
+            faults.append(as_sentence(str(error)))
+    twin = {
+        "accounts": [
+            {
+                "name": one.name,
+                "role": one.role.label,
+                "made": one.made,
+                "signs_in_by": "password" if one.password_hash else "proxy",
+            }
+            for one in lines
+        ],
+        "problems": faults,
+    }
+    data = {
+        "lines": lines,
+        "faults": faults,
+        "roles": [(label, _(label)) for label in ROLES],
+        "done": _(DONE.get(call.request.query.get("done", ""), "")),
+        "sign_in": call.site.settings.needs_sign_in,
+    }
+    return View("accounts.mako", data, twin, urls.accounts())
+
+
+def create(call: Call) -> Response:
+    """Add an account: ``name``, ``role``, and ``password``; without one only a proxy opens it.
+
+    Raises:
+        BadRequest: The name is taken or invalid, or the password too weak.
+    """
+    with _sentences():
+        role, password = role_of(call.field("role", "viewer")), _password(call)
+        made = add_account(call.site.silo.path, call.field("name"), role, password or None)
+    note(call, "add account", ("account", None, made.name), ("role", None, made.role.label))
+    return _led(call, "add", made.name, 201)
+
+
+def act(call: Call) -> Response:
+    """Change an account: its ``role``, its ``password``, or ``remove`` it.
+
+    Raises:
+        NotFound: There is no such account or action.
+        Conflict: It is one's own, or the last manager's.
+    """
+    path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
+    if action not in DONE or action == "add":
+        raise NotFound("There is no page at this address.")
+    with _sentences():
+        account = load_account(path, name)
+        if account.name == call.user.name:
+            raise Conflict("You cannot change your own account here; ask another manager.")
+        if action == "role":
+            role = role_of(call.field("role"))
+            set_role(path, account.name, role, keep_manager=True)
+            note(call, "change role", (account.name, account.role.label, role.label))
+        elif action == "password":
+            set_password(path, account.name, _password(call))
+            note(call, "change password", ("account", None, account.name))
+        else:
+            remove_account(path, account.name, keep_manager=True)
+            note(call, "remove account", ("account", account.name, None))
+    return _led(call, action, account.name, 200)
+
+
+def _password(call: Call) -> str:
+    """As it was sent: blanks belong to a password."""
+    return call.form.fields.get("password", "")
+
+
+def _led(call: Call, done: str, name: str, status: int) -> Response:
+    location = urls.accounts(done=done)
+    if call.wants_json:
+        return json_answer({"name": name, "done": done}, status, {"Location": location})
+    return redirect(location)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    try:
+        yield
+    except AccountNotFound as error:
+        raise NotFound(as_sentence(str(error))) from None
+    except LastManager as error:
+        raise Conflict(as_sentence(str(error))) from None
+    except AccountRefused as error:
+        raise BadRequest(as_sentence(str(error))) from None
