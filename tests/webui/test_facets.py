@@ -114,3 +114,13 @@ def test_a_value_in_use_that_nothing_has_can_be_taken_off(client: Any, typed: Si
     assert re.search(
         r'class="choose" href="/search" aria-current="true">.*?Nothing.*?>0<', page, re.DOTALL
     )
+
+
+def test_all_values_of_a_facet_come_by_name_if_they_are_asked_for_so(
+    client: Any, typed: Silo
+) -> None:
+    by_count = client.json("/search/values.json?field=type")["values"]
+    by_name = client.json("/search/values.json?field=type&by=type.name")["values"]
+    assert [one["value"] for one in by_name] == ["Article", "Book", "Thesis"]
+    assert sorted(by_count, key=lambda one: one["value"]) == by_name
+    assert "/search?type%21=Book" in links(client.get("/search/values?field=type").text)

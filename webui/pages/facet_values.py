@@ -41,6 +41,7 @@ def show(call: Call) -> View:
         "label": _(facet_label(name)),
         "match": match,
         "choices": tuple(choices(call.site, request, name, tuple(found[:MOST]))),
+        "by_name": by_name,
         "has_more": len(found) > MOST,
     }
     twin = {

@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 
 _VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
 _SINGLE = ("q", "since", "until", "sort", "limit", "after")
-_SEVERAL = ("open", "back", "by")
+_SEVERAL = ("open", "back", "by")  # open: in addresses of earlier releases; has no effect
 YEAR = "year"
 _YEARS = ("year_from", "year_to")
 _BY = ("name", "count")

@@ -24,7 +24,7 @@ ${lists.hidden(request.pairs)}
 ${facets.values(choices)}
 </div>
 % if has_more:
-<p class="hint">${_("These are the most frequent values. Type to find others.")}</p>
+<p class="hint">${_("These are the first values by name. Type to find others.") if by_name else _("These are the most frequent values. Type to find others.")}</p>
 % endif
 % else:
 <section class="empty"><h2>${_("No matching values")}</h2><p>${_("None of these records has a matching value.")}</p></section>

@@ -47,14 +47,6 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
 </ol>
 </%def>
 
-<%def name="choices(values)">
-    <ul class="choices">
-% for one in values:
-      <li><a href="${one.url}"${chosen(one.is_chosen)}><span dir="auto">${one.label}</span> <span class="number">${f"{one.count:,}"}</span></a></li>
-% endfor
-    </ul>
-</%def>
-
 <%def name="hidden(pairs)">
 % for name, value in pairs:
   <input type="hidden" name="${name}" value="${value}">
