@@ -259,6 +259,13 @@ def test_a_duplicate_is_marked_found_by_search_and_unmarked(
 ) -> None:
     groups = client.json("/quality/duplicates")["groups"]
     assert [one["identifier"] for one in groups[0]] == alike
+    rows = re.findall(
+        r'<tr class="(differs|same)">\s*<th scope="row">(\w+)',
+        client.get("/quality/duplicates").text,
+    )
+    assert rows[0] == ("differs", "Title")
+    assert {("same", "Creator"), ("same", "Year")} <= set(rows)
+    assert groups[0][0]["creators"] == groups[0][1]["creators"] != []
     form = {"do": "duplicates", "identifiers": "\r\n".join(alike), "of": alike[0]}
     assert client.post("/quality/duplicates", form, accept=HTML).status == 303
     page = client.json("/quality/duplicates")

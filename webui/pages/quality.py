@@ -1,9 +1,10 @@
 """What is to be looked at in the descriptions, by code, and records that are likely one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recordsilo import Row
 from recordsilo.errors import RecordNotFound
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import labels_of
@@ -14,12 +15,15 @@ from webui import urls
 from webui.charts.pictures import Bar, Series, bars
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect
+from webui.record.rows import RowView, row_views
 from webui.rendering import View, json_answer
-from webui.site import Call, name_of_set
+from webui.search.request import facet_label
+from webui.site import Call, Site, name_of_set
 from webui.timed_cache import DUPLICATES
+from webui.words.dates import for_people
 from webui.words.texts import text as _
 
-PAGE = 50
+PAGE = 10
 """Groups of likely duplicates on a page."""
 MOST_SETS = 12
 """Sets whose quality is drawn, the largest."""
@@ -115,33 +119,81 @@ def show_duplicates(call: Call) -> View:
     silo = call.site.silo
     start = _start(call.request.query.get("start", "0"))
     found = DUPLICATES.get(silo, "groups", lambda: duplicates(silo))
-    groups = [
-        [_line(call, one) for one in group.identifiers] for group in found[start : start + PAGE]
-    ]
+    shown = found[start : start + PAGE]
+    lines = _lines(call.site, [one for group in shown for one in group.identifiers])
+    groups = [[lines[one] for one in group.identifiers] for group in shown]
     marked = _marked(call)
     has_next = start + PAGE < len(found)
     next_url = urls.with_query(urls.duplicates(), {"start": start + PAGE}) if has_next else ""
     data = {
-        "groups": list(enumerate(groups, start)),
+        "groups": [(number, group, _compared(group)) for number, group in enumerate(groups, start)],
         "total": len(found),
         "marked": marked,
         "next_url": next_url,
     }
     twin = {
         "total": len(found),
-        "groups": groups,
+        "groups": [[_line_json(line) for line in group] for group in groups],
         "marked": marked,
         "next": urls.twin(next_url) if next_url else None,
     }
     return View("duplicates.mako", data, twin, urls.duplicates())
 
 
-def _line(call: Call, identifier: str) -> dict[str, Any]:
-    try:
-        row = call.site.silo.row(identifier)
-    except RecordNotFound:
-        return {"identifier": identifier, "title": identifier, "date": ""}
-    return {"identifier": identifier, "title": row.title or identifier, "date": row.datestamp or ""}
+def _lines(site: Site, identifiers: Sequence[str]) -> dict[str, RowView]:
+    """The rows of some records; one that is gone meanwhile has an empty row."""
+    rows = []
+    for identifier in identifiers:
+        try:
+            rows.append(site.silo.row(identifier))
+        except RecordNotFound:
+            rows.append(Row(identifier, "", "", (), False, False, False, "", 0, 0))
+    return {line.row.identifier: line for line in row_views(site, rows)}
+
+
+def _line_json(line: RowView) -> dict[str, Any]:
+    row = line.row
+    return {
+        "identifier": row.identifier,
+        "title": row.title or row.identifier,
+        "date": row.datestamp,
+        **line.described.as_json(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the records of a group have in one field, side by side.
+
+    Attributes:
+        cells: The values of each record, in the order of the group.
+    """
+
+    label: str
+    cells: tuple[tuple[str, ...], ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the records do not have all the same."""
+        return len(set(self.cells)) > 1
+
+
+def _compared(group: Sequence[RowView]) -> list[Compared]:
+    """The fields that any of the records has."""
+    fields = [
+        Compared(_("Title"), tuple((line.row.title,) for line in group)),
+        *(
+            Compared(
+                _(facet_label(name)), tuple(line.described.values.get(name, ()) for line in group)
+            )
+            for name in ("creator", "year", "type", "publisher", "subject", "language", "format")
+        ),
+        Compared(_("DOI"), tuple((line.described.doi,) for line in group)),
+        Compared(_("Sets"), tuple(tuple(one.name for one in line.sets) for line in group)),
+        Compared(_("Datestamp"), tuple((for_people(line.row.datestamp),) for line in group)),
+        Compared(_("Versions"), tuple((str(line.row.versions),) for line in group)),
+    ]
+    return [one for one in fields if any("".join(cell) for cell in one.cells)]
 
 
 def _marked(call: Call) -> list[dict[str, str]]:

@@ -7,19 +7,21 @@
   <p class="count" role="status">${counted("{n} group", "{n} groups", total)}</p>
 </div>
 <p class="hint">${_("Records with the same title, year and first creator. Marking changes no metadata.")}</p>
-% for number, group in groups:
+% for number, group, fields in groups:
+<section class="card wide" aria-labelledby="group-${number}">
+  <h2 id="group-${number}">${number + 1}. <span dir="auto">${group[0].row.title or group[0].row.identifier}</span></h2>
 % if may_change:
-${mark(number, group)}
+  <form class="edit" action="${urls.duplicates()}" method="post">
+    <textarea hidden name="identifiers" aria-hidden="true" tabindex="-1">
+${"\n".join(line.row.identifier for line in group)}</textarea>
+${side_by_side(number, group, fields, True)}
+    <p class="act"><button name="do" value="duplicates">${_("Mark the others as duplicates")}<span class="unseen"> (${number + 1})</span></button>
+      <button class="quiet" name="do" value="distinct">${_("Mark as distinct")}<span class="unseen"> (${number + 1})</span></button></p>
+  </form>
 % else:
-<section class="card">
-  <h2>${number + 1}. <span dir="auto">${group[0]["title"]}</span></h2>
-  <ul class="plain">
-% for one in group:
-    <li><a class="id" href="${urls.record(one['identifier'])}">${one["identifier"]}</a> ${parts.date(one["date"])}</li>
-% endfor
-  </ul>
-</section>
+${side_by_side(number, group, fields, False)}
 % endif
+</section>
 % endfor
 % if not groups:
 <section class="empty"><h2>${_("No probable duplicates")}</h2><p>${_("Records that are already marked are not listed.")}</p></section>
@@ -45,24 +47,38 @@ ${mark(number, group)}
   </ul>
 </section>
 % endif
-<%def name="mark(number, group)">
-<form class="edit" action="${urls.duplicates()}" method="post">
-  <fieldset class="card">
-    <legend>${number + 1}. <span dir="auto">${group[0]["title"]}</span></legend>
-    <textarea hidden name="identifiers" aria-hidden="true" tabindex="-1">
-${"\n".join(one["identifier"] for one in group)}</textarea>
-    <p>${_("Which record do you want to keep?")}</p>
-    <ul class="plain">
-% for place, one in enumerate(group):
-      <li class="tick">
-        <input id="of-${number}-${place}" type="radio" name="of" value="${one['identifier']}"${" checked" if place == 0 else ""}>
-        <label for="of-${number}-${place}"><span class="id">${one["identifier"]}</span> ${parts.date(one["date"])}</label>
-        <a href="${urls.record(one['identifier'])}">${_("Show")}<span class="unseen"> ${one["identifier"]}</span></a>
-      </li>
+<%def name="side_by_side(number, group, fields, is_choice)">
+  <div class="scroll" tabindex="0" role="region" aria-label="${_('The records side by side')}">
+  <table class="beside">
+    <thead><tr>
+      <th scope="col">${_("Field")}</th>
+% for place, line in enumerate(group):
+      <th scope="col"><a class="id" href="${line.url}">${line.row.identifier}</a>
+% if is_choice:
+        <label><input type="radio" name="of" value="${line.row.identifier}"${" checked" if place == 0 else ""}> ${_("Keep this record")}</label>
+% endif
+${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}
+      </th>
 % endfor
-    </ul>
-    <p class="act"><button name="do" value="duplicates">${_("Mark the others as duplicates")}<span class="unseen"> (${number + 1})</span></button>
-      <button class="quiet" name="do" value="distinct">${_("Mark as distinct")}<span class="unseen"> (${number + 1})</span></button></p>
-  </fieldset>
-</form>
+    </tr></thead>
+    <tbody>
+% for field in fields:
+      <tr class="${'differs' if field.differs else 'same'}">
+        <th scope="row">${field.label}
+% if field.differs:
+          <span class="badge plain">${_("differs")}</span>
+% endif
+        </th>
+% for values in field.cells:
+        <td>\
+% for value in values:
+<span dir="auto">${value}</span>${"" if loop.last else "; "}\
+% endfor
+</td>
+% endfor
+      </tr>
+% endfor
+    </tbody>
+  </table>
+  </div>
 </%def>

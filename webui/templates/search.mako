@@ -71,7 +71,7 @@ ${facets.opener(len(request.chosen))}
       <label><input type="checkbox" name="column-${name}" value="yes"${" checked" if name in look.columns else ""}> ${column_label(name)}</label>
 % endfor
     </fieldset>
-    <p class="act"><button type="submit" class="quiet">${_("Apply")}</button></p>
+    <p class="act"><button type="submit" class="quiet">${_("Change view")}</button></p>
   </form>
 </details>
 % if look.is_table:
