@@ -106,7 +106,9 @@ ${compared.fields(file)}
 % for v in field.values:
 % if field.name == "descriptions":
       ${parts.paragraph(v)}
-      ${found(v)}
+% if v.findings:
+      <dd>${found(v)}</dd>
+% endif
 % else:
       <dd>${told(v)}${found(v)}</dd>
 % endif
