@@ -101,7 +101,7 @@ ACTIVE = ("queued", "running")
     [
         ({"kind": "change"}, "cannot be started here"),
         ({"kind": "harvest", "prefixes": " "}, "needs a metadata format"),
-        ({"kind": "harvest", "prefixes": "oai_dc", "url": "file:///etc/passwd"}, "begins with"),
+        ({"kind": "harvest", "prefixes": "oai_dc", "url": "file:///etc/passwd"}, "must begin with"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://[bad/"}, "is not an http"),
         ({"kind": "harvest", "prefixes": "oai_dc", "url": "http://"}, "is not an http"),
         ({"kind": "export", "name": "../elsewhere"}, "the name of an export"),
