@@ -14,6 +14,7 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
+from recordsilo.records.manifest import STATES
 from webui import urls
 from webui.http.bodies import human_size
 from webui.http.errors import WebError
@@ -114,7 +115,7 @@ def static_content(name: str) -> bytes:
 
 STYLES = (
     "silo.css", "lists.css", "record.css", "forms.css", "differences.css",
-    "home.css", "jobs.css", "charts.css",
+    "home.css", "jobs.css", "charts.css", "selection.css",
 )  # fmt: skip
 """The page's own styles, in the order in which they apply."""
 
@@ -123,6 +124,7 @@ STATIC: Mapping[str, str] = {
     "silo.js": "text/javascript; charset=utf-8",
     "curate.js": "text/javascript; charset=utf-8",
     "jobs.js": "text/javascript; charset=utf-8",
+    "selection.js": "text/javascript; charset=utf-8",
     "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
@@ -147,6 +149,7 @@ _FOR_ALL: Mapping[str, Any] = {
     "navigation": NAVIGATION,
     "place_of": place_of,
     "shelf_url": "",
+    "states": STATES,
     "static_url": static_url,
     "styles": STYLES,
     "urls": urls,

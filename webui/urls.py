@@ -131,6 +131,11 @@ def _field(pair: tuple[str, str]) -> str:
     return urlencode([pair], errors="replace")
 
 
+def selection(**fields: object) -> str:
+    """What somebody has selected, and where it is changed."""
+    return with_query(at("/selection"), fields)
+
+
 def searches() -> str:
     """The kept searches."""
     return at("/searches")

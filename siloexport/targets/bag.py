@@ -101,7 +101,7 @@ class _Bags:
         with open(path, "xb") as file:
             hashing = _Hashing(file)
             with tarfile.open(fileobj=hashing, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-                _Writer(tar, deposit, self.given, day).write()
+                write_bag(_to_tar(tar, deposit), deposit, self.given, day)
             file.flush()
             flush_fd(file.fileno())
         return hashing.sha256.hexdigest()
@@ -169,11 +169,40 @@ class _Reading(io.RawIOBase):
             pass
 
 
+Add = Callable[[str, int, IO[bytes]], object]
+"""Adds a file to an archive: its name, its size in bytes, its content."""
+
+
+def write_bag(add: Add, deposit: Deposit, settings: BagSettings, day: str) -> None:
+    """Write one bag, each file read once.
+
+    Args:
+        add: Gets names that begin with the bag's directory.
+        deposit: The record.
+        settings: Of the bag.
+        day: Its Bagging-Date.
+
+    Raises:
+        DepositFailed: A text of the manifest cannot be written.
+        SourceChanged, FileNotInVersion: See `checked_chunks`.
+    """
+    _Writer(add, deposit, settings, day).write()
+
+
+def _to_tar(tar: tarfile.TarFile, deposit: Deposit) -> Add:
+    def add(name: str, size: int, source: IO[bytes]) -> None:
+        member = tarfile.TarInfo(name)
+        member.size, member.mtime, member.mode = size, _seconds(deposit), 0o644
+        tar.addfile(member, source)
+
+    return add
+
+
 @dataclass(slots=True)
 class _Writer:
-    """Writes one bag into a tar file."""
+    """Writes the files of one bag."""
 
-    tar: tarfile.TarFile
+    add: Add
     deposit: Deposit
     settings: BagSettings
     day: str
@@ -197,7 +226,7 @@ class _Writer:
         name = _in_bag(version.name, file.path)
         with checked_chunks(self.deposit.identifier, version, file) as chunks:
             source = _Reading(chunks, self.settings.manifests)
-            self.tar.addfile(self._member(name, file.size), source)
+            self._add(name, file.size, source)
             source.finish()
         self.payload.append((name, _hexes(source)))
 
@@ -208,13 +237,11 @@ class _Writer:
             why = f"half a surrogate pair in the manifest cannot be written into {name}"
             raise DepositFailed(self.deposit.identifier, why) from None
         source = _Reading(iter([content]), self.settings.tag_manifests)
-        self.tar.addfile(self._member(name, len(content)), source)
+        self._add(name, len(content), source)
         self.tags.append((name, _hexes(source)))
 
-    def _member(self, name: str, size: int) -> tarfile.TarInfo:
-        member = tarfile.TarInfo(f"{directory_name(self.deposit.identifier)}/{name}")
-        member.size, member.mtime, member.mode = size, _seconds(self.deposit), 0o644
-        return member
+    def _add(self, name: str, size: int, source: _Reading) -> None:
+        self.add(f"{directory_name(self.deposit.identifier)}/{name}", size, cast(IO[bytes], source))
 
 
 def _seconds(deposit: Deposit) -> int:

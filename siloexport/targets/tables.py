@@ -6,6 +6,7 @@ there.
 
 import csv
 import errno
+import io
 import itertools
 import json
 import os
@@ -28,13 +29,16 @@ from recordsilo.index.facets import Facet, contributed_facets, facet_named, valu
 from recordsilo.index.projection import datestamp_of, description_of, metadata_paths, sets_of
 from recordsilo.records.manifest import Manifest, Version
 from recordsilo.selection import Selection
+from siloexport.content import Packer, with_digests
 from siloexport.errors import ExportError, FileChanged
 from siloexport.ledger import Ledger
-from siloexport.plan import Versions, chosen_versions, is_deleted
+from siloexport.plan import Known, Policy, Versions, chosen_versions, is_deleted, plan_record
 from siloexport.report import KEPT
 from siloexport.selection import is_in_state
+from siloexport.targets.bag import write_bag
+from siloexport.targets.bag_settings import BagSettings
 from siloexport.targets.directory import directory_name
-from siloexport.values import OnConflict
+from siloexport.values import Capabilities, OnConflict
 
 _OWN: dict[str, Callable[[Manifest], str | tuple[str, ...]]] = {
     "record": lambda manifest: manifest.item_id,
@@ -53,6 +57,8 @@ FIELDS = (*_OWN, *_ELEMENTS)
 CSV_ENCODING = "utf-8-sig"
 """With the byte order mark, because Excel needs it to read CSV as UTF-8."""
 USUAL = ("record", "datestamp", "version", *_ELEMENTS)
+_CURRENT = Policy()
+_TOGETHER = Capabilities(each_version=False)
 
 
 @dataclass(slots=True)
@@ -188,6 +194,8 @@ def write_zip(
     names: Sequence[str] = (),
     versions: Versions = Versions.CURRENT,
     *,
+    all_files: bool = False,
+    failures: str = "",
     progress: Progress = lambda _records: None,
 ) -> TableReport:
     """Write the metadata files into a zip, as ``<record>/[<version>/]<file>``.
@@ -200,6 +208,9 @@ def write_zip(
         out: May be a pipe.
         names: Only files of these names; empty for all metadata files.
         versions: Which versions; if more than the current ones, each has its own directory.
+        all_files: Write all files of the versions, not only their metadata.
+        failures: Name of a list of the records that could not be read, which is added if
+            there are any; empty for none.
         progress: Called with the number of records processed.
 
     Raises:
@@ -216,24 +227,86 @@ def write_zip(
                 below = directory_name(manifest.item_id)
                 if versions is not Versions.CURRENT:
                     below += f"/{version.name}"
-                for path in metadata_paths(version):
+                for path in version.paths if all_files else metadata_paths(version):
                     if not names or path in names:
-                        _add(archive, f"{below}/{path}", record, version, path)
+                        with record.get_stream(path, version.name) as source:
+                            _add(archive, f"{below}/{path}", version.origin.date, source)
                         count += 1
             return count
 
-        return _for_each(silo, selection, files, progress)
+        report = _for_each(silo, selection, files, progress)
+        _add_failures(archive, failures, report)
+    return report
 
 
-def _add(
-    archive: zipfile.ZipFile, name: str, record: HarvestedRecord, version: Version, path: str
-) -> None:
-    with record.get_stream(path, version.name) as source:
-        info = zipfile.ZipInfo(name, _moment(version.origin.date))
-        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-        with archive.open(info, "w", force_zip64=True) as file:
-            while chunk := source.read(CHUNK):
-                file.write(chunk)
+def write_bags_zip(
+    silo: Silo,
+    selection: Selection,
+    out: BinaryIO,
+    policy: Policy = _CURRENT,
+    *,
+    day: str,
+    failures: str = "",
+    progress: Progress = lambda _records: None,
+) -> TableReport:
+    """Write records into a zip as bags, a directory each (`siloexport.targets.bag`).
+
+    Args:
+        silo: The Silo.
+        selection: Which records.
+        out: May be a pipe.
+        policy: Which versions of each.
+        day: Bagging-Date of the bags, as ``YYYY-MM-DD``.
+        failures: See `write_zip`. The bag of a record that fails is not complete.
+        progress: Called with the number of records processed.
+
+    Raises:
+        SearchError, IndexProblem: The selection cannot be looked up.
+        OSError: The file cannot be written.
+
+    Cost: as of `write_zip`.
+    """
+    packer = Packer.of(silo, policy, _Forgetful())
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def bag(record: HarvestedRecord, _manifest: Manifest) -> int:
+            manifest = with_digests(record)
+            for action in plan_record(manifest, Known(), policy, _TOGETHER):
+                deposit = packer.deposit(record, manifest, action, None)
+
+                def add(name: str, _size: int, source: IO[bytes]) -> None:
+                    _add(archive, name, manifest.current.origin.date, source)
+
+                write_bag(add, deposit, BagSettings(), day)
+            return 1
+
+        report = _for_each(silo, selection, bag, progress)
+        _add_failures(archive, failures, report)
+    return report
+
+
+class _Forgetful:
+    """See `Sha512Cache`: bags have their own digests."""
+
+    def known_sha512(self, digest: Digest) -> str | None:
+        """See `Sha512Cache`."""
+
+    def note_sha512(self, digest: Digest, sha512: str) -> None:
+        """See `Sha512Cache`."""
+
+
+def _add(archive: zipfile.ZipFile, name: str, date: str, source: IO[bytes]) -> None:
+    info = zipfile.ZipInfo(name, _moment(date))
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    with archive.open(info, "w", force_zip64=True) as file:
+        while chunk := source.read(CHUNK):
+            file.write(chunk)
+
+
+def _add_failures(archive: zipfile.ZipFile, name: str, report: TableReport) -> None:
+    if name and report.failed:
+        lines = "".join(f"{one}\t{why}\n" for one, why in report.failed.items())
+        _add(archive, name, "", io.BytesIO(lines.encode("utf-8", "replace")))
 
 
 def _moment(date: str) -> tuple[int, int, int, int, int, int]:
@@ -357,7 +430,7 @@ def _for_each(
             _one(silo[identifier], selection, write, report)
         except RecordNotFound:  # removed since it was listed
             continue
-        except RecordSiloError as error:
+        except (RecordSiloError, ExportError) as error:
             if len(report.failed) < KEPT:
                 report.failed[identifier] = str(error)
         progress(number)

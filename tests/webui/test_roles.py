@@ -40,6 +40,10 @@ POST   /search/look                                             - 303 303 303
 GET    /search/values                                           - 200 200 200
 GET    /search/results.csv                                      - 200 200 200
 GET    /search/results.jsonl                                    - 200 200 200
+GET    /search/files.zip                                        - 200 200 200
+GET    /search/bags.zip                                         - 200 200 200
+GET    /selection                                               - 200 200 200
+POST   /selection                                               - 303 303 303
 GET    /searches                                                - 200 200 200
 POST   /searches                                                -   - 400 400
 GET    /searches/{name}                                         - 404 404 404

@@ -221,6 +221,10 @@ SCHEMAS: Mapping[str, Schema] = {
     "SavedSearchFound": members(
         **_SAVED, records=several(ref("Row")), missing=several(TEXT), next=_NULL_TEXT
     ),
+    "Selected": members(count=COUNT, said=TEXT, search=TEXT),
+    "Selection": members(
+        count=COUNT, said=TEXT, search=TEXT, records=several(ref("Row")), next=_NULL_TEXT
+    ),
     "Record": members(
         results=or_null(
             members(

@@ -24,7 +24,7 @@ def rule_view(
     call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
 ) -> View:
     """The form of a rule, with its preview or with what is wrong with it."""
-    chosen = selected(call.site, form.search, form.named)
+    chosen = selected(call, form.search, form.named)
     data: Mapping[str, Any] = {
         "form": form,
         "chosen": chosen,

@@ -2,7 +2,10 @@
 
 import csv
 import io
-from collections.abc import Generator, Iterable, Iterator
+import os
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from typing import BinaryIO
 
 from recordsilo.cells import guarded, joined
@@ -29,6 +32,53 @@ class FileBody:
 
     def close(self) -> None:
         """Close the file."""
+        self._file.close()
+
+
+class BrokeOff(OSError):
+    """What was being written failed; the client gets no end, and sees that it is not complete."""
+
+
+class Piped:
+    """What a function writes, sent while it is written: it waits for whoever reads.
+
+    Args:
+        write: Writes to a file that cannot seek; runs in a thread of its own, which ends when
+            the client goes away.
+    """
+
+    def __init__(self, write: Callable[[BinaryIO], object]) -> None:
+        reading, writing = os.pipe()
+        self._file = io.BufferedReader(io.FileIO(reading), BLOCK)
+        self._failed: BaseException | None = None
+        self._thread = threading.Thread(
+            target=self._run, args=(write, os.fdopen(writing, "wb", BLOCK)), daemon=True
+        )
+        self._thread.start()
+
+    def _run(self, write: Callable[[BinaryIO], object], file: BinaryIO) -> None:
+        try:
+            with file:
+                write(file)
+        except BrokenPipeError:  # the client went away
+            with suppress(OSError):
+                file.close()
+        except BaseException as error:  # noqa: BLE001  # raised again by who reads
+            self._failed = error
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if block := self._file.read1(BLOCK):
+            return block
+        self._thread.join()
+        if self._failed is not None:
+            raise BrokeOff("the download broke off") from self._failed
+        raise StopIteration
+
+    def close(self) -> None:
+        """Stop writing."""
         self._file.close()
 
 

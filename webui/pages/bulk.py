@@ -21,13 +21,18 @@ from webui.search.request import SearchRequest
 from webui.site import Call
 
 Handler = Callable[[Call], View | Response]
+Act = Callable[[Call, RuleForm, RuleSet], View | Response]
 
 
-def show(call: Call) -> View:
-    """The form of a rule, for what the address selects, or of a kept rule (``rule``)."""
+def show(call: Call) -> View | Response:
+    """The form of a rule, for what the address selects, or of a saved rule (``rule``).
+
+    With ``state-to`` it sets a status, and is previewed.
+    """
     if name := call.request.query.get("rule", ""):
         return rule_view(call, _form_of(load_rules(call.site.silo.path, rule_name(name)), name))
-    return rule_view(call, RuleForm(search=from_address(call).search))
+    form = RuleForm(search=from_address(call).search, state=call.request.query.get("state-to", ""))
+    return _tried(_preview, call, form) if form.state else rule_view(call, form)
 
 
 def _form_of(rule_set: RuleSet, name: str) -> RuleForm:
@@ -50,20 +55,24 @@ def remove(call: Call) -> View:
     return rule_view(call, form.without(call.field("do").removeprefix("remove-")))
 
 
-def _with_rules(act: Callable[[Call, RuleForm, RuleSet], View | Response]) -> Handler:
-    """A handler that gets the rules of the form; people see in the form what is wrong with it."""
+def _with_rules(act: Act) -> Handler:
+    """A handler that gets the rules of the form that was sent."""
 
     @wraps(act)
     def handler(call: Call) -> View | Response:
-        form = RuleForm.of(call.form.fields)
-        try:
-            return act(call, form, form.rule_set(selected(call.site, form.search).select))
-        except (CurationError, RecordNotFound, SearchError) as error:
-            if call.wants_json:
-                raise
-            return rule_view(call, form, fault=_sentence(call, error), status=400)
+        return _tried(act, call, RuleForm.of(call.form.fields))
 
     return handler
+
+
+def _tried(act: Act, call: Call, form: RuleForm) -> View | Response:
+    """What is done with the rules of a form; people see in the form what is wrong with it."""
+    try:
+        return act(call, form, form.rule_set(selected(call, form.search).select))
+    except (CurationError, RecordNotFound, SearchError) as error:
+        if call.wants_json:
+            raise
+        return rule_view(call, form, fault=_sentence(call, error), status=400)
 
 
 def _sentence(call: Call, error: CurationError | RecordSiloError) -> str:
@@ -73,10 +82,14 @@ def _sentence(call: Call, error: CurationError | RecordSiloError) -> str:
     return from_store(error, path).message
 
 
+def _preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View:
+    return rule_view(call, form, found=look(call, rules_job(rule_set, form.name)))
+
+
 @_with_rules
 def preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View:
     """Show what the rules would do to the first records."""
-    return rule_view(call, form, found=look(call, rules_job(rule_set, form.name)))
+    return _preview(call, form, rule_set)
 
 
 @_with_rules

@@ -1,16 +1,28 @@
-"""All that a search finds, as CSV or as JSON lines, sent while it is being read."""
+"""All that a search finds or a person selected, sent while it is being read: tables and zips."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import BinaryIO
 
 from recordsilo import Row, Silo
+from recordsilo.errors import RecordNotFound
+from recordsilo.selection import Selection
+from siloexport.targets.tables import write_bags_zip, write_zip
+from webui.http.errors import BadRequest
 from webui.http.messages import Response
-from webui.http.streams import CSV, JSON_LINES, csv_cell, csv_line, encoded
+from webui.http.streams import CSV, JSON_LINES, Piped, csv_cell, csv_line, encoded
 from webui.record.rows import RowView, contributed_columns, lines, rows_json
+from webui.search.chosen_records import from_address
 from webui.search.request import MAX_SIZE, SearchRequest
 from webui.site import Call, Site
 
+ZIP = "application/zip"
+FAILURES = "not-exported.txt"
+"""The list of records that could not be read, at the end of a zip."""
 CELLS: Mapping[str, Callable[[RowView], object]] = {
     "identifier": lambda line: line.row.identifier,
     "title": lambda line: line.row.title,
@@ -43,12 +55,55 @@ def as_json_lines(call: Call) -> Response:
 def _streamed(
     call: Call, kind: str, suffix: str, written: Callable[[Site, Iterable[Row]], Iterator[str]]
 ) -> Response:
-    request = SearchRequest.of(call.request.pairs)
-    pages = found_pages(call.site.silo, request)
-    first = next(pages)  # a search that means nothing is refused before anything is sent
-    headers = {"Content-Disposition": f'attachment; filename="records.{suffix}"'}
-    body = encoded(written(call.site, _rows(first, pages)))
-    return Response(200, body, kind, headers)
+    chosen = from_address(call)
+    if chosen.select.identifiers:
+        rows = _named(call.site.silo, chosen.select)
+    else:
+        # A sort is no part of what is selected; a saved search has none.
+        pairs = [pair for pair in call.request.pairs if pair[0] == "sort"]
+        asked = SearchRequest.of_selection(chosen.select).asked
+        pages = found_pages(call.site.silo, SearchRequest.of((*asked, *pairs)))
+        rows = _rows(next(pages), pages)  # a wrong search is refused before anything is sent
+    headers = _saved_as(f"records.{suffix}")
+    return Response(200, encoded(written(call.site, rows)), kind, headers)
+
+
+def _named(silo: Silo, select: Selection) -> Iterator[Row]:
+    for one in select.iterate(silo):
+        with suppress(RecordNotFound):  # deleted since it was listed
+            yield silo.row(one)
+
+
+def _saved_as(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def as_files(call: Call) -> Response:
+    """A zip of the files of each record's current version, a directory for each record."""
+    return _zipped(call, "files", partial(write_zip, all_files=True))
+
+
+def as_bags(call: Call) -> Response:
+    """A zip of a bag (BagIt) for each record, with the files of its current version."""
+    return _zipped(call, "bags", partial(write_bags_zip, day=f"{datetime.now(UTC):%Y-%m-%d}"))
+
+
+def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
+    """Send a zip while it is written; neither memory nor disk holds it.
+
+    Raises:
+        BadRequest: No record is selected.
+    """
+    chosen, silo = from_address(call), call.site.silo
+    if not chosen.count:
+        raise BadRequest("No record is selected; nothing to download.")
+
+    def zipped(out: BinaryIO) -> None:
+        write(silo, chosen.select, out, failures=FAILURES)
+
+    if call.request.method == "HEAD":
+        return Response(200, b"", ZIP, _saved_as(f"{name}.zip"))
+    return Response(200, Piped(zipped), ZIP, _saved_as(f"{name}.zip"))
 
 
 def found_pages(silo: Silo, request: SearchRequest) -> Iterator[tuple[Row, ...]]:

@@ -20,6 +20,7 @@ from webui.search.request import (
     SearchRequest,
     contributed_orders,
 )
+from webui.search.selections import ticks
 from webui.site import Call, Site
 from webui.words.texts import text as _
 
@@ -68,6 +69,7 @@ def show(call: Call) -> View | Response:
         "cells": partial(cells, call.site),
         "request_query": urls.search(request.asked).partition("?")[2],
         "downloads": download_links(request),
+        "selection": ticks(call, (row.identifier for row in result.rows)),
     }
     return View("search.mako", data, lambda: _as_json(call.site, view, result), request.own_url)
 
@@ -137,4 +139,6 @@ def download_links(request: SearchRequest) -> dict[str, str]:
     return {
         "CSV": urls.search(pairs, "results.csv"),
         "JSON lines": urls.search(pairs, "results.jsonl"),
+        "files (zip)": urls.search(request.asked, "files.zip"),
+        "bags (zip)": urls.search(request.asked, "bags.zip"),
     }

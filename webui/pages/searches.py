@@ -27,7 +27,9 @@ from webui.http.errors import BadRequest, NotFound, WebError, as_sentence
 from webui.http.messages import Response, parse_pairs, redirect
 from webui.record.rows import RowView, row_views, rows_json
 from webui.rendering import View, json_answer
+from webui.search.chosen_records import selected
 from webui.search.request import SearchRequest, page_size
+from webui.search.selections import ticks
 from webui.site import Call, Site
 from webui.words.texts import text as _
 
@@ -97,7 +99,10 @@ def create(call: Call) -> Response:
 
 
 def _selection(call: Call) -> Selection:
-    request = SearchRequest.of(parse_pairs(call.field("search").removeprefix("?")))
+    asked = parse_pairs(call.field("search").removeprefix("?"))
+    if "selection" in dict(asked):
+        return selected(call, call.field("search")).select
+    request = SearchRequest.of(asked)
     given = call.field("identifiers").split()
     if not given and request.is_everything:
         raise BadRequest(_("Enter search words, filters or a list of identifiers."))
@@ -131,7 +136,14 @@ def show_one(call: Call) -> View | Response:
     size = call.request.query.get("limit", "")
     place = urls.saved_search(search.name, start=start + limit, limit=size)
     next_url = place if has_next else ""
-    data = {"search": search, "rows": rows, "missing": missing, "next_url": next_url}
+    data = {
+        "search": search,
+        "rows": rows,
+        "missing": missing,
+        "next_url": next_url,
+        "selection": ticks(call, (line.row.identifier for line in rows)),
+        "url": urls.saved_search(search.name, start=start or None, limit=size),
+    }
     twin = _search_json(search) | {
         "records": list(rows_json(call.site, rows)),
         "missing": missing,

@@ -77,7 +77,7 @@ def send_attachment(call: Call) -> Response:
     path = call.field("path") or PREMIS if is_premis else path_of(call, uploaded(call))
     content = b"" if is_premis else _content(call, ATTACHED_BYTES)
     Attachment(path, None if is_premis else content)
-    selected(call.site, call.field("search"))
+    selected(call, call.field("search"))
     about = {
         "kind": "premis" if is_premis else "file",
         "path": path,
@@ -141,6 +141,6 @@ def _spec(call: Call) -> tuple[JobSpec, str]:
         return sheet_job(read_csv(content), about["title"] or _("Spreadsheet")), urls.sheet()
     if about["kind"] not in {"premis", "file"}:
         raise BadRequest("This file was not uploaded as an attachment.")
-    select = selected(call.site, about["search"]).select
+    select = selected(call, about["search"]).select
     attachment = Attachment(about["path"], None if about["kind"] == "premis" else content)
     return attach_job(select, attachment), urls.with_search(urls.attach(), about["search"])

@@ -1,4 +1,6 @@
-"""The records a bulk change is for: a search by its address, a kept one, or a list."""
+"""The records a batch edit or a download is for: a search by its address, a saved one, a
+person's selection, or a list.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,13 +9,16 @@ from recordsilo.index import PageRequest
 from recordsilo.selection import Selection
 from silocuration.searches import load_search
 from webui import urls
+from webui.http.errors import BadRequest
 from webui.http.messages import parse_pairs
 from webui.search.request import Pair, SearchRequest
+from webui.search.selections import Selections
 from webui.site import Call, Site
 from webui.words.texts import counted
 from webui.words.texts import text as _
 
-_OWN = ("saved", "rule", "done", "path", "token")
+_SELECTION = "selection="
+_OWN = ("saved", "selection", "rule", "state-to", "done", "path", "token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Chosen:
         """What is selected, in words."""
         if self.select.is_everything:
             return _("All {n} records of this Silo", n=f"{self.count:,}")
+        if self.search.startswith(_SELECTION):
+            return counted("{n} selected record", "{n} selected records", self.count)
         if self.select.identifiers and not self.url:
             return counted("{n} listed record", "{n} listed records", self.count)
         return counted("{n} record found", "{n} records found", self.count)
@@ -43,26 +50,36 @@ class Chosen:
 
 def search_of(pairs: Iterable[Pair]) -> str:
     """The fields of an address that select records, as a query."""
-    kept = [(name, value) for name, value in pairs if value and name not in {"rule", "done"}]
+    own = {"rule", "done", "state-to"}
+    kept = [(name, value) for name, value in pairs if value and name not in own]
     return urls.search(kept).partition("?")[2]
 
 
-def selected(site: Site, search: str, identifiers: tuple[str, ...] = ()) -> Chosen:
+def selected(call: Call, search: str, identifiers: tuple[str, ...] = ()) -> Chosen:
     """What a query of a search's address selects, and only these identifiers of it.
 
     Raises:
         BadRequest: The query means nothing.
         SearchNotFound, SearchUnreadable: The kept search it names is none.
+        Conflict: The selection that it names has changed.
     """
+    site = call.site
     pairs = parse_pairs(search.removeprefix("?"))
     request = SearchRequest.of(pairs, also=_OWN)
     select = request.selection
-    saved = dict(pairs).get("saved")
+    saved, token = (dict(pairs).get(name) for name in ("saved", "selection"))
     if saved and select.is_everything:
         select = load_search(site.silo.path, saved).select
+    if token is not None:
+        kept = Selections(site.silo.path).named(call.user.name, token)
+        there = tuple(one for one in kept if one in site.silo)
+        if not there:
+            raise BadRequest("No record is selected. Tick records in a list first.")
+        identifiers = identifiers or there
     if identifiers:
         select = replace(select, identifiers=identifiers)
-    return Chosen(select, search, _count(site, select), _url(select))
+    url = urls.selection() if token is not None else _url(select)
+    return Chosen(select, search, _count(site, select), url)
 
 
 def _count(site: Site, select: Selection) -> int:
@@ -77,4 +94,4 @@ def _url(select: Selection) -> str:
 
 def from_address(call: Call) -> Chosen:
     """What the address of the request selects."""
-    return selected(call.site, search_of(call.request.pairs))
+    return selected(call, search_of(call.request.pairs))

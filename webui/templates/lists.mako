@@ -1,10 +1,14 @@
 ## Lists of records and of values, shared by the pages that find records.
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="bars" file="selection_bar.mako"/>
 
-<%def name="rows(lines)">
-<ol class="records">
+<%def name="rows(lines, selection=None)">
+<ol class="records${" picked" if selection else ""}">
 % for line in lines:
   <li${gone(line.row.deleted)}>
+% if selection:
+    ${bars.tick(loop.index, line.row, selection)}
+% endif
     <h2><a href="${line.url}" dir="auto">${line.row.title or line.row.identifier}</a></h2>
 % if line.creators:
     <p class="by" dir="auto">\

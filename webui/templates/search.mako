@@ -2,7 +2,9 @@
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
 <%namespace name="facets" file="facets.mako"/>
+<%namespace name="bars" file="selection_bar.mako"/>
 <%def name="title()">${_("Records")}</%def>
+<%def name="head()"><script src="${static_url('selection.js')}" defer></script></%def>
 <% request = page.request %>
 ${parts.done(done)}
 <div class="heading">
@@ -74,6 +76,7 @@ ${facets.opener(len(request.chosen))}
     <p class="act"><button type="submit" class="quiet">${_("Change view")}</button></p>
   </form>
 </details>
+${bars.bar(selection, request.own_url, page.next_url, request_query, page.total, page.rows)}
 % if look.is_table:
 <div class="scroll" tabindex="0" role="region" aria-label="${_('Records')}">
 <table class="cards found-table">
@@ -87,6 +90,9 @@ ${facets.opener(len(request.chosen))}
     <tr>
 % for name in look.columns:
       <td data-label="${column_label(name)}">\
+% if loop.first:
+${bars.tick(loop.parent.index, line.row, selection)} \
+% endif
 % for one in cells(line, name):
 % if one.url:
 <a href="${one.url}" dir="auto">${one.text}</a>\
@@ -106,7 +112,7 @@ ${parts.badges(line.row.deleted, line.row.curated, line.row.upstream_newer)}\
 </table>
 </div>
 % else:
-${lists.rows(page.rows)}
+${lists.rows(page.rows, selection)}
 % endif
 % elif request.is_everything:
 <section class="empty">

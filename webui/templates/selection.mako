@@ -1,6 +1,8 @@
 <%inherit file="base.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="bars" file="selection_bar.mako"/>
 <%def name="title()">${search.title}</%def>
+<%def name="head()"><script src="${static_url('selection.js')}" defer></script></%def>
 <p class="crumbs"><a href="${urls.searches()}">← ${_("Saved searches")}</a></p>
 <div class="heading">
   <h1 dir="auto">${search.title}</h1>
@@ -23,7 +25,8 @@
 </div>
 % endif
 % if rows:
-${lists.rows(rows)}
+${bars.bar(selection, url, next_url, "saved=" + search.name, len(search.select.identifiers), rows)}
+${lists.rows(rows, selection)}
 % else:
 <section class="empty"><h2>${_("No records found")}</h2><p>${_("None of these identifiers has a record in this Silo.")}</p></section>
 % endif

@@ -1,0 +1,211 @@
+"""The selection: ticks that are kept, what leads on from them, and zips sent while written."""
+
+import csv
+import io
+import os
+import threading
+import time
+import zipfile
+from typing import Any, BinaryIO
+
+import bagit
+import pytest
+
+from recordsilo import Silo
+from silocuration.batch.journal import job_ids
+from webui.http.streams import BrokeOff, Piped
+from webui.search import selections
+
+PLAIN = "oai:example.org:1"
+JSON = "application/json"
+
+
+def keep(
+    client: Any, *ticked: str, had: tuple[str, ...] = (), do: str = "keep", **more: str
+) -> Any:
+    fields = {f"row-{n}": one for n, one in enumerate((*ticked, *had))}
+    fields |= {f"tick-{n}": "yes" for n in range(len(ticked))}
+    fields |= {f"had-{n}": "yes" for n in range(len(ticked), len(ticked) + len(had))}
+    return client.post("/selection", fields | {"do": do} | more, accept=JSON)
+
+
+def selected(client: Any) -> list[str]:
+    return [one["identifier"] for one in client.json("/selection.json")["records"]]
+
+
+def named(silo: Silo, *numbers: int) -> tuple[str, ...]:
+    return tuple(f"oai:example.org:{n}" for n in numbers)
+
+
+def test_ticks_are_kept_while_paging_and_removed_when_unticked(client: Any, silo: Silo) -> None:
+    assert keep(client, *named(silo, 100, 101)).json["count"] == 2
+    assert keep(client, *named(silo, 120)).json["said"] == "3 selected"
+    assert keep(client, had=named(silo, 101)).json["count"] == 2
+    assert selected(client) == [*named(silo, 100, 120)]
+    page = client.get("/search?q=record&sort=identifier").text
+    assert page.count(" checked></span>") == 2
+    assert keep(client, do="clear").json["count"] == 0
+    assert selected(client) == []
+
+
+def test_a_page_and_all_that_a_search_finds_are_selected(client: Any, silo: Silo) -> None:
+    rows = {f"row-{n}": one for n, one in enumerate(named(silo, 100, 101))}
+    answer = client.post("/selection", rows | {"do": "page", "back": "/search?q=record"})
+    assert answer.status == 200
+    answer = client.post(
+        "/selection", {"do": "page", "back": "/search?q=a", **rows}, accept="text/html"
+    )
+    assert (answer.status, answer.headers["Location"]) == (303, "/search?q=a")
+    assert len(selected(client)) == 2
+    assert keep(client, do="all", search="q=record").json["count"] == 55
+
+
+def test_a_selection_never_leads_to_another_site(client: Any) -> None:
+    answer = client.post("/selection", {"back": "//evil.example/"}, accept="text/html")
+    assert answer.headers["Location"] == "/"
+
+
+def test_a_selection_has_a_limit_and_what_was_selected_stays(
+    client: Any, silo: Silo, monkeypatch: Any
+) -> None:
+    keep(client, *named(silo, 100))
+    monkeypatch.setattr(selections, "MOST", 40)
+    answer = keep(client, do="all", search="q=record")
+    assert answer.status == 400
+    assert "at most 40 records" in answer.error["message"]
+    assert selected(client) == [*named(silo, 100)]
+
+
+def test_the_selection_is_what_the_batch_edit_changes(client: Any, silo: Silo) -> None:
+    search = keep(client, *named(silo, 100, 101)).json["search"]
+    answer = client.post("/selection", {"do": "batch"}, accept="text/html")
+    assert answer.headers["Location"] == f"/bulk?{search}"
+    page = client.get(f"/bulk?{search}").text
+    assert "2 selected records" in page
+    change = {"change-0-do": "add", "change-0-field": "subject", "change-0-value": "chosen"}
+    form = {"search": search, "changes": "1", **change}
+    assert client.post("/bulk", form).json["preview"]["changed"] == 2
+
+
+def test_a_selection_that_changed_meanwhile_is_not_changed_for_another(
+    client: Any, silo: Silo
+) -> None:
+    search = keep(client, *named(silo, 100, 101)).json["search"]
+    keep(client, *named(silo, 102))
+    form = {"search": search, "changes": "0", "state": "ready", "do": "apply"}
+    answer = client.post("/bulk", form)
+    assert answer.status == 409
+    assert "has changed" in answer.error["message"]
+    assert not job_ids(silo.path)
+
+
+def test_a_status_is_previewed_at_once(client: Any, silo: Silo) -> None:
+    keep(client, *named(silo, 100, 101))
+    answer = client.post("/selection", {"do": "state-ready"}, accept="text/html")
+    page = client.get(answer.headers["Location"]).text
+    assert "Change 2 records" in page
+
+
+def test_an_action_on_nothing_says_so(client: Any) -> None:
+    answer = keep(client, do="batch")
+    assert answer.status == 400
+    assert "No record is selected" in answer.error["message"]
+
+
+def test_a_selection_is_saved_as_a_list(client: Any, silo: Silo) -> None:
+    search = keep(client, *named(silo, 100, 101)).json["search"]
+    answer = client.post("/searches", {"search": search, "title": "Two"})
+    assert answer.json["select"] == {"identifiers": [*named(silo, 100, 101)]}
+    assert client.get("/searches/two").text.count(" checked></span>") == 2
+
+
+def test_records_deleted_meanwhile_leave_the_selection(client: Any, silo: Silo) -> None:
+    search = keep(client, *named(silo, 100, 101)).json["search"]
+    silo.del_item(named(silo, 100)[0])
+    assert client.json(f"/bulk.json?{search}")["records"] == 1
+    assert selected(client) == [*named(silo, 101)]
+    assert client.json("/selection.json")["count"] == 1
+
+
+def test_a_table_of_the_selection_has_creators_year_and_doi(client: Any, silo: Silo) -> None:
+    search = keep(client, PLAIN, *named(silo, 100)).json["search"]
+    text = client.get(f"/search/results.csv?{search}").body.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["identifier"] for row in rows] == [PLAIN, *named(silo, 100)]
+    assert (rows[0]["creators"], rows[0]["year"], rows[0]["doi"]) == (
+        "Ortega, Núria||Smith, J.", "2003", "10.1234/abc.5"
+    )  # fmt: skip
+
+
+def test_files_of_the_selection_are_a_zip(client: Any, silo: Silo) -> None:
+    silo[PLAIN].clone_version("1", "workingcopy")
+    silo[PLAIN].put_stream("scan.pdf", b"%PDF-" * 1000, "workingcopy")
+    search = keep(client, PLAIN, *named(silo, 100)).json["search"]
+    answer = client.get(f"/search/files.zip?{search}")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="files.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == [
+            "oai+example,org+1/oai_dc",
+            "oai+example,org+1/scan.pdf",
+            "oai+example,org+100/oai_dc",
+        ]
+
+
+def test_bags_of_a_search_are_valid_after_unpacking(client: Any, silo: Silo, tmp_path: Any) -> None:
+    answer = client.get("/search/bags.zip?q=keeping")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        archive.extractall(tmp_path)
+    assert [path.name for path in tmp_path.iterdir() if "+" in path.name] == ["oai+example,org+1"]
+    bag = bagit.Bag(str(tmp_path / "oai+example,org+1"))
+    assert bag.validate()
+    assert bag.info["External-Identifier"] == PLAIN
+
+
+def test_a_zip_names_the_records_that_could_not_be_read(client: Any, silo: Silo) -> None:
+    search = keep(client, PLAIN).json["search"]
+    os.unlink(silo[PLAIN].to_dirpath("oai_dc"))
+    for kind in ("files", "bags"):
+        answer = client.get(f"/search/{kind}.zip?{search}")
+        with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+            assert archive.read("not-exported.txt").decode().startswith(PLAIN)
+
+
+@pytest.mark.parametrize("kind", ["files", "bags"])
+def test_a_zip_of_nothing_is_refused(client: Any, kind: str) -> None:
+    answer = client.get(f"/search/{kind}.zip?q=nonsense", accept=JSON)
+    assert answer.status == 400
+    assert "nothing to download" in answer.error["message"]
+
+
+def test_what_is_written_waits_for_the_reader_and_ends_when_nobody_reads() -> None:
+    written = 0
+
+    def write(file: BinaryIO) -> None:
+        nonlocal written
+        for _ in range(1000):
+            file.write(b"x" * 100_000)
+            written += 100_000
+
+    body = Piped(write)
+    assert next(body)
+    time.sleep(0.2)
+    assert written < 2_000_000  # the pipe, and two buffers
+    threads = threading.active_count()
+    body.close()
+    for _ in range(100):
+        if threading.active_count() < threads:
+            break
+        time.sleep(0.02)
+    assert threading.active_count() < threads
+
+
+def test_what_cannot_be_written_breaks_the_download_off() -> None:
+    def write(file: BinaryIO) -> None:
+        file.write(b"beginning")
+        raise OSError("the disk failed")
+
+    body = Piped(write)
+    with pytest.raises(BrokeOff):
+        list(body)
+    body.close()

@@ -1,0 +1,137 @@
+"""The selection: the records that somebody ticked in lists, and what is to be done with them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+
+from recordsilo import Row
+from recordsilo.errors import RecordNotFound
+from recordsilo.records.manifest import STATES
+from webui import urls
+from webui.http.errors import BadRequest
+from webui.http.messages import Response, redirect
+from webui.people.authentication import own_path
+from webui.record.rows import row_views, rows_json
+from webui.rendering import View, json_answer
+from webui.search.chosen_records import selected
+from webui.search.selections import MOST, Selected, Selections, ticks
+from webui.site import Call
+from webui.words.texts import counted
+
+PAGE = 100
+Urls = Callable[[str], str]
+DOWNLOADS: Mapping[str, Urls] = {
+    "csv": lambda query: urls.with_search(urls.search(action="results.csv"), query),
+    "files": lambda query: urls.with_search(urls.search(action="files.zip"), query),
+    "bags": lambda query: urls.with_search(urls.search(action="bags.zip"), query),
+}
+CHANGES: Mapping[str, Urls] = {
+    "batch": urls.bulk,
+    "sheet": lambda query: urls.with_search(urls.sheet(), query),
+    "attach": lambda query: urls.with_search(urls.attach(), query),
+}
+
+
+def show(call: Call) -> View:
+    """The selected records."""
+    start = _start(call.request.query.get("start", ""))
+    kept = Selections(call.site.silo.path)
+    named = kept.identifiers(call.user.name, start, PAGE + 1)
+    rows = row_views(call.site, _rows(call, named[:PAGE]))
+    shown = ticks(call, (line.row.identifier for line in rows))
+    following = urls.selection(start=start + PAGE) if named[PAGE:] else ""
+    url = urls.selection(start=start or None)
+    data = {
+        "rows": rows,
+        "selection": shown,
+        "missing": [one for one in named[:PAGE] if one not in shown.picked],
+        "url": url,
+        "following": following,
+        "first": urls.selection() if start else "",
+    }
+
+    def twin() -> Mapping[str, object]:
+        return _told(shown.selected) | {
+            "records": list(rows_json(call.site, rows)),
+            "next": urls.twin(following) if following else None,
+        }
+
+    return View("selection_page.mako", data, twin, url)
+
+
+def _rows(call: Call, identifiers: Iterable[str]) -> Iterable[Row]:
+    for one in identifiers:
+        try:
+            yield call.site.silo.row(one)
+        except RecordNotFound:  # deleted since it was selected
+            Selections(call.site.silo.path).change(call.user.name, remove=[one])
+
+
+def change(call: Call) -> Response:
+    """Note what is ticked (``row-N``, ``had-N``, ``tick-N``), then do what the button says.
+
+    Buttons: ``keep`` the ticks, ``page`` or ``all`` to select more, ``clear``; the others lead on.
+    """
+    kept, person = Selections(call.site.silo.path), call.user.name
+    do, _dash, what = call.field("do").partition("-")
+    if do == "clear":
+        return _led(call, kept.clear(person), call.field("back"))
+    add, remove = _ticked(call)
+    if do == "all":
+        found = selected(call, call.field("search")).select
+        add += islice(found.iterate(call.site.silo), MOST + 1)
+    elif do == "page":
+        add = [text for name, text in call.form.fields.items() if name.startswith("row-")]
+    now = kept.change(person, add, remove)
+    if do == "next":
+        return _led(call, now, call.field("next"))
+    if do in {"", "keep", "page", "all"}:
+        return _led(call, now, call.field("back"))
+    return redirect(_address(do, what, now))
+
+
+def _ticked(call: Call) -> tuple[list[str], list[str]]:
+    """The records that were ticked, and those that no longer are."""
+    fields = call.form.fields
+    add, remove = [], []
+    for name, identifier in fields.items():
+        begin, _dash, number = name.partition("-")
+        if begin != "row":
+            continue
+        is_ticked, was_ticked = f"tick-{number}" in fields, f"had-{number}" in fields
+        if is_ticked and not was_ticked:
+            add.append(call.site.silo.resolve(identifier))
+        elif was_ticked and not is_ticked:
+            remove.append(identifier)
+    return add, remove
+
+
+def _address(do: str, what: str, now: Selected) -> str:
+    """Where an action on the selection leads."""
+    if not now.count:
+        raise BadRequest("No record is selected. Tick records in a list first.")
+    if do in DOWNLOADS:
+        return DOWNLOADS[do](now.search)
+    if do in CHANGES:
+        return CHANGES[do](now.search)
+    if do == "state" and what in STATES:
+        return f"{urls.bulk(now.search)}&state-to={what}"
+    known = ", ".join(("keep", "page", "all", "clear", *DOWNLOADS, *CHANGES))
+    raise BadRequest("Unknown action; choose one of {known} (field do).", known=known)
+
+
+def _led(call: Call, now: Selected, back: str) -> Response:
+    if call.wants_json:
+        return json_answer(_told(now))
+    return redirect(own_path(back) if back else urls.selection())
+
+
+def _told(now: Selected) -> dict[str, object]:
+    """A selection, and how addresses name it."""
+    said = counted("{n} selected", "{n} selected", now.count)
+    return {"count": now.count, "said": said, "search": now.search}
+
+
+def _start(text: str) -> int:
+    if text and not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise BadRequest("The position in the list (start) must be a number.")
+    return int(text or 0)

@@ -1,0 +1,169 @@
+"""The records that each person has selected: a table in ``.silo/``, kept while one pages.
+
+It is kept on the server, so that it needs no JavaScript and is the same in every window.
+Where the file is lost, records are selected again.
+"""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from webui.http.errors import BadRequest, Conflict
+from webui.site import Call
+
+MOST = 100_000
+"""Records of a selection; a search can be edited or exported as a whole, without a limit."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS selection (
+    person TEXT PRIMARY KEY, token TEXT NOT NULL, count INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS selected (
+    person TEXT NOT NULL, identifier TEXT NOT NULL, PRIMARY KEY (person, identifier)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """How much a person has selected.
+
+    Attributes:
+        token: Names just these records, in addresses; another one after each change.
+    """
+
+    count: int = 0
+    token: str = ""
+
+    @property
+    def search(self) -> str:
+        """The query of an address that selects the records."""
+        return f"selection={self.token}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """A selection as a page with a list of records shows it.
+
+    Attributes:
+        picked: Those of the page's records that are selected.
+    """
+
+    selected: Selected
+    picked: frozenset[str]
+
+
+class Selections:
+    """The selections of a Silo, of whichever process makes them."""
+
+    def __init__(self, silo_path: str) -> None:
+        self._path = os.path.join(silo_path, ".silo", "selections.sqlite")
+
+    def of(self, person: str) -> Selected:
+        """How much somebody has selected."""
+        if not os.access(self._path, os.W_OK):
+            return Selected()
+        with self._open() as connection:
+            return _selected(connection, person)
+
+    def among(self, person: str, identifiers: Iterable[str]) -> frozenset[str]:
+        """Those of some records that are selected."""
+        if not os.access(self._path, os.W_OK):
+            return frozenset()
+        query = "SELECT 1 FROM selected WHERE person = ? AND identifier = ?"
+        with self._open() as connection:
+            return frozenset(
+                one for one in identifiers if connection.execute(query, (person, one)).fetchone()
+            )
+
+    def identifiers(self, person: str, start: int = 0, limit: int = MOST) -> tuple[str, ...]:
+        """The selected records, sorted; from a position on."""
+        if not os.access(self._path, os.W_OK):
+            return ()
+        with self._open() as connection:
+            rows = connection.execute(
+                "SELECT identifier FROM selected WHERE person = ? ORDER BY identifier"
+                " LIMIT ? OFFSET ?",
+                (person, limit, start),
+            )
+            return tuple(row[0] for row in rows)
+
+    def named(self, person: str, token: str) -> tuple[str, ...]:
+        """The records that a token names.
+
+        Raises:
+            Conflict: The selection has changed since; or it is somebody else's.
+        """
+        if not token or self.of(person).token != token:
+            raise Conflict(
+                "The selection has changed since this page was opened. Open it again from the "
+                "list of records."
+            )
+        return self.identifiers(person)
+
+    def change(self, person: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Selected:
+        """Add records, and remove others.
+
+        Raises:
+            BadRequest: There would be more than `MOST`; nothing was changed.
+        """
+        with self._open() as connection:
+            before = _selected(connection, person)
+            connection.executemany(
+                "DELETE FROM selected WHERE person = ? AND identifier = ?",
+                ((person, one) for one in remove),
+            )
+            for number, one in enumerate(add):
+                connection.execute("INSERT OR IGNORE INTO selected VALUES (?, ?)", (person, one))
+                if number >= MOST:
+                    break
+            return self._noted(connection, person, before)
+
+    def clear(self, person: str) -> Selected:
+        """Select nothing."""
+        with self._open() as connection:
+            before = _selected(connection, person)
+            connection.execute("DELETE FROM selected WHERE person = ?", (person,))
+            return self._noted(connection, person, before)
+
+    def _noted(self, connection: sqlite3.Connection, person: str, before: Selected) -> Selected:
+        (count,) = connection.execute(
+            "SELECT count(*) FROM selected WHERE person = ?", (person,)
+        ).fetchone()
+        if count > MOST:
+            raise BadRequest(
+                "A selection has at most {most} records. To change or export more, use the "
+                "actions of the search.",
+                most=f"{MOST:,}",
+            )
+        if not connection.total_changes:
+            return before
+        now = Selected(count, secrets.token_urlsafe(9))
+        connection.execute(
+            "INSERT OR REPLACE INTO selection VALUES (?, ?, ?)", (person, now.token, now.count)
+        )
+        return now
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        with closing(sqlite3.connect(self._path, timeout=20.0)) as connection, connection:
+            connection.executescript(_SCHEMA)
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+
+def _selected(connection: sqlite3.Connection, person: str) -> Selected:
+    row = connection.execute(
+        "SELECT count, token FROM selection WHERE person = ?", (person,)
+    ).fetchone()
+    return Selected(*row) if row else Selected()
+
+
+def ticks(call: Call, identifiers: Iterable[str]) -> Ticks:
+    """What a page that lists some records shows of the selection of who asks."""
+    selections, person = Selections(call.site.silo.path), call.user.name
+    return Ticks(selections.of(person), selections.among(person, identifiers))
