@@ -480,7 +480,7 @@ def test_update_of_nothing_is_an_error(scraper):
 
 
 def test_update_takes_no_bounds_of_its_own(repository, scraper):
-    with pytest.raises(RequestRefused, match="goes on by itself"):
+    with pytest.raises(RequestRefused, match="chooses its dates itself"):
         scraper.getRecords("oai_dc", update=True, _from="2010-01-01")
 
 

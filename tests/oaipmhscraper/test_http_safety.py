@@ -150,7 +150,7 @@ def test_insecure_is_not_overruled_by_a_bundle_in_the_environment(start, monkeyp
 
 
 def test_a_ca_file_that_is_not_there_is_told_before_anything_is_sent():
-    with pytest.raises(RequestRefused, match="no file /nowhere"):
+    with pytest.raises(RequestRefused, match="file /nowhere does not exist"):
         HttpTransport("https://127.0.0.1/", HttpSettings(ca_file="/nowhere"))
 
 
@@ -279,8 +279,8 @@ def test_every_option_has_its_place_in_the_settings(tmp_path, certificate):
 @pytest.mark.parametrize(
     ("arguments", "environment", "words"),
     [
-        (["--max-response", "much"], {}, "'much' is no size"),
-        (["--max-response", "0"], {}, "'0' is no size"),
+        (["--max-response", "much"], {}, "'much' is not a size"),
+        (["--max-response", "0"], {}, "'0' is not a size"),
         (["--attempts", "0"], {}, "--attempts"),
         (["--delay", "-1"], {}, "--delay"),
         (["--timeout", "0"], {}, "--timeout"),

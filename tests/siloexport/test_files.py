@@ -181,7 +181,7 @@ def test_damaged_file_is_not_exported(silo: Silo, tmp_path: Path) -> None:
     path.write_text("CC BY 5.0")
     report = export(silo, FilesTarget(str(tmp_path / "out")))
     assert report.failed == 1
-    assert "docs/licence.txt of version workingcopy is not as the manifest lists it" in (
+    assert "docs/licence.txt of version workingcopy differs from its entry in the manifest" in (
         report.problems[0].reason
     )
     assert not (tmp_path / "out" / "oai+example,org+2").exists()

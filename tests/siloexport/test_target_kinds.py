@@ -107,7 +107,7 @@ def test_a_contributed_file_is_a_job_with_the_same_fields(
     ("fields", "sentence"),
     [
         ({}, r"the field mark \(Mark\) is required"),
-        ({"mark": "x", "least": "many"}, r"the field least \(At least\) is a number"),
+        ({"mark": "x", "least": "many"}, r"the field least \(At least\) must be a number"),
         ({"mark": "x", "colour": "green"}, r"the field colour \(Colour\) must be one of red, blue"),
     ],
 )
