@@ -2,6 +2,7 @@
 
 import codecs
 import contextlib
+import errno
 import io
 import logging
 import os
@@ -269,6 +270,14 @@ def _run() -> int:
     return result if isinstance(result, int) else ExitCode.OK
 
 
+_WRONG_PATHS = {
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP
+}  # fmt: skip
+"""The errors of a path that a user mistyped."""
+_IN_SILO = {"pairtree_root", ".silo"}
+"""Directories whose files users do not name: an error there is damage."""
+
+
 def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCode]:
     """An error as a sentence, and its exit code."""
     if isinstance(error, RecordSiloError):
@@ -284,5 +293,9 @@ def _told(error: RecordSiloError | OSError | sqlite3.Error) -> tuple[str, ExitCo
         where = f"the Silo {silo_dir}" if own else silo_dir
         unread = os.path.exists(silo_dir) and not os.access(silo_dir, os.R_OK)
         return f"no permission to {'read' if unread else 'write to'} {where}", ExitCode.USAGE
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}", ExitCode.LOSSES
+    path = str(error.filename or "")
+    is_of_user = path and error.errno in _WRONG_PATHS and not _IN_SILO & set(path.split(os.sep))
+    where, sentence = f"{path}: " if path else "", str(error.strerror or error)
+    if error.errno == errno.ENOENT and not os.path.isdir(parent := os.path.dirname(path) or "."):
+        sentence = f"the directory {parent} does not exist; create it, or name another"
+    return f"{where}{sentence}", ExitCode.USAGE if is_of_user else ExitCode.LOSSES

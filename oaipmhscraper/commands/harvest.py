@@ -7,7 +7,7 @@ unusable; 75 stopped early, continued by the same command; 130 interrupted.
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -27,6 +27,7 @@ from oaipmhscraper.scraper import OAIPMHScraper
 from oaipmhscraper.silo_cleanup import undone_if_refused
 from politeweb.settings import HttpSettings
 from recordsilo.cli import example
+from recordsilo.commands.options import OutputFile
 
 ALL = "all"
 """A prefix that stands for every format of the repository."""
@@ -98,9 +99,8 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
     "--prefix",
     "prefixes",
     multiple=True,
-    default=("oai_dc",),
-    show_default=True,
-    help="Metadata format; repeatable; `all` for every format.",
+    help="Metadata format; repeatable; `all` for every format. Default: oai_dc;"
+    " with --replay, every format.",
 )
 @click.option("--set", "set_spec", metavar="SPEC", help="Only records in this set.")
 @click.option("--from", "from_", metavar="DATE", help="Earliest datestamp, YYYY-MM-DD or …Z.")
@@ -129,7 +129,8 @@ def sets(url: str, settings: HttpSettings, as_json: bool) -> None:
 @click.option(
     "--receipt",
     "receipt_file",
-    type=click.File("w", encoding="utf-8", lazy=True),
+    type=OutputFile(),
+    metavar="FILE",
     help="Write the receipt as JSON.",
 )
 @harvest_options
@@ -147,7 +148,7 @@ def harvest(
     identifier_prefix: str | None,
     moved: bool,
     recorded: tuple[str, ...],
-    receipt_file: IO[str] | None,
+    receipt_file: str | None,
     options: HarvestOptions,
     settings: HttpSettings,
     quiet: bool,
@@ -160,10 +161,23 @@ def harvest(
     """
     report = Report(quiet, as_json, receipt_file)
     if recorded:
-        if set_spec or from_ or until or update or moved:
-            raise click.UsageError("--replay stores all that was recorded; leave out the choice")
-        _replay(_places(places, "DIRECTORY")[0], recorded, settings, report, quiet=quiet)
+        if from_ or until or update or moved or identifier_prefix:
+            raise click.UsageError(
+                "--replay takes no --from, --until, --update, --moved or --identifier-prefix"
+            )
+        (directory,) = _places(places, "DIRECTORY")
+        with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
+            receipt = replay(
+                directory,
+                recorded,
+                progress=progress,
+                max_response=settings.max_response,
+                prefixes=() if ALL in prefixes else prefixes,
+                set_spec=set_spec,
+            )
+        report.finished(receipt)
         return
+    prefixes = prefixes or ("oai_dc",)
     url, directory = _places(places, "URL", "DIRECTORY")
     with sentences():
         if moved:
@@ -214,19 +228,6 @@ def _places(given: tuple[str, ...], *names: str) -> tuple[str, ...]:
     if len(given) != len(names):
         raise click.UsageError(f"give {' and '.join(names)}, and nothing else")
     return given
-
-
-def _replay(
-    directory: str,
-    recorded: tuple[str, ...],
-    settings: HttpSettings,
-    report: Report,
-    *,
-    quiet: bool,
-) -> None:
-    with sentences(), report.stopped_too(), display(sys.stderr, quiet=quiet) as progress:
-        receipt = replay(directory, recorded, progress=progress, max_response=settings.max_response)
-    report.finished(receipt)
 
 
 @click.command(epilog=example("silo update myrepo --quiet"))

@@ -30,7 +30,7 @@ from recordsilo.errors import ManifestUnreadable, RecordSiloError, StateUnreadab
 class Report:
     """Reports a harvest as text or JSON, or not at all."""
 
-    def __init__(self, quiet: bool, as_json: bool, receipt_file: Any) -> None:
+    def __init__(self, quiet: bool, as_json: bool, receipt_file: str | None) -> None:
         self._quiet = quiet
         self._as_json = as_json
         self._receipt_file = receipt_file
@@ -66,8 +66,8 @@ class Report:
 
     def _show(self, receipt: Receipt) -> None:
         if self._receipt_file is not None:
-            json.dump(receipt.to_json(), self._receipt_file, ensure_ascii=False, indent=1)
-            self._receipt_file.write("\n")
+            with click.open_file(self._receipt_file, "w", encoding="utf-8") as file:
+                file.write(json.dumps(receipt.to_json(), ensure_ascii=False, indent=1) + "\n")
         if self._as_json:
             print_json(receipt.to_json())
         else:

@@ -6,7 +6,7 @@ the harvest stored.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -45,6 +45,7 @@ from politeweb.errors import RequestRefused, WarcUnreadable
 from politeweb.settings import MAX_RESPONSE
 from politeweb.warc.reading import About, Damaged, warc_paths
 from recordsilo import PersistentState, Silo
+from recordsilo.errors import did_you_mean
 
 REPLAYING = "replaying"
 """State key that exists while a replay is not finished and may be started again."""
@@ -64,6 +65,8 @@ def replay(
     before_store: BeforeStore | None = None,
     progress: Progress | None = None,
     max_response: int = MAX_RESPONSE,
+    prefixes: Collection[str] = (),
+    set_spec: str | None = None,
 ) -> Receipt:
     """Make a Silo from recorded responses.
 
@@ -78,16 +81,20 @@ def replay(
         before_store: May change a record, or leave it out.
         progress: Called after every page.
         max_response: See `HttpSettings`; larger responses are reported as damaged.
+        prefixes: Replay only lists in these formats; by default all.
+        set_spec: Replay only lists that were requested with this set; by default all.
 
     Raises:
         WarcUnreadable: A file cannot be read, or has no response to an OAI-PMH request.
-        RequestRefused: The directory already has records.
+        RequestRefused: The directory already has records, or no recorded list has one of
+            the formats or the set; nothing was stored.
         HarvestInterrupted: Ctrl-C; the same call resumes.
         RecordSiloError, OSError: The store failed.
     """
     started = datetime.now(UTC)
     paths = warc_paths(sources)
     scene = _survey(paths, max_response)
+    scene.choose(prefixes, set_spec)
     with _opened(directory, scene) as silo:
         state = PersistentState(silo.path, STATE_FILE, create=False)
         if len(silo) and not state.get(REPLAYING):
@@ -99,13 +106,17 @@ def replay(
             run.store(paths)
         except KeyboardInterrupt:
             interrupted = True
-        receipts = tuple(run.receipt(name) for name in scene.overview.lists)
+        receipts = {n: run.receipt(n) for n in scene.overview.lists if scene.is_chosen(n)}
         receipt = Receipt(
-            scene.base_url, started, datetime.now(UTC), receipts, interrupted=interrupted
+            scene.base_url,
+            started,
+            datetime.now(UTC),
+            tuple(receipts.values()),
+            interrupted=interrupted,
         )
         if interrupted:
             raise HarvestInterrupted(receipt)
-        _note_marks(state, scene, receipts)
+        _note_marks(state, receipts)
         _finish(state, scene)
         keep_receipt(silo.path, receipt)
     return receipt
@@ -127,6 +138,8 @@ class _Scene:
         damaged: The first damaged places of the files.
         places: The number of damaged places.
         skipped: Number of bytes skipped.
+        prefixes: The formats to replay; empty for all.
+        set_spec: The set whose lists are replayed; None for all lists.
     """
 
     limit: int
@@ -139,10 +152,40 @@ class _Scene:
     places: int = 0
     skipped: int = 0
     first_url: str = ""
+    prefixes: Collection[str] = ()
+    set_spec: str | None = None
 
     @property
     def base_url(self) -> str:
         return self.about.get("base-url") or self.first_url.partition("?")[0]
+
+    def choose(self, prefixes: Collection[str], set_spec: str | None) -> None:
+        """Choose the lists to replay.
+
+        Raises:
+            RequestRefused: Nothing was recorded of one of the formats, or of the set.
+        """
+        lists = self.overview.lists
+        for prefix in prefixes:
+            _check_recorded("format", prefix, (name.metadata_prefix for name in lists))
+        if set_spec is not None:
+            _check_recorded("set", set_spec, (name.set_spec or "" for name in lists))
+        self.prefixes, self.set_spec = prefixes, set_spec
+
+    def is_chosen(self, name: ListName) -> bool:
+        """Whether a list is replayed."""
+        is_format = not self.prefixes or name.metadata_prefix in self.prefixes
+        return is_format and self.set_spec in (None, name.set_spec)
+
+
+def _check_recorded(kind: str, wanted: str, recorded: Iterable[str]) -> None:
+    there = sorted(filter(None, set(recorded)))
+    if wanted not in there:
+        found = f"they have {', '.join(there)}" if there else f"they have no {kind} at all"
+        raise RequestRefused(
+            f"the recorded responses have no list of the {kind} {wanted!r}; {found}"
+            f"{did_you_mean(wanted, there)}"
+        )
 
 
 def _survey(paths: Sequence[str], limit: int) -> _Scene:
@@ -236,9 +279,10 @@ class _Run:
             if number in self._scene.overview.superseded or not asked.name.metadata_prefix:
                 continue
             for name, batch in self._batches(recorded, asked):
-                self._take(name, batch)
+                if self._scene.is_chosen(name):
+                    self._take(name, batch)
         for name, singles in self._singles.items():
-            for batch in singles.rest():
+            for batch in singles.rest() if self._scene.is_chosen(name) else ():
                 self._take(name, batch)
 
     def _recorded(self, paths: Sequence[str]) -> Iterator[Recorded]:
@@ -388,9 +432,9 @@ def _lost(listed: ListedIdentifiers, kind: Outcome) -> tuple[SetAside, ...]:
 # --------------------------------------------------------------------------- the state
 
 
-def _note_marks(state: PersistentState, scene: _Scene, receipts: Sequence[ListReceipt]) -> None:
+def _note_marks(state: PersistentState, receipts: Mapping[ListName, ListReceipt]) -> None:
     """Store the marks for updates, as the harvests did."""
-    for name, receipt in zip(scene.overview.lists, receipts, strict=True):
+    for name, receipt in receipts.items():
         if not name.metadata_prefix:
             continue
         job = ListJob(

@@ -3,6 +3,7 @@
 import functools
 import io
 import math
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -107,6 +108,36 @@ def _with(options: tuple[Any, ...], command: Callable[..., Any]) -> Callable[...
     for option in reversed(options):
         command = option(command)
     return command
+
+
+class OutputFile(click.Path):
+    """A file that a command writes at its end; ``-`` is standard output.
+
+    A missing directory is refused before the command does anything.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, allow_dash=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check a path.
+
+        Args:
+            value: As typed.
+            param: The option or the argument.
+            ctx: The context of the command.
+        """
+        path = os.fsdecode(super().convert(value, param, ctx))
+        directory = os.path.dirname(path) or "."
+        if path != "-" and not os.path.isdir(directory):
+            self.fail(f"the directory {directory} does not exist; create it", param, ctx)
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            return path
+        except OSError as error:
+            self.fail(f"{path}: {error.strerror}", param, ctx)
+        return path
 
 
 class Number(click.FloatRange):

@@ -16,7 +16,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import as_json, directory, selecting, why
+from recordsilo.commands.options import OutputFile, as_json, directory, selecting, why
 from recordsilo.disk.whole_file import as_text
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
@@ -142,7 +142,7 @@ def sheet() -> None:
     "silo sheet export myrepo out.csv --item 6102 --column title --column 'title[de]'",
 ))  # fmt: skip
 @directory
-@click.argument("file", type=click.Path(dir_okay=False, writable=True, allow_dash=True))
+@click.argument("file", type=OutputFile())
 @selecting
 @everything
 @click.option("--column", "columns", multiple=True, metavar="FIELD",

@@ -11,7 +11,7 @@ import click
 from recordsilo import Silo
 from recordsilo.cells import split
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import as_json, directory
+from recordsilo.commands.options import OutputFile, as_json, directory
 from recordsilo.index.facets import labels_of
 from recordsilo.progress import counting
 from silocuration.commands.errors import sentences
@@ -146,7 +146,7 @@ def _print_duplicates(silo: Silo, *, as_json: bool) -> None:
 @click.option(
     "--rule",
     "rule_file",
-    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    type=OutputFile(),
     help="Write a rule that merges each cluster into its first value to a new file; - prints it.",
 )
 @click.option(

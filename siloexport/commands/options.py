@@ -8,7 +8,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
-from recordsilo.commands.options import as_json
+from recordsilo.commands.options import OutputFile, as_json
 from recordsilo.selection import Selection
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.errors import (
@@ -87,6 +87,7 @@ jobs = click.option(
 report_file = click.option(
     "--report",
     "report_path",
+    type=OutputFile(),
     metavar="FILE.jsonl",
     help="Write a line for each action to it.",
 )

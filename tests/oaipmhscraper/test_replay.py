@@ -321,7 +321,7 @@ def test_the_command_replays(tmp_path, repository):
     ("arguments", "sentence"),
     [
         (["--replay", ".", "a", "b"], "give DIRECTORY, and nothing else"),
-        (["--replay", ".", "--set", "x", "a"], "leave out the choice"),
+        (["--replay", ".", "--update", "a"], "--replay takes no --from"),
         (["--replay", "nowhere", "a"], "does not exist"),
         (["only-one"], "give URL and DIRECTORY"),
     ],
@@ -331,3 +331,44 @@ def test_a_users_mistake_is_a_sentence(tmp_path, monkeypatch, arguments, sentenc
     done = run(*arguments)
     assert done.exit_code == 2
     assert sentence in done.output
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        (("-p", "oai_cd"), "no list of the format 'oai_cd'; they have oai_dc, uketd_dc; did you"),
+        (("--set", "chemistr"), "no list of the set 'chemistr'; they have chemistry; did you mean"),
+        (("--identifier-prefix", "oai:x:"), "--replay takes no"),
+    ],
+)
+def test_a_choice_that_was_not_recorded_is_refused(tmp_path, repository, choice, sentence):
+    repository.add("oai:x:1", sets=["chemistry"])
+    harvested(tmp_path / "one", repository, "oai_dc", "uketd_dc", set_spec="chemistry")
+    refused = run("--replay", str(tmp_path / "one" / "harvests"), *choice, str(tmp_path / "two"))
+    assert (refused.exit_code, sentence in refused.output) == (2, True), refused.output
+    assert not (tmp_path / "two").exists()
+
+
+def test_a_set_is_refused_if_none_was_recorded(tmp_path, repository):
+    repository.add("oai:x:1")
+    harvested(tmp_path / "one", repository)
+    with pytest.raises(RequestRefused, match="they have no set at all"):
+        replay(str(tmp_path / "two"), [str(tmp_path / "one" / "harvests")], set_spec="a")
+
+
+def test_only_the_chosen_lists_are_replayed(tmp_path, repository):
+    formats = {"oai_dc": "<a/>", "uketd_dc": "<a/>"}
+    repository.add("oai:x:1", formats=formats, sets=["chemistry"])
+    repository.add("oai:x:2", formats=formats, sets=["physics"])
+    for name in ("chemistry", "physics"):
+        harvested(tmp_path / "one", repository, "oai_dc", "uketd_dc", set_spec=name)
+    source = str(tmp_path / "one" / "harvests")
+    done = run("--replay", source, "-p", "uketd_dc", "--set", "physics", str(tmp_path / "two"))
+    assert done.exit_code == 0, done.output
+    with Silo(str(tmp_path / "two")) as silo:
+        assert list(silo) == ["oai:x:2"]
+        assert silo["oai:x:2"].list_parts() == ["uketd_dc"]
+    marks = json.dumps(state(tmp_path / "two")["harvested"])
+    assert [one in marks for one in ("uketd_dc", "physics", "oai_dc", "chemistry")] == [
+        True, True, False, False
+    ]  # fmt: skip

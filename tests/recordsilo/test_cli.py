@@ -68,6 +68,42 @@ def only_sentence(result: Result, code: ExitCode) -> str:
     return result.err
 
 
+# -- paths of users ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [
+        ("export csv REPO OUT", "missing/out"),
+        ("export zip REPO OUT", "file/out"),
+        ("export files REPO out --report OUT", "missing/out"),
+        ("sheet export REPO OUT --all", "missing/out"),
+        ("clusters REPO type --rule OUT", "file/out"),
+        ("harvest http://127.0.0.1:9/ new --receipt OUT", "missing/out"),
+        ("harvest http://127.0.0.1:9/ new --receipt OUT", "x" * 300),
+        ("crawl map LOG -o OUT", "file/out"),
+    ],
+)
+def test_a_mistyped_output_path_exits_2(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, out: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("LOG").write_text("")
+    words = (myrepo if one == "REPO" else out if one == "OUT" else one for one in command.split())
+    result = run(*words)
+    assert result.code == ExitCode.USAGE, result
+    assert out.partition("/")[0] in result.err
+    assert "Traceback" not in result.err
+    assert not Path("new").exists()
+
+
+def test_a_missing_directory_is_named(run: Run, myrepo: str, tmp_path: Path) -> None:
+    result = run("export", "csv", myrepo, str(tmp_path / "missing" / "out.csv"))
+    sentence = f"the directory {tmp_path / 'missing'} does not exist; create it, or name another"
+    assert sentence in only_sentence(result, ExitCode.USAGE)
+
+
 # -- help -------------------------------------------------------------------------------
 
 
