@@ -138,14 +138,19 @@ def of_change(change: RecordChange) -> list[ValueChange]:
     return values
 
 
+def changed_values(change: RecordChange) -> list[ValueChange]:
+    """Return what `of_change` returns, each text cut as the log has it."""
+    return [(what, _cut(old), _cut(new)) for what, old, new in of_change(change)]
+
+
 def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
     """Return the differing values by field: removed values paired with added ones, in order."""
     gone, come = differing(before, after)
     names = dict.fromkeys(name for name, *_ in [*gone, *come])
     found: list[ValueChange] = []
     for name in names:
-        old = [_shown(one) for one in gone if one[0] == name]
-        new = [_shown(one) for one in come if one[0] == name]
+        old = [shown(one) for one in gone if one[0] == name]
+        new = [shown(one) for one in come if one[0] == name]
         longest = max(len(old), len(new))
         found += [
             (name, old[n] if n < len(old) else None, new[n] if n < len(new) else None)
@@ -268,7 +273,7 @@ def _all_text(one: Activity) -> str:
     ).casefold()
 
 
-def _shown(value: tuple[str, str, str]) -> str:
+def shown(value: tuple[str, str, str]) -> str:
     _, text, lang = value
     return f"{text} [{lang}]" if lang else text
 

@@ -29,6 +29,7 @@ from silocuration.activity import (
     of_file,
 )
 from silocuration.batch.journal import Change, Doing, Entry, JobJournal, job_ids
+from silocuration.batch.left_out import planner_without
 from silocuration.batch.specs import JobSpec, Planner, planner_of, remarks_on
 from silocuration.editing.changes import (
     CannotChange,
@@ -45,6 +46,7 @@ LISTED = 1000
 """Most skipped records that a preview or a report names."""
 PAGE = 200
 """Records in one group commit."""
+_WAITING = (Doing.PLANNED, Doing.LEFT_OUT)
 
 Progress = Callable[[int], None]
 Stop = Callable[[], bool]
@@ -144,6 +146,7 @@ def preview(
     progress: Progress | None = None,
     most: int | None = None,
     seconds: float | None = None,
+    each: Callable[[str, RecordChange], None] | None = None,
 ) -> Preview:
     """Say what a job would do; writes nothing.
 
@@ -154,6 +157,7 @@ def preview(
         progress: Called after every record with the number of records read.
         most: Most records to read; None for all.
         seconds: Time limit, after which no further record is read; None for no limit.
+        each: Gets every change, with the record's identifier.
 
     Raises:
         RecordNotFound, SearchError, IndexProblem: The selected records cannot be found.
@@ -185,6 +189,8 @@ def preview(
         if change is not None:
             changed, values = changed + 1, values + change.values
             copies += change.makes_copy
+            if each is not None:
+                each(identifier, change)
             if len(shown) < samples:
                 shown.append(_sample(identifier, change))
         if progress is not None:
@@ -265,8 +271,10 @@ def run_job(
         about = journal.about()
         seen: set[str] = set()
         plan = planner_of(about["kind"], about, seen)
+        if left_out := journal.left_out():
+            plan = planner_without(plan, left_out)
         _settle(silo, journal)
-        done = begun = sum(n for state, n in journal.counts().items() if state is not Doing.PLANNED)
+        done = begun = sum(n for state, n in journal.counts().items() if state not in _WAITING)
         for page in journal.pages(Doing.PLANNED, size=PAGE):
             if stop is not None and stop():
                 break

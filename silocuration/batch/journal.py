@@ -48,14 +48,16 @@ CREATE TABLE IF NOT EXISTS value (
     new TEXT,
     PRIMARY KEY (identifier, number)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS left_out (what TEXT NOT NULL, old TEXT, new TEXT);
 """
-_KIND = LedgerKind(_SCHEMA, JobUnreadable, added=frozenset({"value"}))
+_KIND = LedgerKind(_SCHEMA, JobUnreadable, added=frozenset({"value", "left_out"}))
 
 
 class Doing(StrEnum):
     """State of a record in a job."""
 
     PLANNED = "planned"
+    LEFT_OUT = "left out"  # by a person who looked at the preview
     BEGUN = "begun"  # about to be written, or written: checked after a stop
     DONE = "done"
     UNCHANGED = "unchanged"  # nothing to do
@@ -81,12 +83,19 @@ class DistinctChange:
         old: The value before; None where there was none.
         new: The value after; None where there is none.
         count: How many values.
+        left_out: Whether it is not to be made.
     """
 
     what: str
     old: str | None
     new: str | None
     count: int
+    left_out: bool = False
+
+    @property
+    def change(self) -> Change:
+        """The change alone."""
+        return self.what, self.old, self.new
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,18 +235,64 @@ class JobJournal:
             after = rows[-1][0]
 
     def distinct_changes(self, limit: int, after: int = 0) -> list[DistinctChange]:
-        """Return what was changed, each change once, the most frequent first.
+        """Return what was or will be changed, each change once, the most frequent first.
 
         Args:
             limit: Return at most so many.
-            after: Leave out so many.
+            after: Omit so many.
         """
         rows = self._file.rows(
-            "SELECT what, old, new, count(*) FROM value GROUP BY what, old, new"
+            "SELECT what, old, new, count(*), EXISTS (SELECT 1 FROM left_out AS l"
+            " WHERE l.what = v.what AND l.old IS v.old AND l.new IS v.new)"
+            " FROM value AS v GROUP BY what, old, new"
             " ORDER BY count(*) DESC, what, old, new LIMIT ? OFFSET ?",
             (limit, after),
         )
-        return [DistinctChange(*row) for row in rows]
+        return [DistinctChange(what, old, new, n, bool(out)) for what, old, new, n, out in rows]
+
+    def records_of(self, change: Change, limit: int, after: int = 0) -> list[tuple[int, Entry]]:
+        """Return the records with a change, and their numbers.
+
+        Args:
+            change: What is changed.
+            limit: Return at most so many.
+            after: Return those with higher numbers.
+        """
+        names = self._file.rows(
+            "SELECT DISTINCT r.number, r.identifier FROM value AS v JOIN record AS r"
+            " USING (identifier) WHERE v.what = ? AND v.old IS ? AND v.new IS ? AND r.number > ?"
+            " ORDER BY r.number LIMIT ?",
+            (*change, after, limit),
+        )
+        return [
+            (number, _entry(row))
+            for number, _name in names
+            for row in self._rows(tuple(Doing), number - 1, 1)
+        ]
+
+    def left_out(self) -> frozenset[Change]:
+        """Return the changes that are not to be made."""
+        return frozenset(self._file.rows("SELECT what, old, new FROM left_out"))
+
+    def choose(self, changes: Mapping[Change, bool]) -> None:
+        """Store which changes are to be made, and which not."""
+        with self._file.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM left_out WHERE what = ? AND old IS ? AND new IS ?", changes
+            )
+            connection.executemany(
+                "INSERT INTO left_out VALUES (?, ?, ?)",
+                [change for change, is_made in changes.items() if not is_made],
+            )
+
+    def to_change(self) -> tuple[int, int]:
+        """Return how many planned records and values are to be changed, after a preview."""
+        records, values = self._file.rows(
+            "SELECT count(DISTINCT v.identifier), count(*) FROM value AS v JOIN record AS r"
+            " USING (identifier) WHERE r.state = 'planned' AND NOT EXISTS (SELECT 1 FROM left_out"
+            " AS l WHERE l.what = v.what AND l.old IS v.old AND l.new IS v.new)"
+        )[0]
+        return records, values
 
     def changed_records(self, limit: int, after: int = 0) -> list[tuple[int, Entry, list[Change]]]:
         """Return records that were changed, with their numbers and changed values.

@@ -10,12 +10,16 @@ from dataclasses import asdict
 from typing import Any
 
 from recordsilo import Silo
+from silocuration.activity import changed_values
 from silocuration.batch.job import Preview, Progress, Sample, held, preview
-from silocuration.batch.journal import Doing, JobJournal, remove_journal
+from silocuration.batch.journal import Change, Doing, JobJournal, remove_journal
 from silocuration.batch.specs import JobSpec
+from silocuration.editing.changes import RecordChange
 
 PREVIEW = "preview"
 """The journal's key for the preview."""
+_AT_ONCE = 2000
+"""Records whose changed values are stored at once."""
 
 
 def preview_planned(
@@ -23,7 +27,8 @@ def preview_planned(
 ) -> Preview | None:
     """Preview a planned batch edit completely, and store the preview in its journal.
 
-    After a kill nothing is stored, and another call starts again.
+    The journal then has every changed value: each change can be left out (`JobJournal.choose`).
+    After a kill the preview is not stored, and another call starts again.
 
     Args:
         silo: The Silo.
@@ -41,7 +46,20 @@ def preview_planned(
     Cost: reads the manifest and one file of every record.
     """
     with JobJournal.open(silo.path, job_id) as journal:
-        found = preview(silo, _as_planned(journal), samples=samples, progress=progress)
+        values: dict[str, list[Change]] = {}
+
+        def note(identifier: str, change: RecordChange) -> None:
+            values[identifier] = changed_values(change)
+            if len(values) == _AT_ONCE:
+                store()
+
+        def store() -> None:
+            if is_untouched(journal.counts()):
+                journal.keep((), values)
+            values.clear()
+
+        found = preview(silo, _as_planned(journal), samples=samples, progress=progress, each=note)
+        store()
         if not is_untouched(journal.counts()):
             return None
         journal.note(**{PREVIEW: asdict(found)})
@@ -79,12 +97,13 @@ def _sample(noted: Mapping[str, Any]) -> Sample:
 
 def is_untouched(counts: Mapping[Doing, int]) -> bool:
     """Whether no record has been processed, by the number of records in each state."""
-    return not any(number for state, number in counts.items() if state is not Doing.PLANNED)
+    waiting = {Doing.PLANNED, Doing.LEFT_OUT}
+    return not any(number for state, number in counts.items() if state not in waiting)
 
 
 def is_discardable(counts: Mapping[Doing, int]) -> bool:
     """Whether a job is unfinished and has changed no record, by its records in each state."""
-    harmless = {Doing.PLANNED, Doing.UNCHANGED, Doing.DELETED, Doing.SKIPPED}
+    harmless = {Doing.PLANNED, Doing.LEFT_OUT, Doing.UNCHANGED, Doing.DELETED, Doing.SKIPPED}
     there = {state for state, number in counts.items() if number}
     return there <= harmless and (Doing.PLANNED in there or not there)
 

@@ -7,12 +7,16 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.disk.locks import Locks
-from silocuration.batch.job import create_job, job_report, preview, run_job
-from silocuration.batch.journal import JobJournal, remove_journal
+from silocuration.activity import changed_values
+from silocuration.batch.job import create_job, job_report, preview, run_job, undo_job
+from silocuration.batch.journal import Change, Doing, JobJournal, remove_journal
+from silocuration.batch.left_out import without
 from silocuration.batch.planned import discard, noted_preview, preview_planned
 from silocuration.batch.specs import rules_job
+from silocuration.editing.changes import FileChange, RecordChange
+from silocuration.editing.fields import Document, read_fields
 from silocuration.editing.rule_files import RuleSet
-from silocuration.editing.rules import Replace
+from silocuration.editing.rules import Add, MapValues, Remove, Replace, Rule, apply
 from silocuration.errors import JobBusy, JobNotFound
 
 Fill = Callable[..., list[str]]
@@ -89,3 +93,66 @@ def test_a_preview_keeps_its_samples(silo: Silo, fill: Fill) -> None:
     assert found is not None
     assert [one.state for one in found.samples] == ["ready"]
     assert noted_preview(job_report(silo, job_id).about) == found
+
+
+def _types(silo: Silo, identifier: str) -> list[str]:
+    record = silo[identifier]
+    with record.get_stream("oai_dc", record.currentversion) as stream:
+        return [one.text for one in read_fields(stream.read()) if one.name in {"type", "subject"}]
+
+
+def test_changes_and_records_can_be_left_out_of_a_previewed_change(silo: Silo, fill: Fill) -> None:
+    first, second, third = fill(3, type="Article", subject="Sun")
+    rules = (
+        Replace("type", "Article", "article"),
+        Replace("subject", "Sun", "Solar"),
+        Add("subject", "new"),
+    )
+    job_id = create_job(silo, rules_job(RuleSet("types", rules=rules)), agent="ada")
+    preview_planned(silo, job_id)
+    with JobJournal.open(silo.path, job_id) as journal:
+        assert {(one.change, one.count) for one in journal.distinct_changes(9)} == {
+            (("type", "Article", "article"), 3),
+            (("subject", "Sun", "Solar"), 3),
+            (("subject", None, "new"), 3),
+        }
+        assert journal.to_change() == (3, 9)
+        journal.choose({("subject", "Sun", "Solar"): False})
+        journal.move([third], Doing.LEFT_OUT)
+        assert journal.to_change() == (2, 4)
+        found = journal.records_of(("type", "Article", "article"), 2)
+        assert [one.identifier for _number, one in found] == [first, second]
+        (last,) = journal.records_of(("type", "Article", "article"), 2, found[-1][0])
+        assert (last[1].identifier, last[1].state) == (third, "left out")
+    report = run_job(silo, job_id)
+    assert (report.counts, report.values) == ({"done": 2, "left out": 1}, 4)
+    assert _types(silo, first) == ["article", "Sun", "new"]
+    assert _types(silo, third) == ["Article", "Sun"]
+    assert undo_job(silo, job_id, agent="ada").counts == {"undone": 2, "left out": 1}
+    assert _types(silo, first) == ["Article", "Sun"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "left", "expected"),
+    [
+        (Remove("subject", "A"), ("subject", "A", None), ["T", "A", "B", "C"]),
+        (Add("subject", "D"), ("subject", None, "D"), ["T", "A", "B", "C"]),
+        (MapValues("subject", {"A": "a", "B": "b"}), ("subject", "A", "a"), ["T", "A", "b", "C"]),
+        (MapValues("subject", {"A": "a", "B": "b"}), ("subject", "B", "b"), ["T", "a", "B", "C"]),
+    ],
+)
+def test_what_is_left_out_stays_where_it_was(rule: Rule, left: Change, expected: list[str]) -> None:
+    content = (
+        b'<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        b'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>T</dc:title>'
+        b"<dc:subject>A</dc:subject><dc:subject>B</dc:subject><dc:subject>C</dc:subject></oai_dc:dc>"
+    )
+    document = Document(content)
+    after = apply((rule,), document.fields)
+    files = (FileChange("oai_dc", content, document.with_fields(after)),)
+    change = RecordChange("1", "workingcopy", document.fields, after, files)
+    found = without(change, {left})
+    texts = [one.text for one in (found.after if found else change.before)]
+    assert texts == expected
+    assert without(change, set(changed_values(change))) is None
+    assert without(change, set()) is change

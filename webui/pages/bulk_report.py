@@ -32,6 +32,7 @@ DOING_LABELS = {
     Doing.DONE: "changed",
     Doing.PLANNED: "waiting",
     Doing.BEGUN: "being changed",
+    Doing.LEFT_OUT: "left out",
     Doing.UNCHANGED: "unchanged",
     Doing.DELETED: "deleted records left out",
     Doing.SKIPPED: "skipped",
