@@ -1,4 +1,4 @@
-"""The page: browse and curate a Silo in the browser, and the same as JSON.
+"""The web page: browse and curate a Silo in the browser, or use the same as JSON.
 
-Read it as a request goes: `server` → `app` → `security` → `routes` → `pages` → `rendering`.
+Follow a request: `server` → `app` → `security` → `routes` → `pages` → `rendering`.
 """

@@ -1,4 +1,4 @@
-"""What is done in the page beside changes of records, as lines of the activity log."""
+"""Lines of the activity log for actions other than changes of records."""
 
 from silocuration.activity import ValueChange, changes_of, log_activity
 from silowork.values import Job
@@ -8,10 +8,10 @@ from webui.site import Call
 def note(
     call: Call, action: str, *values: ValueChange, agent: str = "", message: str = "", job: str = ""
 ) -> None:
-    """Add what was done just now; by whoever asks, unless `agent` says by whom.
+    """Log an action of the current user, or of `agent` if given.
 
     Raises:
-        OSError: The disk refused; what was done is done.
+        OSError: The line could not be written; the action itself is done.
     """
     lines = changes_of(
         values,
@@ -26,5 +26,5 @@ def note(
 
 
 def note_job(call: Call, job: Job, action: str) -> None:
-    """Add who began a job, or did something to it."""
+    """Log who started a job or acted on it."""
     note(call, action, message=job.title, job=job.job_id)

@@ -1,8 +1,8 @@
 """A Silo → a WSGI application, through CherryPy.
 
-CherryPy runs the request; its dispatcher is our route table, and what it would answer by
-itself (its error pages name its version) is replaced. Nothing global is started: no
-engine, no signals, no autoreload, no sessions, so several applications live in a process.
+CherryPy runs the request; its dispatcher is our route table, and its own answers (its error
+pages name its version) are replaced. Nothing global is started: no engine, no signals, no
+autoreload, no sessions, so several applications can run in one process.
 """
 
 import logging
@@ -46,11 +46,11 @@ WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def create_app(silo: Silo, settings: Settings | None = None) -> WsgiApp:
-    """The WSGI application that shows a Silo.
+    """Return the WSGI application that shows a Silo.
 
     The server in front of it should pass the target as sent (REQUEST_URI, as cheroot
-    does): without it an identifier that holds a slash is not found by its own URL. It may
-    be mounted anywhere (SCRIPT_NAME).
+    does): without it, an identifier with a slash is not found by its own URL. The
+    application may be mounted anywhere (SCRIPT_NAME).
     """
     site = Site.of(silo, settings, document)
     application = cherrypy.Application(None, "", {"/": {"request.dispatch": _dispatcher(site)}})
@@ -65,7 +65,7 @@ def create_app(silo: Silo, settings: Settings | None = None) -> WsgiApp:
 
 
 def _dispatcher(site: Site) -> Callable[[str], None]:
-    """CherryPy asks it which handler a path has: always ours, which asks the route table."""
+    """CherryPy's dispatcher: it always returns our handler, which uses the route table."""
 
     def handler() -> Iterable[bytes]:
         return _to_cherrypy(respond(site, cherrypy.serving.request.wsgi_environ))
@@ -80,7 +80,7 @@ def _dispatcher(site: Site) -> Callable[[str], None]:
 
 
 def _request_class(site: Site) -> type:
-    """CherryPy's request with our error page, for what it refuses before it dispatches."""
+    """CherryPy's request class with our error page, for requests refused before dispatch."""
 
     def page(status: str, **_unused: object) -> bytes:
         environ = cherrypy.serving.request.wsgi_environ
@@ -93,13 +93,13 @@ def _request_class(site: Site) -> type:
         error_page = {"default": page}  # noqa: RUF012  # the shape CherryPy reads
 
         def process_query_string(self) -> None:
-            """Left to `from_environ`: CherryPy answers odd queries with a page of its own."""
+            """Do nothing: CherryPy would answer malformed queries itself; see `from_environ`."""
 
     return SiloRequest
 
 
 def _to_cherrypy(response: Response) -> Iterable[bytes]:
-    """Put an answer where CherryPy takes it from; the body is what a handler returns."""
+    """Copy an answer to CherryPy's response; return the body, as a handler does."""
     sent = cherrypy.serving.response
     sent.status = int(response.status)
     sent.headers.clear()  # CherryPy's own "Server: CherryPy/<version>" among them
@@ -121,7 +121,7 @@ def _headers(response: Response) -> dict[str, str]:
 
 
 def respond(site: Site, environ: dict[str, Any]) -> Response:
-    """Answer one request; what goes wrong is an answer too, and is logged if it is ours."""
+    """Answer one request; errors become answers, and our own are logged."""
     as_json, user = _asks_json(environ), site.gate.local or NOBODY
     try:
         request = security.forwarded(from_environ(environ), site.settings.policy)
@@ -152,7 +152,7 @@ def _refused(
     site: Site, environ: dict[str, Any], error: Exception, refusal: WebError, *, as_json: bool,
     user: User,
 ) -> Response:  # fmt: skip
-    """The answer to a refusal; the log is told of those that are ours or the machine's."""
+    """The answer to a refusal; our own errors and those of the machine are logged."""
     asked = (environ["REQUEST_METHOD"], environ["PATH_INFO"])
     if refusal.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("%s %s", *asked, exc_info=error)
@@ -162,14 +162,14 @@ def _refused(
 
 
 def _asks_json(environ: dict[str, Any]) -> bool:
-    """Whether the answer is to be JSON, also when it is an error and no route was found."""
+    """Whether the answer is JSON, even if no route was found."""
     if target_path(environ).endswith(TWIN):
         return True
     return prefers_json(environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", ""))
 
 
 def _user(site: Site, request: Request, needed: Role) -> User:
-    """Who asks; somebody without an account may still see what anyone may."""
+    """The current user; users without an account see what everyone may see."""
     try:
         return site.gate.user_of(request)
     except NotAllowed:
@@ -198,13 +198,13 @@ def _handle(
 
 
 def _asked(request: Request) -> str:
-    """The address that was asked for, with its query."""
+    """The requested address, with its query."""
     query = urlencode(request.pairs)
     return urls.at(request.raw_path) + (f"?{query}" if query else "")
 
 
 def _awaits_body(site: Site, request: Request, body: routes.Body) -> bool:
-    """Have a body received that has not come, unless it will be refused anyway."""
+    """Request a body that has not been received, unless it will be refused anyway."""
     largest = {
         routes.Body.LIST: LIST_LIMIT,
         routes.Body.FILE: site.settings.max_upload + FORM_LIMIT,

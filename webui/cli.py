@@ -1,7 +1,6 @@
 """The commands `silo serve` and `silo demo`.
 
-A page that is asked to stop, by Ctrl-C or SIGTERM, finishes the requests it is answering
-and ends with 0: stopping is how it is meant to end.
+On Ctrl-C or SIGTERM, the page finishes the running requests and exits with 0.
 """
 
 import contextlib
@@ -118,7 +117,7 @@ def serve(
 
 
 def _serve_shelf(directory: str, host: str, port: int | None, policy: Policy) -> None:
-    """Show a directory of Silos, each under a path of its own."""
+    """Serve a directory of Silos, each under its own path."""
     settings = Settings(agent=_user(), policy=policy, on_shelf=True)
     shelf = Shelf(Granary(directory, create=False), lambda silo: create_app(silo, settings), policy)
     try:
@@ -155,7 +154,7 @@ def _with_proxies(policy: Policy, proxies: tuple[str, ...], user_header: str) ->
 
 
 def _serve(silo: Silo, host: str, port: int | None, settings: Settings, broker: str = "") -> None:
-    """Show the Silo until somebody asks to stop; with a worker, unless there is a broker."""
+    """Serve the Silo until stopped; with a worker, unless there is a broker."""
     settings = replace(settings, broker=broker, by_worker=True)
     worker = contextlib.nullcontext() if broker else EmbeddedWorker(Broker(silo.path))
     with worker:
@@ -213,7 +212,7 @@ def demo(*, directory: str, no_serve: bool, port: int | None) -> None:
 
 
 def _harvest(directory: str, sample: SampleServer) -> None:
-    """Harvest the sample, show the receipt; end with 1 if anything is lost."""
+    """Harvest the sample and show the receipt; exit with 1 if records are missing."""
     name = os.path.relpath(directory)
     try:
         click.echo(f"The sample repository is at {sample.base_url}; harvesting it into {name}")

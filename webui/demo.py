@@ -1,8 +1,8 @@
-"""`silo demo`: a sample repository, harvested whole into a Silo.
+"""`silo demo`: harvest a complete sample repository into a Silo.
 
-The sample repository is served on loopback for as long as the command runs, so that the
-page can harvest from it too. Its port may be another one each time; the Silo is told where
-its repository is now, as a person does with ``silo harvest --moved``.
+The sample repository is served on loopback while the command runs, so that the page can
+harvest from it too. Its port may differ each time; the new address is then recorded in the
+Silo, as ``silo harvest --moved`` does.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ AGENT = "silo demo"
 
 @contextlib.contextmanager
 def sample_repository() -> Iterator[SampleServer]:
-    """The sample repository at `SAMPLE_PORT`, or at a free port if that is taken."""
+    """Serve the sample repository at `SAMPLE_PORT`, or at a free port if that is taken."""
     try:
         probe("127.0.0.1", SAMPLE_PORT)
         port = SAMPLE_PORT
@@ -34,7 +34,7 @@ def sample_repository() -> Iterator[SampleServer]:
 
 
 class NotTheDemo(Exception):
-    """The directory holds what was harvested from elsewhere."""
+    """The directory contains records of another repository."""
 
     def __init__(self, directory: str, base_url: str) -> None:
         super().__init__(
@@ -44,17 +44,17 @@ class NotTheDemo(Exception):
 
 
 def harvest_sample(directory: str, sample: SampleServer, progress: Display) -> Receipt:
-    """Harvest every format of the sample repository, and learn the names of its sets.
+    """Harvest every format of the sample repository, and the names of its sets.
 
     Args:
-        directory: Of a new Silo, or of one that an earlier demo made.
-        sample: The repository, wherever it answers this time.
-        progress: Told after each page; shown meanwhile.
+        directory: The directory of a new Silo, or of one that an earlier demo made.
+        sample: The running sample repository.
+        progress: Called after each page, to show the progress.
 
     Raises:
         NotTheDemo: The Silo was harvested from another repository; nothing is changed.
         ScraperError, OAIError: The repository did not answer.
-        RecordSiloError: The directory is no Silo, or the store failed.
+        RecordSiloError: The directory is not a Silo, or the store failed.
     """
     with _scraper(directory, sample) as scraper:
         scraper.getSets()

@@ -1,4 +1,4 @@
-"""The forms that begin an export, made from the kinds of targets that packages contribute."""
+"""The forms that start an export, made from the kinds of targets that packages contribute."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ class ExportForm:
     """A form for one kind of target, or for several with the same heading and fields.
 
     Attributes:
-        fields: Each with its choices, which may depend on the Silo.
-        fault: Why the form cannot be filled in, as a sentence; ``""`` where it can.
+        fields: The fields with their choices, which may depend on the Silo.
+        fault: Why the form cannot be filled in, as a sentence; ``""`` if it can.
     """
 
     kinds: tuple[TargetKind, ...]
@@ -23,22 +23,22 @@ class ExportForm:
 
     @property
     def first(self) -> TargetKind:
-        """The kind that is chosen at first."""
+        """The kind that is selected initially."""
         return self.kinds[0]
 
     @property
     def is_file(self) -> bool:
-        """Whether it makes one file."""
+        """Whether it writes a single file."""
         return self.first.write is not None
 
     @property
     def is_beside(self) -> bool:
-        """Whether what is exported has a name beside the Silo."""
+        """Whether the export is written beside the Silo under a name."""
         return is_beside(self.first)
 
     @property
     def is_missing(self) -> bool:
-        """Whether a field has nothing to choose from."""
+        """Whether a field has no choices."""
         return any(field.choices_of and not choices for field, choices in self.fields)
 
 

@@ -18,13 +18,13 @@ class HarvestLine:
     """One harvest.
 
     Attributes:
-        id: When it began, UTC; the name of its receipt.
-        started: ISO 8601; empty where a killed process left no receipt.
+        id: Its start time in UTC, which names its receipt.
+        started: ISO 8601; empty if a killed process left no receipt.
         what: Its formats and its set.
-        state: As `PastHarvest.state`.
+        state: `PastHarvest.state`.
         outcome: ``ok``, ``warn`` or ``bad``: its colour and icon.
-        said: The outcome in a word.
-        missing: What is missing, a phrase each.
+        said: The outcome as a word.
+        missing: Phrases that say what is missing.
         counts: Numbers of records: ``listed``, ``new``, ``updated``, ``deleted`` …
     """
 
@@ -38,7 +38,7 @@ class HarvestLine:
     counts: Mapping[str, int | None]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the values as JSON."""
         return asdict(self)
 
 
@@ -48,7 +48,7 @@ def harvest_lines(silo_path: str, newest: int) -> tuple[HarvestLine, ...]:
     Raises:
         JournalUnreadable: The journal of open harvests is damaged.
 
-    Cost: reads so many receipts, whatever the size of the Silo.
+    Cost: reads as many receipts as lines are returned, whatever the size of the Silo.
     """
     return tuple(map(_line, reversed([*harvests_of(silo_path, newest=newest)])))
 

@@ -1,4 +1,4 @@
-"""What goes wrong with jobs, as answers."""
+"""Errors of jobs as answers."""
 
 import logging
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ logger = logging.getLogger("webui")
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """What goes wrong with jobs as answers."""
+    """Convert errors of jobs to answers."""
     try:
         yield
     except (NoSuchJob, ScheduleNotFound) as error:
@@ -29,7 +29,7 @@ def sentences() -> Iterator[None]:
 
 
 def refusal(status: HTTPStatus, code: str, sentence: str) -> WebError:
-    """An error with a status and a code of its own."""
+    """Return an error with its own status and code."""
     error = WebError(sentence)
     error.status, error.code = status, code
     return error

@@ -1,4 +1,4 @@
-"""The progress of jobs as server-sent events: one each time something changed.
+"""The progress of jobs as server-sent events, one for each change.
 
 A stream holds a thread of the server, so there are few of them, and each ends after some
 seconds, or when its jobs are over; the browser then opens another. A browser that gets
@@ -19,7 +19,7 @@ from silowork.ledger import JobLedger
 from webui.job_view import job_json
 
 CLOSING = threading.Event()
-"""Set when the server is about to end: streams end too."""
+"""Set when the server is about to stop; then streams end."""
 MOST_STREAMS = 3
 SECONDS_OF_A_STREAM = 20.0
 SECONDS_BETWEEN_LOOKS = 0.4
@@ -29,12 +29,12 @@ _streams = threading.BoundedSemaphore(MOST_STREAMS)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a look at the ledger found.
+    """The state found in the ledger.
 
     Attributes:
-        mark: Differs when something changed.
+        mark: Differs if something has changed.
         is_over: Whether nothing will change any more.
-        told: The event, as JSON values.
+        told: The event's JSON values.
     """
 
     mark: object
@@ -46,7 +46,7 @@ Look = Callable[[], Seen]
 
 
 def one_job(ledger: JobLedger, job_id: str) -> Look:
-    """Look at one job."""
+    """Read the state of one job."""
 
     def look() -> Seen:
         job = ledger.job(job_id)
@@ -56,7 +56,7 @@ def one_job(ledger: JobLedger, job_id: str) -> Look:
 
 
 def active_jobs(ledger: JobLedger) -> Look:
-    """Look at the jobs that wait or run."""
+    """Read the state of the jobs that wait or run."""
 
     def look() -> Seen:
         jobs = ledger.active()
@@ -67,10 +67,10 @@ def active_jobs(ledger: JobLedger) -> Look:
 
 
 class JobEvents:
-    """The body of a stream; whoever sends it closes it.
+    """The body of a stream; the server closes it.
 
-    Raises (on making):
-        TooManyStreams: Others have them all.
+    Raises (when created):
+        TooManyStreams: All streams are in use.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class JobEvents:
             raise
 
     def close(self) -> None:
-        """Let another have the stream; harmless when done twice."""
+        """Release the stream; may be called twice."""
         if self._is_open:
             self._is_open = False
             _streams.release()
 
 
 class TooManyStreams(Exception):
-    """All streams are taken."""
+    """All streams are in use."""
 
 
 def _pieces(look: Look, closing: threading.Event, clock: Callable[[], float]) -> Iterator[bytes]:

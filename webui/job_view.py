@@ -1,4 +1,4 @@
-"""How jobs are shown: their outcome, what they did in all, and their receipts (pure).
+"""How jobs are shown: their outcome, their totals, and their receipts (pure).
 
 The list of jobs, the page of a job and that of a batch edit use the same words, colours
 and icons.
@@ -63,7 +63,7 @@ COUNT_LABELS = {
     "nothing": "already exported",
     "conflicts": "conflicts",
 }
-"""English texts for the names of counts; another name is shown as it is."""
+"""English texts for the names of counts; other names are shown as they are."""
 OF_KIND = {
     "harvest": {"deleted": "deleted at the source", "kept": "kept as received"},
     "change": {"deleted": "deleted records left out"},
@@ -152,7 +152,7 @@ def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
 
 
 def said_in_all(job: Job) -> str:
-    """What the whole job did, such as ``3,666 harvested``; empty where it is not known."""
+    """The job's total, such as ``3,666 harvested``; empty if it is not known."""
     number = done_in_all(job)
     return "" if number is None else _(kind_of(job.kind).did, n=f"{number:,}")
 
@@ -173,7 +173,7 @@ def left_out(job: Job) -> str:
 
 
 def job_json(job: Job, undone: Mapping[Doing, int] | None = None) -> dict[str, Any]:
-    """A job as JSON values, with what its page says of it."""
+    """A job as JSON values, with the texts of its page."""
     outcome = outcome_of(job, undone)
     return job.to_json() | {
         "outcome": {"name": outcome.name, "word": outcome.word},
@@ -185,7 +185,7 @@ def job_json(job: Job, undone: Mapping[Doing, int] | None = None) -> dict[str, A
 def may_steer(user: User, job: Job) -> bool:
     """Whether a user may pause, cancel or retry a job.
 
-    Kinds that are not a curator's, or that no package brings any more, are a manager's.
+    Only managers may steer kinds that curators may not start, or that no package has any more.
     """
     by_curators = job.kind in kind_names() and kind_of(job.kind).by_curators
     return user.may(Role.CURATOR if by_curators else Role.MANAGER)
@@ -197,8 +197,8 @@ class Shown:
 
     Attributes:
         url: Of the job: its events and its actions are below it.
-        page: Where it is shown: a batch edit has a page of its own.
-        did: What the whole job did.
+        page: Where it is shown: a batch edit has its own page.
+        did: The job's total.
         actions: (action, label) of the buttons that the user may press.
         left_out: See `left_out`.
     """
@@ -219,7 +219,7 @@ class Shown:
 
     @classmethod
     def of(cls, job: Job, user: User, undone: Mapping[Doing, int] | None = None) -> "Shown":
-        """A job as a user sees it; `undone` as in `outcome_of`."""
+        """Return a job as a user sees it; `undone` as in `outcome_of`."""
         may = may_steer(user, job)
         return cls(
             job,
@@ -240,7 +240,7 @@ def page_of(job: Job) -> str:
 
 
 def action_label(job: Job, action: Action) -> str:
-    """What the button says that acts on a job."""
+    """The label of a button that acts on a job."""
     if action is Action.RETRY and job.state is State.STOPPED:
         return _("Resume")
     if action is Action.RETRY and job.problems and not job.sentence:
@@ -250,7 +250,7 @@ def action_label(job: Job, action: Action) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The receipt of a job, to be shown as tables.
+    """The receipt of a job, for display as tables.
 
     Attributes:
         figures: (label, number) of records.
@@ -308,7 +308,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
 
 
 FACTS = {"base_url": "Repository", "moved_to": "Redirects to", "target": "Exported to"}
-"""Texts of a report that its receipt shows."""
+"""Texts of a report that the receipt shows."""
 
 
 def _time_of(job: Job) -> str:

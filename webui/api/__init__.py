@@ -1,1 +1,1 @@
-"""What programs are told of the page: OpenAPI, generated from the route table."""
+"""The OpenAPI description of the page, generated from the route table."""

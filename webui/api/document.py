@@ -19,7 +19,7 @@ from webui.routes import Body, Route
 from webui.urls import twin
 
 _OWN = frozenset({static.favicon, static.robots, openapi.show, static.show})
-"""Handlers that programs have no use for."""
+"""Handlers that are of no use to programs."""
 _BRACES = re.compile(r"\{(\w+)(\.\.\.)?\}")
 _PATH_TEXTS: Mapping[str, str] = {
     "record": "The record: its cleaned pairtree form; a full or short identifier, encoded, too.",
@@ -31,7 +31,7 @@ _PATH_TEXTS: Mapping[str, str] = {
 
 @cache
 def document() -> Mapping[str, Any]:
-    """The whole document."""
+    """Return the whole OpenAPI document."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -64,7 +64,7 @@ def _paths(table: Iterable[tuple[Route, bool]]) -> dict[str, Any]:
 
 
 def _untold(route: Route) -> Operation:
-    """Of a handler that no table tells of: some object, or a file where its name says so."""
+    """The operation of a handler without an entry: any object, or a file if the name says so."""
     return Operation("*/*" if "." in route.parts[-1].strip("{.}") else "")
 
 
@@ -87,14 +87,14 @@ def _operation(route: Route, operation: Operation) -> dict[str, Any]:
 
 
 def _statuses(route: Route, operation: Operation) -> tuple[str, ...]:
-    """A file is made or replaced; of a handler that is not told of, any success is one."""
+    """201 or 204 for a stored file; any success status for a handler without an entry."""
     if not operation.answer:
         return ("2XX",)
     return ("200", "201") if route.body in {Body.FILE, Body.RAW} else (str(operation.status),)
 
 
 def _name(route: Route) -> str:
-    """A name of its own for every line of the table."""
+    """A unique name for each line of the table."""
     words = re.findall(r"\w+", route.pattern)
     return "_".join([route.method.lower(), *words]).replace("-", "_")
 

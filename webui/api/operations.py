@@ -1,6 +1,6 @@
-"""What each handler takes and gives, beyond what the route table says.
+"""The parameters and answers of each handler, in addition to the route table.
 
-A handler that is not here takes no query, any fields, and gives some object.
+A handler without an entry here takes no query and any fields, and returns any object.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ from webui.search.request import MAX_SIZE
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A field of an address; `explode` means that it may be repeated."""
+    """A query parameter; with `explode` it may be repeated."""
 
     name: str
     schema: Schema = field(default_factory=lambda: TEXT)
@@ -44,12 +44,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a handler takes and gives.
+    """The parameters and the answer of a handler.
 
     Attributes:
-        answer: A component of `schemas`, or a media type that is no JSON.
-        fields: Name → what it is, of a form; those needed are in `needed`.
-        leads: Status → where it leads, where the answer may be another address.
+        answer: A component of `schemas`, or a media type other than JSON.
+        fields: Name → description of each form field; required ones are in `needed`.
+        leads: Status → the target, if the answer may be a redirect.
     """
 
     answer: str

@@ -1,4 +1,4 @@
-"""What the JSON twins look like: the components of the OpenAPI document (pure).
+"""The schemas of the JSON twins: the components of the OpenAPI document (pure).
 
 Source: OpenAPI 3.1.1, "Schema Object"; JSON Schema 2020-12.
 """
@@ -15,7 +15,7 @@ ANY_OBJECT: Schema = {"type": "object"}
 
 
 def ref(name: str) -> Schema:
-    """A component by its name."""
+    """A reference to a component."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -30,22 +30,22 @@ def members(**properties: Schema) -> Schema:
 
 
 def several(schema: Schema) -> Schema:
-    """An array."""
+    """The schema of an array."""
     return {"type": "array", "items": schema}
 
 
 def table(schema: Schema) -> Schema:
-    """An object whose names are data."""
+    """An object whose keys are data."""
     return {"type": "object", "additionalProperties": schema}
 
 
 def or_null(schema: Schema) -> Schema:
-    """The value, or null where there is none."""
+    """The value or null."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 def one_of(*texts: str) -> Schema:
-    """One of some texts."""
+    """One of several texts."""
     return {"type": "string", "enum": list(texts)}
 
 
@@ -279,4 +279,4 @@ SCHEMAS: Mapping[str, Schema] = {
     "Manifest": {**ANY_OBJECT, "description": "The record's manifest, with the keys of 2010."},
     "Deleted": members(deleted=TEXT),
 }
-"""Component → its schema; every object of the page's own is told whole."""
+"""Component → its schema; every object of the page is described completely."""

@@ -1,1 +1,1 @@
-"""Changing many records: the form of a rule, uploads to be looked at, and their jobs."""
+"""Batch edits: the form of a rule, uploads to be previewed, and their jobs."""

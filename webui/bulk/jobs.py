@@ -1,4 +1,4 @@
-"""Where the page hands over a bulk change to be done, or undone, beside its requests."""
+"""Start batch edits, their previews and their undoing as jobs."""
 
 from silocuration.batch.job import create_job
 from silocuration.batch.journal import JobJournal
@@ -14,7 +14,7 @@ from webui.words.texts import text as _
 
 
 def start_bulk_job(call: Call, job_id: str) -> Job:
-    """Begin, or go on with, a planned change; what it comes to is in its journal."""
+    """Start or resume a planned batch edit; its journal has the result."""
     title = _("Batch edit: {title}", title=_title(call, job_id))
     job = begin_change(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
@@ -22,7 +22,7 @@ def start_bulk_job(call: Call, job_id: str) -> Job:
 
 
 def start_preview(call: Call, job_id: str) -> Job:
-    """Begin to look at all that a planned change would do; its journal names the job."""
+    """Start the complete preview of a planned batch edit; its journal names the job."""
     title = _("Preview: {title}", title=_title(call, job_id))
     job = call.site.jobs.begin(PREVIEW.name, title, {"job": job_id}, call.user.name)
     with JobJournal.open(call.site.silo.path, job_id) as journal:
@@ -32,7 +32,7 @@ def start_preview(call: Call, job_id: str) -> Job:
 
 
 def start_bulk_undo(call: Call, job_id: str) -> Job:
-    """Begin to undo a change."""
+    """Start to undo a batch edit."""
     title = _("Undo: {title}", title=_title(call, job_id))
     job = begin_undo(call.site.jobs, job_id, title, call.user.name)
     note_job(call, job, job.kind)
@@ -40,7 +40,7 @@ def start_bulk_undo(call: Call, job_id: str) -> Job:
 
 
 def _title(call: Call, job_id: str) -> str:
-    """Such as ``type: Article → article``; with its own title where a rule has one."""
+    """Such as ``type: Article → article``; or the rule's own title if it has one."""
     with JobJournal.open(call.site.silo.path, job_id) as journal:
         about = journal.about()
     title, what = str(about.get("title", "")), summary(about)
@@ -48,14 +48,14 @@ def _title(call: Call, job_id: str) -> str:
 
 
 def apply(call: Call, spec: JobSpec) -> Response:
-    """Make a job of a change, start it, and lead to where it is watched."""
+    """Start a batch edit as a job, and redirect to its page."""
     job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
     start_bulk_job(call, job_id)
     return begun(call, job_id)
 
 
 def look_at_all(call: Call, spec: JobSpec) -> Response:
-    """Plan a change, and look at all that it would do as a job; nothing is written to records."""
+    """Plan a batch edit and preview it completely as a job; no record is changed."""
     job_id = create_job(call.site.silo, spec, agent=call.user.name, message=call.field("message"))
     job = start_preview(call, job_id)
     if call.wants_json:
@@ -65,7 +65,7 @@ def look_at_all(call: Call, spec: JobSpec) -> Response:
 
 
 def begun(call: Call, job_id: str) -> Response:
-    """Lead to the page of a change, where it and its undoing are watched."""
+    """Redirect to the page of a batch edit, which shows its progress and that of its undoing."""
     location = urls.bulk_job(job_id)
     if call.wants_json:
         return json_answer({"job": job_id, "url": location}, 202, {"Location": location})

@@ -1,4 +1,4 @@
-"""What a bulk change would do, looked at before it is done."""
+"""Previews of batch edits."""
 
 from typing import Any
 
@@ -7,15 +7,16 @@ from silocuration.batch.specs import JobSpec
 from webui.site import Call
 
 LOOKED_AT = 20_000
-"""Records of a preview: about seven seconds of them."""
+"""Maximum number of records of a preview; they take about seven seconds."""
 SECONDS = 15.0
-"""For which a request looks at records."""
+"""Seconds after which a preview in a request stops."""
 SAMPLES = 8
 
 
 def look(call: Call, spec: JobSpec) -> Preview:
-    """What a change would do to the first `LOOKED_AT` records, or fewer: a request does not
-    wait for a million, nor for longer than some `SECONDS`.
+    """Preview a change of the first `LOOKED_AT` records, or of fewer after `SECONDS`.
+
+    A request must not wait for a million records.
     """
     return preview(call.site.silo, spec, samples=SAMPLES, most=LOOKED_AT, seconds=SECONDS)
 

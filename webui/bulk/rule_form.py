@@ -15,7 +15,7 @@ MAX_CHANGES = 100
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a change is told; labels and hints are English texts of the catalogue."""
+    """An input of a change; labels and hints are English texts of the catalogue."""
 
     name: str
     label: str
@@ -26,7 +26,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of change, and what it is told beside the field."""
+    """A kind of change, and its inputs besides the field."""
 
     do: str
     label: str
@@ -69,13 +69,13 @@ _KEPT_EMPTY = {("replace", "by"), ("replace pattern", "by"), ("language", "lang"
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
-    """A rule while it is built.
+    """A rule that is being edited.
 
     Attributes:
-        search: The query of a search's address; the records it concerns.
-        identifiers: Only these: one on each line.
+        search: The query of a search's address, which selects the records.
+        identifiers: Only these records, one identifier per line.
         changes: Each as its ``do``, its ``field`` and its inputs, as texts.
-        name: Of the rule file it is from, or is to be kept as.
+        name: Of the rule file that it comes from or will be saved as.
     """
 
     title: str = ""
@@ -90,10 +90,10 @@ class RuleForm:
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "RuleForm":
-        """Read a form that came back.
+        """Read a submitted form.
 
         Raises:
-            BadRequest: It has very many changes, or one of a kind there is not.
+            BadRequest: It has too many changes, or one of an unknown kind.
         """
         count = values.get("changes", "0")
         if not count.isascii() or not count.isdigit() or int(count[:6]) > MAX_CHANGES:
@@ -113,7 +113,7 @@ class RuleForm:
 
     @classmethod
     def of_rule(cls, rule_set: RuleSet, name: str, search: str) -> "RuleForm":
-        """The form of a rule that is there."""
+        """The form of a saved rule."""
         changes = tuple(_as_texts(change) for change in to_table(rule_set).get("change", []))
         return cls(
             rule_set.title, search, "\n".join(rule_set.select.identifiers), changes,
@@ -122,12 +122,12 @@ class RuleForm:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The identifiers that were pasted."""
+        """The pasted identifiers."""
         return tuple(dict.fromkeys(self.identifiers.split()))
 
     @property
     def field_names(self) -> Iterator[str]:
-        """The fields that its changes name."""
+        """The names of the fields that the rule changes."""
         for change in self.changes:
             names = (
                 "field",
@@ -136,13 +136,13 @@ class RuleForm:
             yield from (change[name] for name in names if change.get(name))
 
     def rule_set(self, select: Selection) -> RuleSet:
-        """The rule.
+        """Return the rule.
 
         Args:
-            select: What `search` means; the identifiers are put in here.
+            select: The selection of `search`; the identifiers are added here.
 
         Raises:
-            RuleRefused: It means nothing.
+            RuleRefused: It is invalid.
         """
         if self.named:
             select = replace(select, identifiers=self.named)
@@ -158,10 +158,10 @@ class RuleForm:
         return from_table(table)
 
     def added(self, do: str, name: str) -> "RuleForm":
-        """With a further change of a kind.
+        """Return the form with another change of a kind.
 
         Raises:
-            BadRequest: There is no such kind.
+            BadRequest: Unknown kind.
         """
         if do not in BY_NAME:
             raise BadRequest(
@@ -172,7 +172,7 @@ class RuleForm:
         )
 
     def without(self, number: str) -> "RuleForm":
-        """Without one of its changes."""
+        """Return the form without one of its changes."""
         kept = (change for n, change in enumerate(self.changes) if str(n) != number)
         return replace(self, changes=tuple(kept))
 
@@ -232,7 +232,7 @@ def _as_texts(change: Mapping[str, Any]) -> dict[str, str]:
 
 
 def rule_name(name: str) -> str:
-    """A name of a rule in this Silo; never a path.
+    """Return a valid name of a rule, which is never a path.
 
     Raises:
         BadRequest: It is a path.

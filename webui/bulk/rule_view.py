@@ -1,4 +1,4 @@
-"""The page of a rule that is made, with its preview or with what is wrong with it."""
+"""The page for editing a rule, with its preview or its errors."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -17,13 +17,13 @@ from webui.site import Call
 from webui.words.field_labels import field_label
 
 LOOKED_AT = 20
-"""Records whose fields are offered."""
+"""Number of records whose fields are offered."""
 
 
 def rule_view(
     call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
 ) -> View:
-    """The form of a rule, with its preview or with what is wrong with it."""
+    """Return the form of a rule, with its preview or its errors."""
     chosen = selected(call, form.search, form.named)
     data: Mapping[str, Any] = {
         "form": form,

@@ -1,7 +1,7 @@
-"""Files that were sent to be looked at before anything is done with them.
+"""Uploaded files that are previewed before they are applied.
 
-They lie in ``.silo/uploads/staged`` for a day, under a name nobody can guess; so what
-was previewed is what is applied, also when the page was restarted in between.
+They are kept in ``.silo/uploads/staged`` for a day, under a name that cannot be guessed. So
+exactly the previewed file is applied, even if the page was restarted in between.
 """
 
 import contextlib
@@ -21,10 +21,10 @@ _KEPT_SECONDS = 24 * 3600
 
 
 def keep(site: Site, about: Mapping[str, str], content: bytes) -> str:
-    """Keep a file for a day; return the token it is found by.
+    """Keep a file for a day; return its token.
 
     Args:
-        about: What is to be done with it.
+        about: What the file is for, such as its fields.
     """
     directory = _directory(site)
     os.makedirs(directory, exist_ok=True)
@@ -36,10 +36,10 @@ def keep(site: Site, about: Mapping[str, str], content: bytes) -> str:
 
 
 def load(site: Site, token: str) -> tuple[dict[str, str], bytes]:
-    """What was kept.
+    """Return a kept file.
 
     Raises:
-        NotFound: Nothing, or no longer.
+        NotFound: No such file, or it has expired.
     """
     path = os.path.join(_directory(site), token)
     try:
@@ -54,7 +54,7 @@ def load(site: Site, token: str) -> tuple[dict[str, str], bytes]:
 
 
 def forget(site: Site, token: str) -> None:
-    """Take away what was kept."""
+    """Delete a kept file."""
     for ending in (".json", ".bin"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(_directory(site), token + ending))

@@ -1,1 +1,1 @@
-"""Pictures of figures, each with its text alternative and its table; pure geometry."""
+"""Charts, each with its text alternative and its table; pure geometry."""

@@ -27,13 +27,13 @@ _LEFT, _RIGHT = 12.0, 100.0
 _WIDEST = 12.0
 _LABELS = 5
 _LABELS_LENGTH = 40
-"""Characters of all labels below an axis, so that they fit 320 px."""
+"""Maximum number of characters of all labels below an axis, so that they fit 320 px."""
 _LABEL_LENGTH = 36
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is counted, and its colour."""
+    """What a series counts, and its colour."""
 
     name: str
     tone: Tone = "main"
@@ -41,7 +41,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A row of figures, one for each series.
+    """The figures of one bar, one for each series.
 
     Attributes:
         url: Where the bar leads; empty: nowhere.
@@ -117,7 +117,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is drawn, what is said instead, and the table.
+    """A chart with its text alternative and its table.
 
     Attributes:
         title: The accessible name, and the caption.
@@ -150,7 +150,7 @@ class Picture:
 
 
 def figure_of(number: float, unit: str = "") -> str:
-    """A figure as the table has it: 1,234 or 97.5 %."""
+    """A figure as text for the table: 1,234 or 97.5 %."""
     text = f"{number:,.1f}".removesuffix(".0")
     return f"{text} {unit}" if unit else text
 
@@ -163,12 +163,12 @@ def columns(
     *,
     labels: Iterable[int] | None = None,
 ) -> Picture:
-    """Vertical bars, stacked where there are several series.
+    """Vertical bars, stacked if there are several series.
 
     Args:
         title: Says what is counted.
-        of: What a bar stands for ("Year"): the head of the table's first column.
-        series: From below upwards.
+        of: What a bar represents ("Year"): the head of the table's first column.
+        series: From bottom to top.
         data: In the order of the axis; values of 0 or more.
         labels: Positions of the bars with a label below; None: some, evenly.
     """
@@ -211,14 +211,14 @@ def histogram(
     chosen: tuple[int, int] | None = None,
     url: Callable[[int, int], str] | None = None,
 ) -> Picture:
-    """Counts by year; what is outside of the bins is said in the table.
+    """Counts by year; the table also gives the counts outside the bins.
 
     Args:
         title: Says what is counted.
         found: See `binned`.
         series: What is counted.
         chosen: First and last year of the bars in full colour; None: all.
-        url: Where a bar from a first to a last year leads.
+        url: The link of a bar, from its first and last year.
     """
     first, last = chosen or (-(10**6), 10**6)
     data = [
@@ -269,9 +269,9 @@ def bars(
 
     Args:
         title, of, series: As in `columns`.
-        data: From above downwards; the first value of each is drawn.
-        top: What fills the width; None: the largest value.
-        unit: Behind each figure, such as ``%``.
+        data: From top to bottom; the first value of each is drawn.
+        top: The value that fills the width; None: the largest value.
+        unit: Follows each figure, such as ``%``.
     """
     full = top or max((bar.values[0] for bar in data), default=0) or 1
     boxes: list[Box] = []
@@ -316,7 +316,7 @@ def sparkline(title: str, of: str, data: Sequence[Bar], *, height: float = 22) -
 
 
 def timeline(title: str, events: Iterable[Event]) -> Picture:
-    """Events in order of time, each lane on a line of its own, in order of its first event."""
+    """Events in order of time, one line per lane, lanes in the order of their first events."""
     listed = sorted(events, key=lambda one: one.moment)
     lanes = list(dict.fromkeys(one.lane for one in listed))
     height = 46.0 * len(lanes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _FAR = 50
-"""Years without a record that set a rare date apart from the others."""
+"""Number of empty years that separate an outlier from the other years."""
 
 
 def round_step(span: float, most: int) -> float:
@@ -32,7 +32,7 @@ def short(number: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Equal consecutive years, and what was counted in them.
+    """A range of years, and the counts in it.
 
     Attributes:
         first, last: Both included.
@@ -50,10 +50,10 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Binned:
-    """Counts by year, in consecutive bins of one width.
+    """Counts by year, in consecutive bins of equal width.
 
     Attributes:
-        before, after: What was counted outside of the bins: at most one record in 200 on
+        before, after: The counts outside the bins: at most one record in 200 on
             either side, and only years far from all others, such as 1 or 9999.
     """
 

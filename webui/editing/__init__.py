@@ -1,1 +1,1 @@
-"""Changing one record: its form, its XML, and what a curator may do."""
+"""Changing one record: its form, its XML, and the changes that a curator may make."""

@@ -1,4 +1,4 @@
-"""What changes of a record have in common: the files sent, new versions, and the answer."""
+"""Shared parts of changes of a record: uploaded files, new versions, and the answer."""
 
 import io
 import re
@@ -15,7 +15,7 @@ from webui.site import Call
 
 
 def changed(call: Call, record: HarvestedRecord, location: str, status: int = 200) -> Response:
-    """The answer to a change: back to a page, or the record as it is now."""
+    """The answer to a change: a redirect to a page, or the new state of the record."""
     if not call.wants_json:
         return redirect(location)
     now = call.site.silo[record.item_id]
@@ -27,7 +27,7 @@ def changed(call: Call, record: HarvestedRecord, location: str, status: int = 20
 
 
 def uploaded(call: Call) -> UploadedFile:
-    """The file of the form's field ``part``; where that is a text, the text in UTF-8."""
+    """The file in the form's field ``part``, or that field's text in UTF-8."""
     if (text := call.form.fields.get("part")) is not None:
         return UploadedFile("", io.BytesIO(text.encode()))
     upload = call.form.files.get("part")
@@ -38,7 +38,7 @@ def uploaded(call: Call) -> UploadedFile:
 
 
 def path_of(call: Call, upload: UploadedFile) -> str:
-    """Where the file goes: the field ``path``, else the name it was sent under."""
+    """The path for the file: the field ``path``, else the file's own name."""
     path = call.field("path") or re.split(r"[/\\]", upload.filename)[-1]
     if not path:
         raise BadRequest("Enter a name for the file (field path).")
@@ -56,7 +56,7 @@ def put_upload(
 
 
 def make_version(call: Call, name: str, original: str = "") -> Response:
-    """Make a version by name; the answer leads to it."""
+    """Create a version; the answer redirects to it."""
     if not name:
         raise BadRequest("Enter a name for the version (field name).")
     curator = Curator(call)

@@ -1,7 +1,7 @@
-"""The changes a curator may make: the only room of the page that writes.
+"""The changes a curator may make: the only module of the page that writes to records.
 
-Every change carries who made it, why, and the revision it was made for. What was
-harvested is not changed here: a curator works in a copy.
+Every change has an author, a reason, and the revision it was made for. Harvested versions
+are not changed here: a curator edits a copy.
 """
 
 from typing import BinaryIO, TypedDict
@@ -18,19 +18,19 @@ WORKING_COPY = "workingcopy"
 
 
 def expected_revision(call: Call, found: int, file_tag: str = "") -> int | None:
-    """The revision a change is made for: from If-Match, or from the form's ``if_match``.
+    """Return the revision a change is made for: from If-Match, or the form's ``if_match``.
 
     Args:
         call: The change.
-        found: The revision the record is at now.
-        file_tag: The ETag of the file that is changed, which If-Match may name too.
+        found: The record's present revision.
+        file_tag: The ETag of the changed file, which If-Match may also contain.
 
     Returns:
-        `found`, to be handed to the store, which looks again under its lock; None where
-        the change is made whatever the revision is.
+        `found`, for the store, which checks it again under its lock; None if the change
+        is made at any revision.
 
     Raises:
-        PreconditionFailed: It was made for another.
+        PreconditionFailed: The change was made for another revision.
     """
     header = call.request.headers.get("if-match", "")
     allowed = expected_revisions(header)
@@ -47,11 +47,11 @@ def expected_revision(call: Call, found: int, file_tag: str = "") -> int | None:
 
 
 def require_curated(record: HarvestedRecord, version: str) -> None:
-    """Let a curated version pass.
+    """Check that a version is a curated one.
 
     Raises:
-        ReadOnly: It is as harvested.
-        VersionNotFound: There is none.
+        ReadOnly: It is a harvested version.
+        VersionNotFound: The record has no such version.
     """
     if not record.is_curated(version):
         raise ReadOnly(
@@ -64,8 +64,8 @@ def require_curated(record: HarvestedRecord, version: str) -> None:
 class Curator:
     """The changes of one request to one record: by one person, for one revision.
 
-    The methods that change a file or a version refuse what is as harvested with
-    `ReadOnly`; all of them raise `RevisionConflict` where the record changed meanwhile.
+    The methods that change a file or a version raise `ReadOnly` for a harvested version;
+    all of them raise `RevisionConflict` if the record has changed in the meantime.
     """
 
     def __init__(self, call: Call, file_tag: str = "") -> None:
@@ -85,17 +85,17 @@ class Curator:
         }
 
     def clone(self, original: str, name: str) -> None:
-        """Copy a version under a new name, to be curated."""
+        """Copy a version under a new name, for curation."""
         self.record.clone_version(original, name, **self._how)
         self._note("copy", name, ("version", original, name))
 
     def make_version(self, name: str) -> None:
-        """Make an empty version."""
+        """Create an empty version."""
         self.record.create_new_version(name, **self._how)
         self._note("new version", name, ("version", None, name))
 
     def rename_version(self, version: str, name: str) -> None:
-        """Give a curated version another name."""
+        """Rename a curated version."""
         require_curated(self.record, version)
         self.record.rename_version(version, name, **self._how)
         self._note("rename version", name, ("version", version, name))
@@ -109,7 +109,7 @@ class Curator:
     def put(
         self, version: str, path: str, content: BinaryIO, *, metadata: bool | None = None
     ) -> None:
-        """Put a file into a curated version; one of that path is replaced whole."""
+        """Put a file into a curated version; an existing file of that path is replaced."""
         require_curated(self.record, version)
         if metadata or path in self.record.metadata_files.get(version, ()):
             content = read_metadata(path, content)
@@ -120,10 +120,10 @@ class Curator:
     def write(
         self, version: str, path: str, content: bytes, state: str | None, revision: int
     ) -> None:
-        """Store an edited file, and what the version has become, as one change.
+        """Store an edited file and the version's status as one change.
 
         Args:
-            revision: Of the record that was edited; another is a `RevisionConflict`.
+            revision: The revision that was edited; any other raises `RevisionConflict`.
         """
         require_curated(self.record, version)
         identifier = self.record.item_id
@@ -144,7 +144,7 @@ class Curator:
         self._note("edit", version, *values)
 
     def rename_file(self, version: str, path: str, new_path: str) -> None:
-        """Give a file of a curated version another path."""
+        """Change the path of a file of a curated version."""
         require_curated(self.record, version)
         self.record.rename_stream(path, new_path, version, **self._how)
         self._note("rename file", version, ("file", path, new_path))
@@ -162,7 +162,7 @@ class Curator:
         self._note("delete record", "", ("record", self.record.item_id, None))
 
     def _note(self, action: str, version: str, *values: ValueChange) -> None:
-        """Add what was changed to the activity log."""
+        """Log the change in the activity log."""
         lines = changes_of(
             values,
             agent=self._agent,
@@ -174,7 +174,7 @@ class Curator:
         log_activity(self._silo.path, lines)
 
     def _digest(self, version: str, path: str) -> str | None:
-        """What a file is known by; None where there is none."""
+        """The digest of a file; None if it does not exist."""
         known = self._silo[self.record.item_id].state.version(version)
         digest = (known.digests or {}).get(path)
         if digest is None:

@@ -1,7 +1,7 @@
-"""The form of a description: values of fields, and what its buttons do to them (pure).
+"""The form of a description: values of fields, and what its buttons do (pure).
 
-A form knows the values it was begun with. They tell on saving whether somebody changed
-the record meanwhile, and are the base of the three-way view if so.
+A form includes the values it started with. On saving, they show whether someone changed the
+record in the meantime; if so, they are the base of the three-way view.
 """
 
 import json
@@ -25,13 +25,13 @@ _ACTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EditForm:
-    """A description while it is edited.
+    """A description that is being edited.
 
     Attributes:
-        fields: The values as they are in the form; those left empty go on saving.
-        base: The values the form was begun with.
-        was: After a change behind one's back: what both began with; else None.
-        fresh: The place of the value that was added last, or None.
+        fields: The values as they are in the form; empty ones are dropped on saving.
+        base: The values the form started with.
+        was: After a conflicting change, what both sides started with; else None.
+        fresh: The position of the value that was added last, or None.
     """
 
     fields: Fields
@@ -41,10 +41,10 @@ class EditForm:
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "EditForm":
-        """Read a form that came back.
+        """Read a submitted form.
 
         Raises:
-            BadRequest: It is none that this page made.
+            BadRequest: It was not made by this page.
         """
         base = _from_json(values.get("base", "[]"))
         was = _from_json(values["was"]) if values.get("was") else None
@@ -60,29 +60,29 @@ class EditForm:
 
     @property
     def wanted(self) -> Fields:
-        """The values to be saved: those that are not empty."""
+        """The values to save: those that are not empty."""
         return tuple(field for field in self.fields if field.folded)
 
     @property
     def loses_title(self) -> bool:
-        """Whether the description had a title, and has none on saving."""
+        """Whether saving would remove the only title."""
         return any(one.name == "title" and one.folded for one in self.base) and not any(
             one.name == "title" for one in self.wanted
         )
 
     @property
     def base_json(self) -> str:
-        """The base, for the form to carry."""
+        """The base, for a hidden field."""
         return _to_json(self.base)
 
     @property
     def was_json(self) -> str:
-        """What both began with, for the form to carry; empty without a conflict."""
+        """What both sides started with, for a hidden field; empty without a conflict."""
         return "" if self.was is None else _to_json(self.was)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields that have values, in the order of Dublin Core, others behind."""
+        """The fields that have values, in the order of Dublin Core, then the others."""
         used = dict.fromkeys(field.name for field in self.fields)
         first = [name for name in DUBLIN_CORE if name in used]
         return (*first, *(name for name in used if name not in DUBLIN_CORE))
@@ -99,15 +99,15 @@ class EditForm:
     # ------------------------------------------------------------------ its buttons
 
     def after(self, action: str, values: Mapping[str, str]) -> "EditForm":
-        """The form after one of its buttons.
+        """Return the form after a button was pressed.
 
         Args:
             action: ``add`` (of field ``add``), ``add-title``, ``remove-3``, ``up-3``, ``down-3``,
                 ``theirs-title``, ``base-title``.
-            values: The form as it came.
+            values: The submitted fields.
 
         Raises:
-            BadRequest: There is no such button.
+            BadRequest: Unknown button.
         """
         if action == "add":
             return self._added(values.get("add", "").strip())
@@ -136,7 +136,7 @@ class EditForm:
         return replace(self, fields=fields, fresh=end)
 
     def _moved(self, number: int, by: int) -> "EditForm":
-        """Change places with the neighbour of the same field; at its end nothing happens."""
+        """Swap with the next value of the same field; at the end, nothing changes."""
         places = [n for n, _ in self.rows(self.fields[number].name)]
         at = places.index(number) + by
         if not 0 <= at < len(places):
@@ -146,7 +146,7 @@ class EditForm:
         return replace(self, fields=tuple(fields))
 
     def _taken(self, name: str, side: str) -> "EditForm":
-        """A field's values from the record as it is now, or as both began with."""
+        """A field's values from the present record, or from what both sides started with."""
         chosen = values_of((self.was or ()) if side == "base" else self.base, name)
         wanted = [replace(one, place=None) for one in chosen] if side == "base" else chosen
         return replace(self, fields=with_values(self.fields, _named(name), wanted))
@@ -154,12 +154,13 @@ class EditForm:
     # ------------------------------------------------------------------ conflicts
 
     def is_stale(self, now: Fields) -> bool:
-        """Whether the record says something else now than when the form was begun."""
+        """Whether the record has changed since the form was opened."""
         return now != self.base
 
     def against(self, now: Fields) -> "EditForm":
-        """The form after a change behind one's back: merged, with one's own values where
-        both sides changed a field; to be looked at and saved again."""
+        """Return the form merged with a conflicting change, to be reviewed and saved again.
+
+        If both sides changed a field, the form keeps its own values."""
         merged = merge(self.base, self.wanted, now)
         fields = merged.fields
         for conflict in merged.conflicts:
@@ -168,7 +169,7 @@ class EditForm:
         return EditForm(fields, now, self.base)
 
     def differing(self) -> tuple["Differing", ...]:
-        """The fields that are not the same on all three sides of a conflict."""
+        """The fields that differ between the three sides of a conflict."""
         if self.was is None:
             return ()
         sides = (self.was, self.wanted, self.base)
@@ -179,7 +180,7 @@ class EditForm:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """A field with three sides: what both began with, one's own, and what is there now."""
+    """A field with three sides: what both started with, the form's values, and the present ones."""
 
     name: str
     base: Fields
@@ -188,7 +189,7 @@ class Differing:
 
     @property
     def differs(self) -> bool:
-        """Whether not all three say the same."""
+        """Whether the three sides differ."""
         return len({said(self.base), said(self.ours), said(self.theirs)}) > 1
 
 

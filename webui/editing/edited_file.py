@@ -8,7 +8,7 @@ from webui.http.errors import Conflict
 from webui.site import Call
 
 LARGEST = 1 << 20
-"""Bytes of a metadata file that is edited here; larger ones are downloaded and put back."""
+"""Maximum size in bytes for editing here; larger files are downloaded and put back."""
 STALE = (
     "This file was changed after you opened it, so nothing was saved. Open it again and "
     "repeat your change."
@@ -16,14 +16,14 @@ STALE = (
 
 
 def chosen_state(call: Call) -> str | None:
-    """The state that a form gives the version; what it has where the form says none."""
+    """The status that a form sets; the present one if the form does not set it."""
     if "state" not in call.form.fields:
         return call.record.state.version(call.version).state
     return call.field("state") or None
 
 
 def edited_path(call: Call, record: HarvestedRecord) -> str:
-    """The metadata file that is edited: the field ``path``, else the main one.
+    """Return the metadata file to edit: the field ``path``, else the main one.
 
     Raises:
         FileNotInVersion: There is no such file.
@@ -42,10 +42,10 @@ def edited_path(call: Call, record: HarvestedRecord) -> str:
 
 
 def read_small(record: HarvestedRecord, version: str, path: str) -> bytes:
-    """A file that is small enough to be edited in a form.
+    """Read a file that is small enough to be edited in a form.
 
     Raises:
-        Conflict: It is not.
+        Conflict: It is too large.
     """
     with record.get_stream(path, version) as stream:
         content = bytes(stream.read(LARGEST + 1))

@@ -1,7 +1,7 @@
-"""What is wrong with an edited metadata file, by line: well-formedness, then its schema (pure).
+"""Check an edited metadata file: well-formedness, then its schema; errors by line (pure).
 
-Entities are never expanded and nothing is fetched, so a document that would grow when
-read (a "billion laughs") is refused for its document type, which metadata has no use for.
+Entities are never expanded and nothing is fetched. A document type declaration is refused,
+because metadata does not need one; this stops documents that grow when read ("billion laughs").
 
 Source: XML 1.0, section 2.1; the schema of ``oai_dc``, OAI-PMH 2.0 guidelines.
 """
@@ -16,18 +16,18 @@ from recordsilo.formats.documents import has_document_type, new_parser
 
 _OAI_DC = "{http://www.openarchives.org/OAI/2.0/oai_dc/}dc"
 MOST = 50
-"""Messages that are shown; a broken tag may make hundreds."""
+"""Maximum number of messages; one broken tag may cause hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something to be mended.
+    """An error in the file.
 
     Attributes:
         line: From 1.
-        column: From 1; 0 where the checker says none.
-        text: What is wrong, in the checker's words.
-        is_fatal: The file cannot be stored so; else it is against its schema only.
+        column: From 1; 0 if the checker gives none.
+        text: The checker's message.
+        is_fatal: The file cannot be stored; otherwise it only violates its schema.
     """
 
     line: int
@@ -37,11 +37,11 @@ class Message:
 
 
 def check_xml(content: bytes) -> tuple[Message, ...]:
-    """What is wrong with a metadata file; nothing where it is sound.
+    """Return the errors of a metadata file; empty if it is valid.
 
     Returns:
-        In the order of lines, at most `MOST`: either fatal ones only, or those of the
-        schema. A format whose schema is not known here is checked for form only.
+        At most `MOST`, by line: either fatal errors only, or schema errors. A format
+        without a known schema is only checked for well-formedness.
     """
     parser = new_parser()
     try:
@@ -71,6 +71,6 @@ def _messages(log: "etree._ListErrorLog", *, is_fatal: bool) -> Iterator[Message
 
 
 def _schema() -> etree.XMLSchema:
-    """A schema of one's own: the log of its errors is kept in it, and threads would mix them."""
+    """One schema per thread: it holds its error log, which threads would mix up."""
     with as_file(files("oaipmhprotocol") / "schemas") as directory:
         return etree.XMLSchema(etree.parse(str(directory / "oai_dc.xsd")))

@@ -1,1 +1,1 @@
-"""Requests received, bounded and read; answers, refusals and their statuses."""
+"""Receiving, limiting and reading requests; answers, refusals and their statuses."""

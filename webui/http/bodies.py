@@ -1,7 +1,7 @@
-"""Request bodies: bounded before they are read, streamed where they may be large.
+"""Request bodies: checked for size before they are read, streamed if they may be large.
 
-A body must say its length: a chunked one is refused, since the server would hold a
-whole chunk in memory before anybody could look at its size.
+A body must state its length: a chunked one is refused, because the server would hold a
+whole chunk in memory before its size could be checked.
 
 Source: RFC 9112, section 6; RFC 9110, sections 8.6 and 15.5.14.
 """
@@ -17,23 +17,23 @@ from webui.http.multipart import MAX_PARTS, MULTIPART, Form, Limits, boundary_of
 
 FORM_LIMIT = 64 * 1024
 LIST_LIMIT = 4 * 1024 * 1024
-"""Of a form with a long list of identifiers, or with all values of a record, in it."""
+"""Maximum bytes of a form, which may have a long list of identifiers or all values of a record."""
 SOME_FIELDS = 100
 MANY_FIELDS = 10_000
 URLENCODED = "application/x-www-form-urlencoded"
 FORMS = (URLENCODED, MULTIPART, JSON)
-"""What every address that takes fields takes them as."""
+"""The media types that every address with form fields accepts."""
 
 
 class BodyBrokeOff(OSError):
-    """The client went away before it had sent the length it had announced."""
+    """The client disconnected before it had sent the announced length."""
 
 
 class Body(io.RawIOBase):
     """The announced bytes of a body, and an error instead of an early end.
 
     Raises on reading:
-        BodyBrokeOff: Fewer bytes came than announced.
+        BodyBrokeOff: Fewer bytes arrived than announced.
     """
 
     def __init__(self, source: BinaryIO, length: int) -> None:
@@ -42,11 +42,11 @@ class Body(io.RawIOBase):
         self.left = length
 
     def readable(self) -> bool:
-        """Always: a body is only read."""
+        """Return True."""
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Up to `size` bytes, or all that is left; ``b""`` only at the announced end."""
+        """Read up to `size` bytes, or all that is left; ``b""`` only at the announced end."""
         wanted = self.left if size is None or size < 0 else min(size, self.left)
         block = self._source.read(wanted) if wanted else b""
         self.left -= len(block)
@@ -55,16 +55,16 @@ class Body(io.RawIOBase):
         return block
 
     def readall(self) -> bytes:
-        """All that is left."""
+        """Read all that is left."""
         return b"".join(iter(self.read, b""))
 
 
 def content_length(headers: Mapping[str, str]) -> int:
-    """The announced length of the body; 0 where there is none.
+    """The announced length of the body; 0 if there is no body.
 
     Raises:
         LengthRequired: The body is chunked.
-        BadRequest: The length is not a count.
+        BadRequest: The length is not a number of bytes.
     """
     if "transfer-encoding" in headers:
         raise LengthRequired("Send the body with its length (Content-Length), not in chunks.")
@@ -75,10 +75,10 @@ def content_length(headers: Mapping[str, str]) -> int:
 
 
 def open_body(request: Request, limit: int) -> Body:
-    """The body of a request, if it is not larger than `limit` bytes.
+    """Return the body of a request, if it is not larger than `limit` bytes.
 
     Raises:
-        TooLarge: It announces more; nothing of it was read.
+        TooLarge: It announces more; nothing was read.
     """
     length = content_length(request.headers)
     if length > limit:
@@ -97,18 +97,18 @@ def read_form(
     *,
     fields_limit: int = FORM_LIMIT,
 ) -> Form:
-    """The fields of a change: urlencoded, a JSON object of texts, or multipart.
+    """Read the fields of a change: urlencoded, a JSON object of texts, or multipart.
 
     Args:
         request: Its body is read to the end.
-        limit: Bytes taken at most.
-        spool_dir: Where files of a multipart form are put meanwhile, unnamed; made when
-            absent. None: the form takes no files.
-        fields_limit: Bytes that the fields may take together.
+        limit: Maximum number of bytes.
+        spool_dir: Directory for unnamed temporary files of a multipart form; created if missing.
+            None: the form accepts no files.
+        fields_limit: Maximum total bytes of the fields.
 
     Raises:
         TooLarge, LengthRequired, BadRequest, UnsupportedMediaType: See there. A text with
-            half of a surrogate pair, which UTF-8 cannot hold, is a BadRequest.
+            an unpaired surrogate, which UTF-8 cannot encode, is a BadRequest.
     """
     body = open_body(request, limit)
     if body.left == 0:
@@ -141,7 +141,7 @@ def _read(request: Request, body: Body, spool_dir: str | None, fields_limit: int
 
 
 def _small(body: Body, limit: int) -> bytes:
-    """The whole of a body of fields; an upload's limit does not count for it."""
+    """Read a body of fields completely; the limit for uploads does not apply."""
     if body.left > limit:
         raise TooLarge("The fields of this form are larger than {size}.", size=human_size(limit))
     return body.readall()

@@ -1,7 +1,7 @@
-"""How a stored file is sent: as what type, shown or saved (pure).
+"""How a stored file is sent: its type, and whether it is shown or saved (pure).
 
-What is in a record came from somewhere else. Text and XML are shown, in a sandbox that
-runs nothing; everything else is saved, under a type no browser runs.
+The content of records is untrusted. Text and XML are shown in a sandbox that runs nothing;
+everything else is saved, with a type that no browser executes.
 
 Source: RFC 6266 (Content-Disposition); the ``nosniff`` and ``sandbox`` headers of `security`.
 """
@@ -13,7 +13,7 @@ from urllib.parse import quote
 from webui.http.security import FILE_POLICY
 
 SNIFFED = 4096
-"""Bytes of the beginning of a file that `content_type` looks at."""
+"""Number of bytes at the beginning of a file that `content_type` examines."""
 
 TEXT = "text/plain; charset=utf-8"
 XML = "application/xml"
@@ -56,21 +56,21 @@ _SAVED = {
     ".mp3": "audio/mpeg",
     ".mp4": "video/mp4",
 }
-"""Types a program may want to know; browsers save them because of Content-Disposition."""
+"""Types that are useful to programs; browsers save them because of Content-Disposition."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Types that browsers show as images and that hold no script; SVG is none of them."""
+"""Image types that browsers show and that cannot contain scripts; so not SVG."""
 
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[?!A-Za-z_]")
 
 
 def content_type(path: str, beginning: bytes, *, metadata: bool = False) -> str:
-    """The type a file is sent as.
+    """Return the media type that a file is sent as.
 
     Args:
         path: Its path in the version.
         beginning: Its first `SNIFFED` bytes, or all of it.
-        metadata: It was put as metadata; such files are XML or text, mostly without suffix.
+        metadata: Whether it was stored as metadata, that is XML or text, mostly without suffix.
     """
     name = posixpath.basename(path).lower()
     suffix = posixpath.splitext(name)[1]
@@ -82,12 +82,12 @@ def content_type(path: str, beginning: bytes, *, metadata: bool = False) -> str:
 
 
 def is_shown(kind: str) -> bool:
-    """Whether a browser shows the type itself; what is not shown is saved."""
+    """Whether a browser shows the type; other types are saved."""
     return kind in {TEXT, XML}
 
 
 def headers(path: str, kind: str) -> dict[str, str]:
-    """The headers that go with a stored file of that type."""
+    """Return the headers for a stored file of that type."""
     disposition = "inline" if is_shown(kind) else "attachment"
     return {
         "Content-Disposition": f"{disposition}; {_filename(posixpath.basename(path))}",
@@ -96,7 +96,7 @@ def headers(path: str, kind: str) -> dict[str, str]:
 
 
 def _filename(name: str) -> str:
-    """Both parameters of RFC 6266: letters every client takes, and the name as it is."""
+    """Both parameters of RFC 6266: an ASCII name for every client, and the exact name."""
     plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
     return f"filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 

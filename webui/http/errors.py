@@ -1,4 +1,4 @@
-"""What the page refuses, and with which status: one table for the page and for the store.
+"""Errors of the page and their statuses: one table for the page and for the store.
 
 Source: RFC 9110, section 15 (status codes).
 """
@@ -12,12 +12,12 @@ from webui.words.texts import text as _
 
 
 class WebError(Exception):
-    """An answer that is an error: a status, a code for programs, a sentence for people.
+    """An error as an answer: a status, a code for programs, a sentence for people.
 
     Args:
-        message: An English text of the catalogue; said in the language of the page.
+        message: An English text of the catalogue; shown in the language of the page.
         headers: Of the answer.
-        values: What the text names.
+        values: Values for the placeholders of the text.
     """
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -32,42 +32,42 @@ class WebError(Exception):
 
 
 class BadRequest(WebError):
-    """The request cannot be understood, or a value in it cannot be."""
+    """The request or a value in it is invalid."""
 
     status = HTTPStatus.BAD_REQUEST
     code = "bad_request"
 
 
 class ForeignHost(WebError):
-    """The Host header names a machine that this page is not."""
+    """The Host header does not name this page."""
 
     status = HTTPStatus.MISDIRECTED_REQUEST
     code = "foreign_host"
 
 
 class CrossSite(WebError):
-    """Another site asked for a change."""
+    """A change was requested by another site."""
 
     status = HTTPStatus.FORBIDDEN
     code = "cross_site"
 
 
 class ReadOnly(WebError):
-    """A harvested version is not changed here."""
+    """A harvested version cannot be changed."""
 
     status = HTTPStatus.FORBIDDEN
     code = "read_only"
 
 
 class NotFound(WebError):
-    """There is nothing at that address."""
+    """The address does not exist."""
 
     status = HTTPStatus.NOT_FOUND
     code = "not_found"
 
 
 class MethodNotAllowed(WebError):
-    """The address exists and does not answer this method."""
+    """The address exists, but does not support this method."""
 
     status = HTTPStatus.METHOD_NOT_ALLOWED
     code = "method_not_allowed"
@@ -86,35 +86,35 @@ class MethodNotAllowed(WebError):
 
 
 class Conflict(WebError):
-    """The change does not fit what is there."""
+    """The change conflicts with the present state."""
 
     status = HTTPStatus.CONFLICT
     code = "conflict"
 
 
 class LengthRequired(WebError):
-    """A body came without its length."""
+    """A body has no stated length."""
 
     status = HTTPStatus.LENGTH_REQUIRED
     code = "length_required"
 
 
 class PreconditionFailed(WebError):
-    """The record is not at the revision the change was made for."""
+    """The record's revision is not the one that the change was made for."""
 
     status = HTTPStatus.PRECONDITION_FAILED
     code = "precondition_failed"
 
 
 class TooLarge(WebError):
-    """The body is larger than this address takes."""
+    """The body is larger than this address accepts."""
 
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     code = "too_large"
 
 
 class UnsupportedMediaType(WebError):
-    """The body is of a kind this address cannot read."""
+    """This address does not accept the body's media type."""
 
     status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
     code = "unsupported_media_type"
@@ -143,7 +143,7 @@ STORE_ERRORS: tuple[tuple[type[store.RecordSiloError], HTTPStatus, str], ...] = 
     (store.FileUnreadable, HTTPStatus.SERVICE_UNAVAILABLE, "file_unreadable"),
     (store.SourceFailed, HTTPStatus.BAD_REQUEST, "upload_broken_off"),
 )
-"""Store error → status and code; the first line that fits. What is not here is the machine's."""
+"""Store error → status and code; the first match counts. Other errors are the machine's."""
 
 UNFORESEEN = "An unexpected error occurred. Nothing was changed; see the log of the server."
 UNREADABLE = (
@@ -152,10 +152,9 @@ UNREADABLE = (
 
 
 def from_store(error: store.RecordSiloError, silo_path: str) -> WebError:
-    """The answer to a refusal of the store, in the store's own words.
+    """Return the answer to an error of the store, with the store's message.
 
-    Where the Silo lies on the disk is left out, and faults of the machine, which are
-    about its disk, are told to the log only.
+    The Silo's path is removed. Errors of the machine, which concern its disk, are only logged.
     """
     for kind, status, code in STORE_ERRORS:
         if isinstance(error, kind):
@@ -178,15 +177,15 @@ CURATION_ERRORS: tuple[tuple[type[curation.CurationError], HTTPStatus, str], ...
     (curation.RuleNotFound, HTTPStatus.NOT_FOUND, "rule_not_found"),
     (curation.CurationError, HTTPStatus.BAD_REQUEST, "bad_rule"),
 )
-"""Curation's error → status and code; the first line that fits."""
+"""Curation's error → status and code; the first match counts."""
 
 
 def from_curation(error: curation.CurationError, silo_path: str) -> WebError:
-    """The answer to a refusal of curation, in its own words."""
+    """Return the answer to an error of curation, with its own message."""
     for kind, status, code in CURATION_ERRORS:
         if isinstance(error, kind):
             return _web_error(status, code, _as_sentence(str(error), silo_path))
-    raise AssertionError(error)  # the last line fits all
+    raise AssertionError(error)  # the last line matches every error
 
 
 def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
@@ -196,7 +195,7 @@ def _web_error(status: HTTPStatus, code: str, message: str) -> WebError:
 
 
 def _words(error: store.RecordSiloError, silo_path: str) -> str:
-    """Operators' messages begin in lower case and without a stop; a page's do not."""
+    """Format a command-line message, which has no capital and no full stop, for the page."""
     if isinstance(error, store.RecordRemoved):
         return _(
             "Record {identifier} was deleted from this Silo with all its versions.",
@@ -213,7 +212,7 @@ def _as_sentence(words: str, silo_path: str) -> str:
 
 
 def as_sentence(words: str) -> str:
-    """With a capital and a stop; an identifier or a name at the beginning stays as it is."""
+    """Add a capital and a full stop; an identifier or name at the beginning is kept."""
     is_word = words.partition(" ")[0].isalpha()
     begun = words[:1].upper() + words[1:] if is_word else words
     return begun + ("" if words.endswith((".", "!", "?")) else ".")

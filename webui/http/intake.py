@@ -1,13 +1,13 @@
-"""Requests are received here, so that no worker thread waits for a client.
+"""Receive requests, so that no worker thread waits for a client.
 
 cheroot hands a connection to a worker thread, which then reads the request at the
-client's pace: eight slow clients stop a server of eight threads. Here one thread watches
-every connection that has not finished sending, takes what arrives, and passes a
+client's pace: eight slow clients block a server of eight threads. Here one thread watches
+every connection that has not finished sending, receives the data, and passes a
 connection on when its request is complete. Heads, and the number of unfinished requests,
-are bounded; head and body have a deadline as a whole.
+are limited; head and body as a whole have a deadline.
 
-A body over `SMALL` is not received before the application asked for it, so nobody fills
-the disk who may not: the application gets the head alone, with a function under
+A body over `SMALL` is not received until the application asks for it, so nobody can fill
+the disk without permission: the application gets the head alone, with a function under
 `http_values.AWAIT_BODY` in the environ. It either refuses, or calls that function, and is called
 again when the body is complete.
 
@@ -37,19 +37,21 @@ logger = logging.getLogger("webui")
 LARGEST_HEAD = 64 * 1024
 MOST_HEADERS = 100
 MOST_QUEUED = 256
-"""Requests that wait for a worker."""
+"""Maximum number of requests that wait for a worker."""
 SMALL = 64 * 1024
-"""Bytes of a body that are received before anybody is asked."""
+"""Maximum bytes of a body that is received without asking the application."""
 DRAINED = 16 * 1024 * 1024
-"""Bytes of a refused body still taken, so that the client gets to read the refusal."""
+"""Bytes of a refused body that are still read, so that the client can read the answer."""
 SECONDS = 30
-"""Time for a head, for a pause within a body, and of a connection at rest."""
+"""Seconds for a head, for a pause within a body, and for an idle connection."""
 SLOWEST = 32 * 1024
-"""Bytes a second at which a body has to come on the whole."""
+"""Minimum average rate of a body in bytes per second."""
 SECONDS_TO_DRAIN = 5.0
 SEND_BUFFER = 512 * 1024
-"""Bytes of answers that the system is asked to keep for a client that does not read them;
-so what anyone may ask for holds up no thread, and no further request is answered before."""
+"""Size of the send buffer in bytes, for clients that do not read their answers.
+
+It is larger than any public answer, so these occupy no thread; the next request of a
+connection waits until the buffer has room."""
 _TICK = 0.5
 _BLOCK = 64 * 1024
 _VERSION = re.compile(rb"HTTP/[0-9]\.[0-9]")
@@ -58,7 +60,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Refused(Exception):
-    """A request that is not received to its end."""
+    """A request that is refused before it is complete."""
 
     def __init__(self, status: HTTPStatus, sentence: str) -> None:
         self.status, self.sentence = status, sentence
@@ -78,7 +80,7 @@ class Refused(Exception):
 
 
 class _Headers(dict[bytes, bytes]):
-    """Headers with one length at most, of digits: cheroot takes ``5_0``, and the last of two.
+    """Headers with at most one length, of digits: cheroot accepts ``5_0``, and the last of two.
 
     Source: RFC 9110, section 8.6; RFC 9112, section 6.3.
     """
@@ -91,7 +93,7 @@ class _Headers(dict[bytes, bytes]):
 
 
 class _HeaderReader(HeaderReader):
-    """cheroot's, which ends with an UnboundLocalError where the first line is continued."""
+    """cheroot's reader, but a continued first line does not raise UnboundLocalError."""
 
     def __call__(self, rfile: Any, hdict: Any = None) -> Any:
         try:
@@ -104,17 +106,17 @@ class _HeaderReader(HeaderReader):
 
 
 class _WorkerHeaderReader(_HeaderReader):
-    """Leaves ``Expect`` out: `Intake` has answered it when a worker reads the head."""
+    """Ignores ``Expect``: `Intake` has answered it before a worker reads the head."""
 
     def _allow_header(self, key_name: bytes) -> bool:
         return key_name != b"Expect"
 
 
 def read_head(head: bytes) -> tuple[int, bool]:
-    """The bytes of body that follow a head, and whether the client waits for a 100.
+    """Return the length of the body that follows a head, and whether the client waits for a 100.
 
-    Decided as cheroot decides it, which reads the head again. A head that cannot be read,
-    or has a chunked body, is not waited for: both are refused.
+    The rules are those of cheroot, which reads the head again. After a head that cannot be
+    read, or that announces a chunked body, no body is awaited: both are refused.
     """
     request_line, _, fields = head.removeprefix(b"\r\n").partition(b"\n")
     try:
@@ -129,10 +131,10 @@ def read_head(head: bytes) -> tuple[int, bool]:
 
 
 class Inbox:
-    """What a connection sent and nobody has read; reading it never waits.
+    """Received data of a connection that has not been read; reading it never waits.
 
-    `Intake` fills it while the connection is there; a worker reads it, and finds an early
-    end where the body is not complete. Never both at a time.
+    `Intake` fills it; then a worker reads it, and finds an early end if the body is not
+    complete. Never both at the same time.
     """
 
     def __init__(self) -> None:
@@ -148,7 +150,7 @@ class Inbox:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a worker can do something about it."""
+        """Whether a worker can handle it."""
         if self._ended:
             return True
         if self._needed is None:
@@ -158,16 +160,16 @@ class Inbox:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of a request has come."""
+        """Whether no byte of a request has arrived."""
         return self._size == 0
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether the application asked for the body, and it is not complete."""
+        """Whether the application asked for the body and it is not complete."""
         return self._is_asked_for and self.is_short
 
     def add(self, block: bytes, now: float) -> None:
-        """Take what came; nothing is the end.
+        """Add received data; empty data means that the connection ended.
 
         Raises:
             Refused: The head is too long, or there is no room for the body.
@@ -212,15 +214,15 @@ class Inbox:
             )
         length, self._expects = read_head(bytes(self._head))
         self._needed = len(self._head) + length
-        self._whole_by += min(length, 1 << 62) / SLOWEST  # longer ones fit no float
+        self._whole_by += min(length, 1 << 62) / SLOWEST  # longer ones do not fit a float
 
     def deadline(self, now: float) -> float:
-        """When the connection is given up, unless more comes."""
+        """When the connection is closed, unless more data arrives."""
         is_at_rest = self.is_empty and not self._skipped
         return now + SECONDS if is_at_rest else min(now + SECONDS, self._whole_by)
 
     def takes_continue(self) -> bool:
-        """Whether the client is to be told, once, that its body is wanted."""
+        """Whether to send 100 Continue; True at most once."""
         wanted = self._expects and self._needed is not None and not self.is_ready
         self._expects = self._expects and not wanted
         return wanted
@@ -229,15 +231,15 @@ class Inbox:
 
     @property
     def is_short(self) -> bool:
-        """Whether some of the request has not come."""
+        """Whether a part of the request has not arrived."""
         return self._needed is not None and self._size < self._needed and not self._ended
 
     def open(self) -> None:
-        """Read from the request's beginning."""
+        """Start reading at the beginning of the request."""
         self._file.seek(0)
 
     def read(self, size: int | None = -1) -> bytes:
-        """As of a file; ``b""`` where the body is not there, too."""
+        """Read as from a file; also ``b""`` if the body has not been received."""
         return self._file.read(-1 if size is None else size)
 
     def readline(self, size: int | None = -1) -> bytes:
@@ -245,10 +247,10 @@ class Inbox:
         return self._file.readline(-1 if size is None else size)
 
     def ask_for_body(self, directory: str) -> None:
-        """Have the body received into an unnamed file, and the request handled again.
+        """Receive the body into an unnamed file, then handle the request again.
 
         Raises:
-            OSError: No file can be made there.
+            OSError: The file cannot be created.
         """
         file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115  # closed with the inbox
         self._file.seek(0)
@@ -257,7 +259,7 @@ class Inbox:
         self._file, self._is_asked_for = file, True
 
     def pass_over_body(self) -> bool:
-        """Leave unread what is left of the request; False where too much has not come."""
+        """Skip the rest of the request; False if too much of it has not arrived."""
         missing = (self._needed or 0) - self._size
         if self.is_short and (self._expects or missing > DRAINED):
             return False
@@ -265,10 +267,10 @@ class Inbox:
         return True
 
     def following(self, now: float) -> "Inbox":
-        """What the connection sends next: the body asked for, or the next request.
+        """The data that the connection sends next: the requested body, or the next request.
 
         Raises:
-            Refused: See `add`; of what came already.
+            Refused: See `add`; for data that has already arrived.
         """
         if self.is_asked_for:
             self._file.seek(0, io.SEEK_END)
@@ -284,18 +286,18 @@ class Inbox:
         return following
 
     def close(self) -> None:
-        """Give up what is kept."""
+        """Discard the data."""
         self.closed = True
         self._file.close()
 
 
 class Request(HTTPRequest):
-    """cheroot's request, without ``Expect``."""
+    """cheroot's request, without handling of ``Expect``."""
 
     header_reader = _WorkerHeaderReader()
 
     def read_request_line(self) -> bool:
-        """Refuse ``HTTP/1.-1`` as well, which cheroot takes and CherryPy fails on.
+        """Also refuse ``HTTP/1.-1``, which cheroot accepts and CherryPy fails on.
 
         Source: RFC 9112, section 2.3, "HTTP Version".
         """
@@ -311,7 +313,7 @@ class Connection(HTTPConnection):
     """cheroot's connection over an `Inbox`.
 
     Attributes:
-        is_refused: Nothing more is answered; what still comes is taken and forgotten.
+        is_refused: No further answer is sent; data that still arrives is discarded.
     """
 
     RequestHandlerClass = Request
@@ -326,7 +328,7 @@ class Connection(HTTPConnection):
         self.deadline = 0.0
 
     def close(self) -> None:
-        """End it; where the client is still sending, when it had time to read the answer."""
+        """Close it; if the client is still sending, only after it had time to read the answer."""
         if self.rfile.is_short and not self.is_refused:
             self.is_refused = True
             with contextlib.suppress(OSError):
@@ -336,20 +338,20 @@ class Connection(HTTPConnection):
             self.end()
 
     def end(self) -> None:
-        """Close the socket now."""
+        """Close the socket at once."""
         with contextlib.suppress(OSError):
             super().close()
         self.socket.close()
 
 
 class Intake:
-    """A thread that receives requests; each connection is here, or with a worker.
+    """A thread that receives requests; a connection belongs to it or to a worker.
 
     Args:
         name: Of the thread.
-        most: Connections; with one more, the one that has been here longest is closed.
-            There is no limit by address: readers behind one proxy share theirs.
-        workers: Get each connection whose request is ready for one.
+        most: Maximum number of connections; one more closes the oldest.
+            There is no limit per address: readers behind one proxy share one.
+        workers: Handle the connections whose requests are complete.
     """
 
     def __init__(self, name: str, most: int, workers: ThreadPool) -> None:
@@ -366,7 +368,7 @@ class Intake:
         self._thread.start()
 
     def put(self, connection: Connection) -> None:
-        """Receive the connection's next request; called from any thread."""
+        """Receive the connection's next request; may be called from any thread."""
         self._arrived.append(connection)
         if self._is_ending:
             self._end_arrived()
@@ -375,7 +377,7 @@ class Intake:
                 self._wake.send(b"\0")
 
     def close(self) -> None:
-        """End every connection that has not finished sending, and the thread."""
+        """Close every connection that has not finished sending, and end the thread."""
         self._is_ending = True
         with contextlib.suppress(OSError):
             self._wake.send(b"\0")
@@ -412,7 +414,7 @@ class Intake:
                     self._guarded(self._give_up, connection)
 
     def _guarded(self, step: Callable[[Connection], None], connection: Connection) -> None:
-        """One connection's trouble is not another's."""
+        """Handle errors of one connection, so that they do not affect the others."""
         try:
             step(connection)
         except Refused as refusal:
@@ -483,7 +485,7 @@ class Intake:
             )
 
     def _crowd_out(self, connection: Connection) -> None:
-        """End a connection now: others need its place."""
+        """Close a connection now, to make room for others."""
         if not connection.is_refused and not connection.rfile.is_empty:
             busy = Refused(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests arrive; try again.")
             with contextlib.suppress(OSError):
@@ -491,7 +493,7 @@ class Intake:
         self._end(connection)
 
     def _refuse(self, connection: Connection, refusal: Refused) -> None:
-        """Answer, and give the client time to read that though it is sending."""
+        """Answer, and give the client time to read the answer although it is still sending."""
         connection.is_refused = True
         connection.deadline = time.monotonic() + SECONDS_TO_DRAIN
         self._selector.modify(connection.socket, selectors.EVENT_READ, connection)
@@ -510,7 +512,7 @@ class Intake:
 
 
 def _is_writable(sock: socket.socket) -> bool:
-    """Whether there is room for an answer."""
+    """Whether the send buffer has room for an answer."""
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_WRITE)
         return bool(selector.select(0))

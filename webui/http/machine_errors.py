@@ -1,4 +1,4 @@
-"""What the disk, the operating system or a database refuses, as answers of the page.
+"""Errors of the disk, the operating system or a database, as answers of the page.
 
 Source: RFC 9110, section 15.6.4 (503); RFC 4918, section 11.5 (507).
 """
@@ -61,11 +61,11 @@ _OF_SQLITE: tuple[tuple[str, _Refusal], ...] = (
     ("SQLITE_NOMEM", _BUSY),
     ("SQLITE_CANTOPEN", _BUSY),
 )
-"""Beginnings of SQLite's names of its errors; the first that fits counts."""
+"""Prefixes of SQLite's error names; the first match counts."""
 
 
 def from_machine(error: OSError | sqlite3.Error | IndexProblem) -> WebError:
-    """The answer to a refusal of the machine; status 500 where it is none of those known here."""
+    """Return the answer to an error of the machine; status 500 if the error is unknown."""
     refusal = _refusal(error)
     if refusal is None:
         return WebError(UNFORESEEN)
@@ -85,6 +85,6 @@ def _refusal(error: BaseException | None) -> _Refusal | None:
 
 
 def _is_unreadable(error: OSError) -> bool:
-    """Whether a file may not be read, where another may not be written."""
+    """Whether the error is that a file cannot be read, not that one cannot be written."""
     path = error.filename
     return isinstance(path, str) and os.path.isfile(path) and not os.access(path, os.R_OK)

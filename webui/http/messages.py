@@ -1,4 +1,4 @@
-"""A request and its answer as values, and what the headers of a request ask for (pure).
+"""Requests and answers as values, and the meaning of request headers (pure).
 
 Source: RFC 9110; PEP 3333 for the environ.
 """
@@ -17,12 +17,12 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 JSON = "application/json"
 HTML = "text/html"
 AWAIT_BODY = "webui.await_body"
-"""In an environ whose body has not come: ``Callable[[str], None]``, which takes the
-directory in which the body may be kept until the request is handled again."""
+"""Environ key, if the body has not been received: a ``Callable[[str], None]`` that takes the
+directory for the body and has the request handled again when the body is complete."""
 
 
 class Streamed(Protocol):
-    """A body sent piece by piece; closed by whoever sends it, also when it is not sent."""
+    """A body that is sent piece by piece; the server closes it, even if it is not sent."""
 
     def __iter__(self) -> Iterator[bytes]: ...
     def __next__(self) -> bytes: ...
@@ -35,14 +35,14 @@ class Request:
 
     Attributes:
         raw_path: The path below where the application is mounted, still percent-encoded:
-            only there is ``%2F`` in an identifier told from a slash between segments.
+            only there can ``%2F`` in an identifier be distinguished from a slash.
         query: Last value of each name.
         pairs: All names and values, in order.
         headers: Names in lower case.
-        body: Not read yet; nobody has looked at its length.
-        remote_addr: Where the client is; behind a trusted proxy as that says.
+        body: Not read yet; its length has not been checked.
+        remote_addr: The client's address; behind a trusted proxy, the one that it states.
         by_proxy: Whether a trusted proxy sent it.
-        await_body: See `AWAIT_BODY`; None where the body has come.
+        await_body: See `AWAIT_BODY`; None if the body has been received.
     """
 
     method: str
@@ -64,7 +64,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer; ``content_length`` is given where the body is streamed."""
+    """One answer; ``content_length`` is given if the body is streamed."""
 
     status: int = 200
     body: bytes | Streamed = b""
@@ -74,10 +74,10 @@ class Response:
 
 
 def from_environ(environ: Mapping[str, Any]) -> Request:
-    """The request of a WSGI environ.
+    """Return the request of a WSGI environ.
 
     Raises:
-        BadRequest: The query is not UTF-8, or has very many fields.
+        BadRequest: The query is not UTF-8, or has too many fields.
     """
     pairs = parse_pairs(str(environ.get("QUERY_STRING", "")))
     return Request(
@@ -94,20 +94,20 @@ def from_environ(environ: Mapping[str, Any]) -> Request:
 
 
 def target_path(environ: Mapping[str, Any]) -> str:
-    """The path as sent, still percent-encoded.
+    """Return the path as sent, still percent-encoded.
 
     cheroot gives the target in REQUEST_URI; elsewhere RAW_URI has it. Without either,
-    PATH_INFO is taken, where ``%2F`` can no longer be told from ``/``.
+    PATH_INFO is used, where ``%2F`` can no longer be distinguished from ``/``.
     """
     target = environ.get("REQUEST_URI") or environ.get("RAW_URI") or environ.get("PATH_INFO", "")
     return str(target).partition("?")[0] or "/"
 
 
 def mounted(environ: Mapping[str, Any]) -> tuple[str, str]:
-    """Where the application is mounted, and the path below that; both percent-encoded.
+    """Return the application's mount point and the path below it, both percent-encoded.
 
-    The first is as it was sent, so that links lead to the address that was asked for;
-    it is empty at the root, and has no slash at its end.
+    The mount point is kept as it was sent, so that links use the requested address; it is
+    empty at the root, and has no slash at its end.
     """
     script = str(environ.get("SCRIPT_NAME") or "").rstrip("/")
     path = target_path(environ)
@@ -127,7 +127,7 @@ def _headers(environ: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def parse_fields(text: str, most: int = 100) -> dict[str, str]:
-    """The fields of a query or of a form's urlencoded body; the last of a name wins.
+    """Parse a query or a form's urlencoded body; the last value of a name counts.
 
     Raises:
         BadRequest: Not UTF-8, or more than `most` fields.
@@ -136,7 +136,7 @@ def parse_fields(text: str, most: int = 100) -> dict[str, str]:
 
 
 def parse_pairs(text: str, most: int = 100) -> tuple[tuple[str, str], ...]:
-    """The fields of a query in order, repeated names as often as they come.
+    """Parse a query into pairs in order, including repeated names.
 
     Raises:
         BadRequest: See `parse_fields`.
@@ -148,10 +148,10 @@ def parse_pairs(text: str, most: int = 100) -> tuple[tuple[str, str], ...]:
 
 
 def prefers_json(method: str, accept: str) -> bool:
-    """Whether a program asks: by Accept, or with a change that does not say it takes HTML.
+    """Whether the client wants JSON: by Accept, or by a change that does not accept HTML.
 
-    ``Accept: */*`` reads a page with GET and gets JSON for a change, which is what
-    curl and requests send.
+    With ``Accept: */*``, which curl and requests send, GET returns a page and a change
+    returns JSON.
     """
     accepted = dict(_accepted(accept))
     if method not in SAFE_METHODS and HTML not in accepted:
@@ -174,11 +174,11 @@ _REVISION = re.compile(r'"([0-9]{1,15})(?:-[0-9a-f]{16})?"')
 
 
 def entity_tags(header: str, *, weak: bool) -> frozenset[str]:
-    """The entity tags of If-Match or If-None-Match, without ``W/``.
+    """Return the entity tags of If-Match or If-None-Match, without ``W/``.
 
     Args:
         header: A list of tags; a tag may hold commas.
-        weak: Whether weak tags count: they do for If-None-Match, never for If-Match.
+        weak: Whether weak tags are included: for If-None-Match, never for If-Match.
 
     Source: RFC 9110, sections 8.8.3.2, 13.1.1 and 13.1.2.
     """
@@ -186,9 +186,9 @@ def entity_tags(header: str, *, weak: bool) -> frozenset[str]:
 
 
 def expected_revisions(if_match: str) -> frozenset[int] | None:
-    """The revisions an If-Match header allows; None for ``*`` or no header.
+    """Return the revisions an If-Match header allows; None for ``*`` or no header.
 
-    A tag is a revision alone, or as `tagged` gives it. Tags that are neither never match.
+    A tag is a revision alone, or as made by `tagged`. Other tags never match.
     """
     if if_match.strip() in {"", "*"}:
         return None
@@ -197,15 +197,15 @@ def expected_revisions(if_match: str) -> frozenset[int] | None:
 
 
 def revision_tag(revision: int) -> str:
-    """A record's revision as an entity tag."""
+    """Return a record's revision as an entity tag."""
     return f'"{revision}"'
 
 
 def tagged(headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
-    """Headers whose ETag, where it is a revision, has a digest of the body behind it.
+    """Return headers in which an ETag that is a revision is followed by a digest of the body.
 
-    A page says more than the record at that revision: who looks at it, names of sets,
-    files that were changed with other tools.
+    A page shows more than the record's revision: who is signed in, names of sets, files that
+    were changed with other tools.
     """
     if not _REVISION.fullmatch(headers.get("ETag", "")):
         return headers
@@ -214,13 +214,12 @@ def tagged(headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
 
 
 def conditional(request: Request, response: Response) -> Response:
-    """What a client gets that has, or expects, a certain state of what it reads.
+    """Apply If-Match and If-None-Match to an answer.
 
-    If-Modified-Since has no say, since no answer has a date of change (RFC 9110,
-    section 13.1.3).
+    If-Modified-Since is ignored, because no answer has Last-Modified (RFC 9110, section 13.1.3).
 
     Raises:
-        PreconditionFailed: It is not in the state that If-Match expects.
+        PreconditionFailed: If-Match does not match the present state.
 
     Source: RFC 9110, section 13.2.2.
     """
@@ -242,13 +241,13 @@ _OF_304 = ("ETag", "Cache-Control")
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Whether If-None-Match names what is there; ``*`` names anything."""
+    """Whether If-None-Match matches the answer; ``*`` matches anything."""
     known = request.headers.get("if-none-match", "").strip()
     return known == "*" or tag in entity_tags(known, weak=True)
 
 
 def _names(tag: str) -> set[str]:
-    """A tag, and the revision alone where it begins with one."""
+    """Return a tag, and also its revision alone if it begins with one."""
     revision = _REVISION.fullmatch(tag)
     return {tag, f'"{revision[1]}"'} if revision else {tag}
 
@@ -259,7 +258,7 @@ def _close(response: Response) -> None:
 
 
 def cookie(request: Request, name: str) -> str:
-    """What a cookie says; empty where there is none."""
+    """Return the value of a cookie; empty if there is none."""
     for pair in request.headers.get("cookie", "").split(";"):
         found, _, value = pair.strip().partition("=")
         if found == name:
@@ -268,5 +267,5 @@ def cookie(request: Request, name: str) -> str:
 
 
 def redirect(location: str, status: HTTPStatus = HTTPStatus.SEE_OTHER) -> Response:
-    """An answer that leads elsewhere."""
+    """Return a redirect."""
     return Response(status, headers={"Location": location})

@@ -1,8 +1,8 @@
-"""``multipart/form-data`` read in blocks: fields into memory, files onto the disk.
+"""Read ``multipart/form-data`` in blocks: fields into memory, files onto the disk.
 
 The reader searches for the boundary in blocks of 64 KiB, so that a file of many short
-lines costs what any other file costs (a reader that goes line by line took 13.8 s for
-95 MB of them), and memory holds two blocks whatever is sent.
+lines costs no more than any other file (reading line by line took 13.8 s for 95 MB of
+them), and memory use is two blocks, whatever is sent.
 
 Source: RFC 7578; RFC 2046, section 5.1.
 """
@@ -22,7 +22,7 @@ from webui.http.errors import BadRequest, TooLarge, UnsupportedMediaType
 BLOCK = 64 * 1024
 MULTIPART = "multipart/form-data"
 MAX_PARTS = 40
-"""Of a form with files, each of which is open until the form is closed."""
+"""Maximum number of files of a form; each is open until the form is closed."""
 MAX_PART_HEADERS = 8 * 1024
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 Sink = Callable[[bytes], object]
@@ -30,7 +30,7 @@ Sink = Callable[[bytes], object]
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file of a form: the name as the client gave it (never trusted), and its bytes."""
+    """A file of a form: the client's name for it (never trusted), and its bytes."""
 
     filename: str
     content: BinaryIO
@@ -38,7 +38,7 @@ class UploadedFile:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many parts a form may have, and how many bytes its fields may take together."""
+    """Maximum number of parts of a form, and maximum total bytes of its fields."""
 
     parts: int = MAX_PARTS
     fields: int = 64 * 1024
@@ -68,14 +68,14 @@ class Form:
         self._open.close()
 
     def texts(self) -> Iterator[str]:
-        """Every text in it: names, values, names of files."""
+        """Return every text in it: names, values, names of files."""
         for name, value in self.fields.items():
             yield from (name, value)
         for name, uploaded in self.files.items():
             yield from (name, uploaded.filename)
 
     def add_file(self, name: str, filename: str, spool_dir: str) -> BinaryIO:
-        """An unnamed file in `spool_dir` for the bytes of a part."""
+        """Add an unnamed file in `spool_dir` for the bytes of a part."""
         spooled: BinaryIO = tempfile.TemporaryFile(dir=spool_dir)  # noqa: SIM115  # the form's
         self._open.enter_context(spooled)
         self.files[name] = UploadedFile(filename, spooled)
@@ -83,10 +83,10 @@ class Form:
 
 
 def boundary_of(content_type: str) -> str | None:
-    """The boundary a Content-Type names, or None if it is not multipart/form-data.
+    """Return the boundary in a Content-Type, or None if it is not multipart/form-data.
 
     Raises:
-        UnsupportedMediaType: It is, and the boundary is missing or malformed.
+        UnsupportedMediaType: The boundary is missing or malformed.
     """
     header = Message()
     header["Content-Type"] = content_type
@@ -104,17 +104,17 @@ def boundary_of(content_type: str) -> str | None:
 def read_multipart(
     stream: BinaryIO, boundary: str, spool_dir: str | None, limits: Limits = Limits()
 ) -> Form:
-    """Read a whole form; nothing is given out before its last boundary was seen.
+    """Read a whole form; nothing is returned before its last boundary was read.
 
     Args:
-        stream: Ends where the body ends; raises `TooLarge` past the limit it sets.
-        boundary: As `boundary_of` gives it.
-        spool_dir: Where files lie without a name until closed; made when absent. None:
-            a form with a file is refused.
+        stream: Ends where the body ends; raises `TooLarge` beyond its own limit.
+        boundary: The result of `boundary_of`.
+        spool_dir: Directory for unnamed temporary files; created if missing. None: a form with a
+            file is refused.
 
     Raises:
-        BadRequest: Cut off, not a multipart form, or with a file where none is taken.
-        TooLarge: Very many parts, or large fields.
+        BadRequest: Truncated, not a multipart form, or with a file although none is accepted.
+        TooLarge: Too many parts, or too large fields.
     """
     form = Form()
     try:
@@ -186,10 +186,10 @@ class _Reader:
             raise BadRequest("A field of this form is not UTF-8 text.") from None
 
     def _pass_on(self, end: bytes, sink: Sink, whole: bytes | None = None) -> None:
-        """Give the bytes before `end` to the sink and go behind it.
+        """Pass the bytes before `end` to the sink and move behind it.
 
-        With `whole`, those bytes at the very start of the window end it too (the
-        closing ``--``, after which nothing need follow).
+        With `whole`, `end` at the very start of the window also ends the form (the closing
+        ``--``, after which nothing has to follow).
         """
         while (at := self.window.find(end)) < 0:
             if whole and self.window.startswith(whole):
@@ -212,7 +212,7 @@ class _Reader:
 
 
 def _names(header: Message) -> tuple[str, str | None]:
-    """What a part is called, and the name of the file where it is one."""
+    """Return the name of a part, and its file name if it is a file."""
     try:
         name = header.get_param("name", None, "content-disposition")
         filename = header.get_filename()

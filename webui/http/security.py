@@ -1,8 +1,8 @@
-"""Who may ask for what: hosts, other sites' requests, and the headers of every answer (pure).
+"""Checks of hosts and of requests from other sites; the headers of every answer (pure).
 
-The page listens on loopback, answers only to names it was told (a DNS name that was
-turned to 127.0.0.1 is refused), and takes no change that another site's page asked for.
-Beyond loopback people sign in (`webui.people.authentication`).
+The page listens on loopback and answers only to configured names (a DNS name that is
+rebound to 127.0.0.1 is refused). It refuses changes requested by another site's page.
+Beyond loopback, users sign in (`webui.people.authentication`).
 
 Source: Fetch Metadata Request Headers (W3C); RFC 6454 (Origin); CSP Level 3.
 """
@@ -22,9 +22,9 @@ PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""``data:`` images are the arrows and ticks in Pico's style sheet."""
+"""``data:`` images are for the arrows and ticks in Pico's style sheet."""
 FILE_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
-"""For what is stored in records: shown in an origin of its own, runs and loads nothing."""
+"""For files of records: shown in a separate origin, without running or loading anything."""
 
 HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
@@ -43,15 +43,15 @@ HEADERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Where the page is to be reached.
+    """Under which addresses the page answers.
 
     Attributes:
         names: Host names it answers to, in lower case, without port.
-        remote: It was bound beyond loopback on purpose: any IP address is then an
-            accepted host (an attacker's rebound name is a name, not an address).
-        proxies: Addresses of reverse proxies; what these say in X-Forwarded-For and
-            X-Forwarded-Proto is believed.
-        user_header: The header in which they say who signed in with them; empty: none.
+        remote: Whether it was deliberately bound beyond loopback: any IP address is then an
+            accepted host (a rebound DNS name is a name, not an address).
+        proxies: Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto
+            are trusted.
+        user_header: The header in which they name the signed-in user; empty: none.
     """
 
     names: frozenset[str] = LOOPBACK_NAMES
@@ -74,10 +74,10 @@ def is_loopback(address: str) -> bool:
 
 
 def forwarded(request: Request, policy: Policy) -> Request:
-    """The request as the client sent it to a trusted proxy; of anybody else, as it is."""
+    """Return the request as the client sent it to a trusted proxy, else unchanged."""
     if request.remote_addr not in policy.proxies:
         return request
-    # A proxy appends what it saw; whatever stands before that the client may have written.
+    # A proxy appends the address it saw; the client may have written everything before it.
     client = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
     scheme = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower()
     return replace(
@@ -89,12 +89,12 @@ def forwarded(request: Request, policy: Policy) -> Request:
 
 
 def check(request: Request, policy: Policy) -> None:
-    """Let a request pass, or say why not.
+    """Check the host and the origin of a request.
 
     Raises:
         ForeignHost: The Host header is missing, malformed or names another machine.
-        CrossSite: A change asked for by another site, or, beyond loopback, by a client
-            that does not say which site it comes from.
+        CrossSite: A change requested by another site, or, beyond loopback, by a client that
+            does not state its site.
     """
     check_host(request.headers.get("host", ""), policy)
     if not request.is_safe:
@@ -114,7 +114,7 @@ def check_host(host: str, policy: Policy) -> None:
 
 
 def check_site(request: Request) -> None:
-    """See `check`. Browsers that send neither header are older than 2020."""
+    """See `check`. Only browsers older than 2020 send neither header."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is None and origin is None:

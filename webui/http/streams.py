@@ -1,4 +1,4 @@
-"""Answers that are made while they are sent: files in blocks, CSV and JSON lines."""
+"""Answers that are generated while they are sent: files in blocks, CSV and JSON lines."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ BLOCK = 256 * 1024
 
 
 class FileBody:
-    """An open file, sent block by block; whoever sends it closes it."""
+    """An open file, sent block by block; the server closes it."""
 
     def __init__(self, beginning: bytes, file: BinaryIO) -> None:
         self._beginning, self._file = beginning, file
@@ -90,14 +90,14 @@ def csv_line(cells: Iterable[str]) -> str:
 
 
 def csv_cell(value: object) -> str:
-    """A value as a cell that no spreadsheet takes for a formula."""
+    """Return a value as a cell that no spreadsheet interprets as a formula."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return guarded(joined(value) if isinstance(value, tuple) else str(value))
 
 
 def encoded(lines: Iterable[str]) -> Generator[bytes, None, None]:
-    """Lines in blocks that are worth sending."""
+    """Encode lines into blocks of a reasonable size."""
     block, size = [], 0
     for line in lines:
         block.append(line)
