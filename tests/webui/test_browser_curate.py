@@ -294,6 +294,66 @@ def test_edits_that_are_not_saved_are_not_left_without_a_question(
     expect(page.get_by_role("heading", level=1)).to_have_text("On the keeping of records")
 
 
+def test_values_are_added_moved_and_removed_without_leaving_the_place(
+    open_page: Callable[..., Page], working_copy: str
+) -> None:
+    assert working_copy
+    page = open_page(COPY + "/edit", viewport={"width": 800, "height": 400})
+    page.evaluate("window.isTheSame = true")
+    page.get_by_label("Title 1", exact=True).fill("Another")
+    expect(page.locator(".unsaved")).to_have_text("Unsaved: Title")
+    expect(page.get_by_role("button", name="Save", exact=True).last).to_be_in_viewport()
+    button = page.get_by_role("button", name="Move down Creator 1")
+    button.focus()
+    top = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Creator 2", exact=True)).to_have_value("Ortega, Núria")
+    expect(page.get_by_role("button", name="Move up Creator 2")).to_be_focused()
+    moved = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    assert abs(moved - top) < 2
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Move down Creator 1")).to_be_focused()
+    page.get_by_role("button", name="Add a value (Creator)").press("Enter")
+    expect(page.get_by_label("Creator 3", exact=True)).to_be_focused()
+    page.keyboard.type("Third, T.")
+    page.get_by_role("button", name="Remove Creator 3").press("Enter")
+    expect(page.get_by_label("Creator 2", exact=True)).to_be_focused()
+    expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
+    expect(page.locator(".unsaved")).to_have_text("Unsaved: Title")
+    assert page.evaluate("window.isTheSame")
+    page.route("**/edit", lambda route: route.abort())
+    page.get_by_role("button", name="Add a value (Creator)").press("Enter")
+    expect(page.locator(".unsaved")).to_contain_text("The server does not answer")
+    expect(page.get_by_label("Title 1", exact=True)).to_have_value("Another")
+
+
+def test_without_scripts_the_answer_leads_back_to_the_value(
+    open_page: Callable[..., Page], working_copy: str
+) -> None:
+    assert working_copy
+    size = {"width": 800, "height": 400}
+    page = open_page(COPY + "/edit", viewport=size, java_script_enabled=False)
+    page.get_by_role("button", name="Move down Creator 1").click()
+    expect(page.get_by_label("Creator 2", exact=True)).to_have_value("Ortega, Núria")
+    expect(page.get_by_label("Creator 2", exact=True)).to_be_in_viewport()
+    page.get_by_role("button", name="Add a value (Identifier)").click()
+    expect(page.get_by_label("Identifier 3", exact=True)).to_be_focused()
+    expect(page.get_by_label("Identifier 3", exact=True)).to_be_in_viewport()
+
+
+@pytest.mark.long
+def test_a_creator_is_corrected_in_four_clicks(open_page: Callable[..., Page], silo: Silo) -> None:
+    page = open_page("/search?q=keeping")
+    page.get_by_role("link", name="On the keeping of records").click()
+    page.get_by_role("button", name="Curate").click()
+    page.get_by_label("Creator 2", exact=True).click()
+    page.keyboard.press("End")
+    page.keyboard.type("ane")
+    page.get_by_role("button", name="Save", exact=True).last.click()
+    expect(page.get_by_role("status").first).to_contain_text("Changes saved")
+    assert "Smith, J.ane" in content(silo)
+
+
 @pytest.mark.long
 def test_very_many_are_looked_at_as_a_job_and_changed_from_there(
     open_page: Callable[..., Page],

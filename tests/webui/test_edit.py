@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from recordsilo import Silo
+from recordsilo.records.manifest import Origin
+from silocuration.editing.fields import write_fields
 
 PLAIN = "oai:example.org:1"
 URL = "/records/oai+example,org+1"
@@ -122,6 +124,97 @@ def test_a_form_says_what_is_not_saved_and_its_buttons_stay_at_their_field(
         assert f'id="{place[1]}"' in moved
 
 
+def test_a_button_leads_back_to_the_value_it_is_about(client: Any, working_copy: str) -> None:
+    assert working_copy
+    page = client.get(EDIT).text
+    places = {
+        button: re.search(rf'value="{button}" formaction="[^"]*#([^"]+)"', page)
+        for button in ("up-2", "down-1", "remove-2", "remove-1", "remove-0")
+    }
+    assert {name: found and found[1] for name, found in places.items()} == {
+        "up-2": "creator-1",
+        "down-1": "creator-2",
+        "remove-2": "creator-1",
+        "remove-1": "creator-1",
+        "remove-0": "add",
+    }
+    added = client.post(EDIT, form_of(page) | {"do": "add-creator"}, accept=HTML).text
+    assert re.search('<input id="creator-3"[^>]* autofocus', added)
+    assert re.search(r'role="status"[^>]*>Unsaved: Creator\s*</p>', added)
+    assert "Unsaved: " not in page
+    twin = client.post(EDIT, form_of(page) | {"do": "remove-2"}).json
+    assert twin["unsaved"] == ["creator"]
+
+
+def test_the_form_is_headed_by_the_title_and_shows_what_is_to_be_corrected(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    text = content(silo).replace("2003", "In spring").replace("eng", "en-gb-oed-x")
+    silo[working_copy].put_stream("oai_dc", text.encode(), "workingcopy")
+    page = client.get(EDIT).text
+    assert '<h1 dir="auto">Edit “On the keeping of records”</h1>' in page
+    assert '<h1 dir="auto">Edit “On the keeping of records” as XML</h1>' in client.get(XML).text
+    assert re.search(r'id="date-1-found"><span class="badge finding">Invalid date<', page)
+    assert re.search('<input id="date-1"[^>]* aria-describedby="date-1-found"', page)
+    assert re.search(r'No type</span>\s*<button form="description"[^>]*value="add-type"', page)
+    form = form_of(page)
+    form[f"text-{number_of(form, 'In spring')}"] = "2003"
+    corrected = client.post(EDIT, form | {"do": "add-type"}, accept=HTML).text
+    assert "Invalid date" not in corrected
+    codes = {one["code"] for one in client.json(EDIT)["findings"]}
+    assert {"Q202", "Q501"} <= codes
+
+
+def test_curating_from_a_finding_opens_the_form_at_its_value(client: Any, silo: Silo) -> None:
+    lines = client.json("/quality")["findings"]
+    url = next(one["url"] for one in lines if one["code"] == "Q501")
+    assert client.json(url)["total"]
+    page = client.get(URL).text
+    assert '<button form="curate-form" class="plain" name="at" value="Q501">' in page
+    answer = client.post(URL + "/curate", {"at": "Q501"}, accept=HTML)
+    assert answer.headers["Location"] == EDIT + "?done=cloned&at=Q501"
+    form = client.get(answer.headers["Location"]).text
+    assert re.search('<input id="type-1"[^>]* autofocus', form)
+    assert f'href="{EDIT}?at=Q501"' in client.get(URL).text
+    text = content(silo).replace("2003", "In spring")
+    silo[PLAIN].put_stream("oai_dc", text.encode(), "workingcopy")
+    assert re.search('<input id="date-1"[^>]* autofocus', client.get(EDIT + "?at=Q202").text)
+    assert client.get(EDIT + "?at=Q999").status == 200
+
+
+def test_a_change_between_reading_and_writing_is_merged_in_the_form(
+    client: Any, silo: Silo, working_copy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = form_of(client.get(EDIT).text)
+    form[f"text-{number_of(form, 'Smith, J.')}"] = "Smith, Jane"
+    late = [content(silo).replace("2003", "2004").encode()]
+
+    def overtaken(*args: Any) -> bytes:
+        written = write_fields(*args)
+        if late:
+            silo[working_copy].put_stream("oai_dc", late.pop(), "workingcopy")
+        return written
+
+    monkeypatch.setattr("webui.pages.edit.write_fields", overtaken)
+    page = client.post(EDIT, form, accept=HTML)
+    assert page.status == 412
+    assert "This record was changed in the meantime" in page.text
+    assert {"2004", "Smith, Jane"} <= set(form_of(page.text).values())
+
+
+def test_the_form_says_that_the_source_has_changed(
+    client: Any, silo: Silo, working_copy: str
+) -> None:
+    assert "Compare and decide" not in client.get(EDIT).text
+    with silo.batch([working_copy]) as batch:
+        edit = batch.edit(working_copy)
+        origin = Origin("harvest", prefixes={"oai_dc": "2005-01-01"}, date="2005-01-01T00:00:00")
+        edit.add_version("2", date="2005-01-01T00:00:00", origin=origin, move_cursor=False)
+        newer = content(silo, "1").encode()
+        edit.put("2", "oai_dc", newer, metadata=True, allow_frozen=True)
+    assert 'href="/upstream/oai+example,org+1">Compare and decide' in client.get(EDIT).text
+
+
 def test_the_buttons_add_remove_and_move_and_store_nothing(
     client: Any, silo: Silo, working_copy: str
 ) -> None:
@@ -166,6 +259,8 @@ def test_a_change_behind_ones_back_is_shown_beside_ones_own_and_not_overwritten(
     assert content(silo) == theirs
     for text in ("On the keeping of records", "Upon the keeping of records", "Keeping records"):
         assert text in answer.text
+    at = answer.text.index  # Enter presses the first button of the form, which must save
+    assert at('<button form="description" class="unseen"') < at('value="theirs-title"')
     merged = form_of(answer.text)
     assert "Smith, Jane" in merged.values()
     assert "2004" in merged.values()

@@ -6,10 +6,11 @@ record in the meantime; if so, they are the base of the three-way view.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recordsilo.formats.known.dublin_core import OAI_DC
+from recordsilo.formats.quality import Finding
 from silocuration.editing.fields import Field, Fields, said, sound_text, values_of, with_values
 from silocuration.editing.merge import merge
 from webui.http.errors import BadRequest
@@ -31,7 +32,7 @@ class EditForm:
         fields: The values as they are in the form; empty ones are dropped on saving.
         base: The values the form started with.
         was: After a conflicting change, what both sides started with; else None.
-        fresh: The position of the value that was added last, or None.
+        fresh: The number of the value to go on with, such as one just added; or None.
     """
 
     fields: Fields
@@ -69,6 +70,19 @@ class EditForm:
         return any(one.name == "title" and one.folded for one in self.base) and not any(
             one.name == "title" for one in self.wanted
         )
+
+    @property
+    def unsaved(self) -> tuple[str, ...]:
+        """The fields whose values differ from those that the form was opened with."""
+        names = dict.fromkeys(one.name for one in (*self.fields, *self.base))
+        return tuple(
+            name for name in names if values_of(self.fields, name) != values_of(self.base, name)
+        )
+
+    @property
+    def title(self) -> str:
+        """The title that the description had when the form was opened; ``""`` if none."""
+        return next((one.folded for one in self.base if one.name == "title" and one.folded), "")
 
     @property
     def base_json(self) -> str:
@@ -124,6 +138,21 @@ class EditForm:
         if match["what"] == "remove":
             return replace(self, fields=(*self.fields[:number], *self.fields[number + 1 :]))
         return self._moved(number, -1 if match["what"] == "up" else 1)
+
+    def at(self, found: Sequence[Finding], code: str) -> "EditForm":
+        """The form at the value that a finding is about; a missing value is added."""
+        for number, field in enumerate(self.fields):
+            if any(one.code == code for one in about(field, found)):
+                return replace(self, fresh=number)
+        for one in found:
+            if one.code == code and not one.value and (name := self.lacking(one)):
+                return self._added(name)
+        return self
+
+    def lacking(self, finding: Finding) -> str:
+        """The field that a finding says has no value; ``""`` if it is about something else."""
+        names = (name for name in self.addable if finding.field.startswith(name))
+        return "" if finding.value else next(names, "")
 
     def _added(self, name: str) -> "EditForm":
         if name not in self.addable:
@@ -191,6 +220,15 @@ class Differing:
     def differs(self) -> bool:
         """Whether the three sides differ."""
         return len({said(self.base), said(self.ours), said(self.theirs)}) > 1
+
+
+def about(field: Field, found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings about a value of a form."""
+    return tuple(
+        one
+        for one in found
+        if one.value and one.value == field.folded and one.field.startswith(field.name)
+    )
 
 
 def _named(name: str) -> Callable[[Field], bool]:

@@ -1,8 +1,12 @@
 """The description of a curated version as a form, and the working copy it is edited in."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from recordsilo import HarvestedRecord
+from recordsilo.errors import RevisionConflict
+from recordsilo.formats import Description, describe
+from recordsilo.formats.quality import CODES, Finding, findings
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.records.manifest import STATES
 from silocuration.editing.fields import Fields, read_fields, write_fields
@@ -10,13 +14,14 @@ from silocuration.errors import NoFields
 from webui import urls
 from webui.editing.changes import changed
 from webui.editing.curator import WORKING_COPY, Curator, require_curated
-from webui.editing.edit_form import SAVE, EditForm
+from webui.editing.edit_form import SAVE, EditForm, about
 from webui.editing.edited_file import STALE, chosen_state, edited_path, read_small
 from webui.http.errors import Conflict, PreconditionFailed
 from webui.http.messages import Response, redirect, revision_tag
 from webui.rendering import View
 from webui.site import Call, Site
 from webui.words.field_labels import field_label
+from webui.words.texts import text as _
 
 HINTED = ("creator", "subject", "type", "publisher", "language")
 """Fields the index has the values of."""
@@ -29,14 +34,18 @@ CHECKED = 40
 
 
 def curate(call: Call) -> Response:
-    """Open the working copy of a record; make it of the current version if there is none."""
+    """Open the working copy of a record; make it of the current version if there is none.
+
+    The field ``at`` is the code of a finding: the form opens at the value that it is about.
+    """
     record = call.record
     name = _open_copy(record)
+    at = {"at": call.field("at")}
     if name is not None:
-        return changed(call, record, urls.version(record.item_id, name, "edit"))
+        return changed(call, record, urls.version(record.item_id, name, "edit", **at))
     curator = Curator(call)
     curator.clone(record.currentversion, WORKING_COPY)
-    location = urls.version(record.item_id, WORKING_COPY, "edit", done="cloned")
+    location = urls.version(record.item_id, WORKING_COPY, "edit", done="cloned", **at)
     return changed(call, curator.record, location, 201)
 
 
@@ -58,7 +67,9 @@ def show(call: Call) -> View | Response:
         fields = _fields(record, call.version, path)
     except NoFields:
         return redirect(urls.version(record.item_id, call.version, "edit-xml", path=path))
-    return _view(call, record, path, EditForm(fields, fields))
+    form = EditForm(fields, fields)
+    found = _findings(record, call.version, path, form)
+    return _view(call, record, path, form.at(found, call.request.query.get("at", "")))
 
 
 def save(call: Call) -> View | Response:
@@ -68,7 +79,15 @@ def save(call: Call) -> View | Response:
     stored until it was looked at; a program gets 412. A description is left without a
     title only if ``anyway`` says so.
     """
-    record = call.record
+    try:
+        return _saved(call, call.record)
+    except RevisionConflict:  # changed after it was read here: look again, and merge
+        if call.wants_json:
+            raise
+        return _saved(call, call.site.silo[call.record.item_id])
+
+
+def _saved(call: Call, record: HarvestedRecord) -> View | Response:
     require_curated(record, call.version)
     path = edited_path(call, record)
     form = EditForm.of(call.form.fields)
@@ -97,6 +116,17 @@ def _fields(record: HarvestedRecord, version: str, path: str) -> Fields:
     return read_fields(read_small(record, version, path))
 
 
+def _findings(
+    record: HarvestedRecord, version: str, path: str, form: EditForm
+) -> tuple[Finding, ...]:
+    """What is to be looked at in the description, with the values of the form."""
+    try:
+        content = write_fields(read_small(record, version, path), form.wanted)
+    except NoFields:
+        return ()
+    return findings(describe(path, content) or Description())
+
+
 def _now(record: HarvestedRecord, version: str, path: str) -> Fields:
     try:
         return _fields(record, version, path)
@@ -119,6 +149,13 @@ def _view(
     status: int = 200,
 ) -> View:
     url = urls.version(record.item_id, call.version, "edit")
+    found = _findings(record, call.version, path, form)
+    state = chosen_state(call) or ""
+    stored_state = record.state.version(call.version).state or ""
+    said = {
+        n: [_(CODES[one.code]).capitalize() for one in about(field, found)]
+        for n, field in enumerate(form.fields)
+    }
     data = {
         "form": form,
         "identifier": record.item_id,
@@ -127,23 +164,32 @@ def _view(
         "url": url,
         "revision": record.revision,
         "message": call.field("message"),
-        "state": chosen_state(call) or "",
+        "state": state,
+        "heading": form.title or record.item_id,
+        "findings": said,
+        "missing": [
+            (_(CODES[one.code]).capitalize(), name) for one in found if (name := form.lacking(one))
+        ],
+        "upstream_newer": record.upstream_newer(),
         "states": STATES,
         "field_label": field_label,
         "hints": _hints(call.site, form),
         "others": _others(call.site, form),
         "done": call.request.query.get("done", "") == "cloned",
         "is_conflict": form.was is not None,
-        "is_unsaved": form.fields != form.base,
+        "unsaved": [field_label(name) for name in form.unsaved],
+        "is_unsaved": bool(form.unsaved or call.field("message")) or state != stored_state,
         "asks_title": status == 409,
     }
     page = urls.with_query(url, {"path": path})
-    twin = _as_json(record, call.version, path, form)
+    twin = _as_json(record, call.version, path, form, found)
     headers = {"ETag": revision_tag(record.revision)}
     return View("edit.mako", data, twin, page, status, headers)
 
 
-def _as_json(record: HarvestedRecord, version: str, path: str, form: EditForm) -> dict[str, Any]:
+def _as_json(
+    record: HarvestedRecord, version: str, path: str, form: EditForm, found: Sequence[Finding]
+) -> dict[str, Any]:
     return {
         "identifier": record.item_id,
         "version": version,
@@ -154,6 +200,8 @@ def _as_json(record: HarvestedRecord, version: str, path: str, form: EditForm) -
             for one in form.fields
         ],
         "base": form.base_json,
+        "findings": [{"code": one.code, "field": one.field, "value": one.value} for one in found],
+        "unsaved": list(form.unsaved),
         "conflicts": [one.name for one in form.differing()],
     }
 

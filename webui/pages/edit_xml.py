@@ -115,6 +115,8 @@ def _view(call: Call, record: HarvestedRecord, edited: _Text, *, status: int = 2
         "numbered": list(enumerate(edited.text.split("\n"), 1)),
         "theirs": _difference(was, edited.now) if was is not None else (),
         "ours": _difference(was, edited.text) if was is not None else (),
+        "heading": call.site.silo.row(record.item_id).title or record.item_id,
+        "is_unsaved": edited.text != _folded(edited.now),
         "is_conflict": was is not None,
     }
     twin: dict[str, Any] = about | {

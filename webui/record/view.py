@@ -62,6 +62,14 @@ PROSE = frozenset({"subjects", "descriptions"})
 
 
 @dataclass(frozen=True, slots=True)
+class FindingView:
+    """A finding: its code, and what it says in words."""
+
+    code: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextValue:
     """One value of a field.
 
@@ -69,14 +77,14 @@ class TextValue:
         lang: A valid language tag.
         href: Where the value itself leads; safe to follow.
         search_url: The records with the same value; empty where there is no such search.
-        findings: What is to be looked at in it, in words.
+        findings: What is to be looked at in it.
     """
 
     text: str
     lang: str | None
     href: str | None
     search_url: str = ""
-    findings: tuple[str, ...] = ()
+    findings: tuple["FindingView", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +195,8 @@ class RecordView:
         return next(version for version in self.versions if version.is_current)
 
     @property
-    def missing(self) -> tuple[str, ...]:
-        """What its description lacks, in words."""
+    def missing(self) -> tuple[FindingView, ...]:
+        """What its description lacks."""
         return tuple(_said(one) for one in self.findings if not one.value)
 
     @property
@@ -341,7 +349,7 @@ def description_fields(
 def _values(
     name: str, description: Description, language: str | None, found: Sequence[Finding]
 ) -> tuple[TextValue, ...]:
-    said: dict[str, tuple[str, ...]] = {}
+    said: dict[str, tuple[FindingView, ...]] = {}
     for one in found:
         if one.field == name:
             said[one.value] = (*said.get(one.value, ()), _said(one))
@@ -358,8 +366,8 @@ def _values(
     )
 
 
-def _said(finding: Finding) -> str:
-    return _(CODES[finding.code]).capitalize()
+def _said(finding: Finding) -> FindingView:
+    return FindingView(finding.code, _(CODES[finding.code]).capitalize())
 
 
 def _search_url(name: str, value: Value, description: Description) -> str:

@@ -1,12 +1,14 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
-<%def name="title()">${_("Edit the description")}</%def>
+<%def name="title()">${_("Edit “{title}”", title=heading)}</%def>
+## Enter in a field presses the form's first button.
+<button form="description" class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
 <p class="crumbs"><a href="${urls.version(identifier, version)}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
 % if done:
 ${parts.done(_("Working copy created. The harvested version does not change."))}
 % endif
 <div class="heading">
-  <h1>${_("Edit the description")}</h1>
+  <h1 dir="auto">${_("Edit “{title}”", title=heading)}</h1>
   <p class="count"><bdi class="id">${path}</bdi> · <a href="${urls.version(identifier, version, 'edit-xml', path=path)}">${_("Edit as XML")}</a></p>
 </div>
 
@@ -32,11 +34,18 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
 </section>
 % endif
 
-% if asks_title:
-<p class="note fault" role="alert">${_("The record would have no title, so nothing was saved. Add a title, or save without one.")}</p>
+% if upstream_newer:
+<p class="note">${_("The source has changed since this version was edited. Your edits are unchanged.")} <a href="${urls.upstream(identifier)}">${_("Compare and decide")}</a></p>
 % endif
-<form id="description" class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}">
-  <button class="unseen" tabindex="-1" aria-hidden="true" name="do" value="save">${_("Save")}</button>
+% if asks_title:
+<p class="note fault" role="alert">${_("The record would have no title, so nothing was saved. Add a title, or save without one.")}
+<button form="description" class="quiet" name="do" value="add-title">${_("Add a title")}</button></p>
+% endif
+% for said, name in () if asks_title else missing:
+<p class="lacks"><span class="badge finding">${said}</span>
+<button form="description" class="quiet" name="do" value="add-${name}">${_("Add a value")}<span class="unseen"> (${field_label(name)})</span></button></p>
+% endfor
+<form id="description" class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}" data-lost="${_('The server does not answer. Nothing is lost; try again.')}">
   <input type="hidden" name="path" value="${path}">
   <input type="hidden" name="base" value="${form.base_json}">
 % if is_conflict:
@@ -44,7 +53,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
 % endif
   <input type="hidden" name="values" value="${len(form.fields)}">
 % for name in form.names:
-  <fieldset class="card" id="field-${name}">
+  <fieldset class="card field" id="field-${name}">
     <legend>${field_label(name)}</legend>
 % for place, (number, field) in enumerate(form.rows(name)):
     ${value_row(name, number, field, place, len(form.rows(name)))}
@@ -75,7 +84,7 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
     </p>
   </fieldset>
   <fieldset class="card save">
-    <legend>${_("Save")}</legend>
+    <legend>${_("Status and reason")}</legend>
     <p>
       <label for="state">${_("Status of this version")}</label>
       <select id="state" name="state">
@@ -89,15 +98,18 @@ ${parts.done(_("Working copy created. The harvested version does not change."))}
       <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
       <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
     </p>
+  </fieldset>
+  <div class="savebar">
 % if asks_title:
     <p class="tick">
       <input id="anyway" name="anyway" type="checkbox" value="yes">
       <label for="anyway">${_("Save without a title")}</label>
     </p>
 % endif
+    ${parts.unsaved(unsaved)}
     <p class="act"><button name="do" value="save">${_("Save")}</button>
       <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
-  </fieldset>
+  </div>
 </form>
 ${parts.scripts()}
 
@@ -105,35 +117,40 @@ ${parts.scripts()}
 <%
   label = f"{field_label(name)} {place + 1}"
   is_long = name == "description" or "\n" in field.text or "\r" in field.text or len(field.text) > 90
-  note = others.get(number)
+  note, found = others.get(number), findings.get(number)
+  id = f"{name}-{place + 1}"
+  noted = " ".join(f"{id}-{one}" for one, there in (("found", found), ("note", note is not None)) if there)
 %>\
-    <div class="value">
+    <div class="value${' faulty' if found else ''}">
       <input type="hidden" name="name-${number}" value="${name}">
 % if field.place is not None:
       <input type="hidden" name="place-${number}" value="${field.place}">
 % endif
       <p class="text">
-        <label class="unseen" for="text-${number}">${label}</label>
+        <label class="unseen" for="${id}">${label}</label>
 % if is_long:
-        <textarea id="text-${number}" name="text-${number}" rows="${min(12, 2 + len(field.text) // 90)}" dir="auto"${fresh(number)}>
+        <textarea id="${id}" name="text-${number}" rows="${min(12, 2 + len(field.text) // 90)}" dir="auto"${fresh(number)}${described(noted)}>
 ${field.text}</textarea>
 % else:
-        <input id="text-${number}" name="text-${number}" type="text" value="${field.text}" dir="auto" autocomplete="off"${listed(name)}${fresh(number)}${noted(note, number)}>
+        <input id="${id}" name="text-${number}" type="text" value="${field.text}" dir="auto" autocomplete="off"${listed(name)}${fresh(number)}${described(noted)}>
+% endif
+% if found:
+        <small id="${id}-found"><span class="badge finding">${", ".join(found)}</span></small>
 % endif
 % if note is not None:
-        <small id="note-${number}">${counted("{n} other record has this value", "{n} other records have this value", note) if note else _("No other record has this value")}</small>
+        <small id="${id}-note">${counted("{n} other record has this value", "{n} other records have this value", note) if note else _("No other record has this value")}</small>
 % endif
       </p>
       <p class="lang">
-        <label class="unseen" for="lang-${number}">${_("Language of")} ${label}</label>
-        <input id="lang-${number}" name="lang-${number}" type="text" value="${field.lang}" size="5" placeholder="${_('lang')}" autocomplete="off" spellcheck="false">
+        <label class="unseen" for="${id}-lang">${_("Language of")} ${label}</label>
+        <input id="${id}-lang" name="lang-${number}" type="text" value="${field.lang}" size="5" placeholder="${_('lang')}" autocomplete="off" spellcheck="false">
       </p>
       <p class="moves">
 % if count > 1:
-        <button class="quiet" name="do" value="up-${number}"${stay(name)}${off(place == 0)}><span aria-hidden="true">↑</span><span class="unseen">${_("Move up")} ${label}</span></button>
-        <button class="quiet" name="do" value="down-${number}"${stay(name)}${off(place == count - 1)}><span aria-hidden="true">↓</span><span class="unseen">${_("Move down")} ${label}</span></button>
+        <button class="quiet" name="do" value="up-${number}"${stay(f"{name}-{max(place, 1)}")}${off(place == 0)}><span aria-hidden="true">↑</span><span class="unseen">${_("Move up")} ${label}</span></button>
+        <button class="quiet" name="do" value="down-${number}"${stay(f"{name}-{min(place + 2, count)}")}${off(place == count - 1)}><span aria-hidden="true">↓</span><span class="unseen">${_("Move down")} ${label}</span></button>
 % endif
-        <button class="quiet" name="do" value="remove-${number}"${stay(name)}><span aria-hidden="true">✕</span><span class="unseen">${_("Remove")} ${label}</span></button>
+        <button class="quiet" name="do" value="remove-${number}"${stay(f"{name}-{min(place + 1, count - 1)}" if count > 1 else "add")}><span aria-hidden="true">✕</span><span class="unseen">${_("Remove")} ${label}</span></button>
       </p>
     </div>
 </%def>
@@ -154,11 +171,11 @@ ${field.text}</textarea>
  list="values-${name}" data-values="${urls.search([('field', name)], 'values')}"\
 % endif
 </%def>
-<%def name="noted(note, number)">\
-% if note is not None:
- aria-describedby="note-${number}"\
+<%def name="described(ids)">\
+% if ids:
+ aria-describedby="${ids}"\
 % endif
 </%def>
 <%def name="fresh(number)">${" autofocus" if number == form.fresh else ""}</%def>
-<%def name="stay(name)"> formaction="${url}#field-${name}"</%def>
+<%def name="stay(id)"> formaction="${url}#${id}"</%def>
 <%def name="off(yes)">${" disabled" if yes else ""}</%def>

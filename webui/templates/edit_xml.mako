@@ -1,8 +1,9 @@
 <%inherit file="base.mako"/>
-<%def name="title()">${_("Edit as XML")}</%def>
+<%namespace name="parts" file="parts.mako"/>
+<%def name="title()">${_("Edit “{title}” as XML", title=heading)}</%def>
 <p class="crumbs"><a href="${urls.version(identifier, version)}">← ${_("Back to")} <bdi class="id">${identifier}</bdi></a></p>
 <div class="heading">
-  <h1>${_("Edit as XML")}</h1>
+  <h1 dir="auto">${_("Edit “{title}” as XML", title=heading)}</h1>
   <p class="count"><bdi class="id">${path}</bdi> · <a href="${urls.version(identifier, version, 'edit', path=path)}">${_("Edit by fields")}</a></p>
 </div>
 
@@ -41,7 +42,7 @@ ${difference(ours, _("Your change"))}
 </section>
 % endif
 
-<form class="edit" action="${url}" method="post" data-unsaved="${"yes" if edited.text != edited.now.replace(chr(13), "") else "no"}">
+<form class="edit" action="${url}" method="post" data-unsaved="${"yes" if is_unsaved else "no"}">
   <input type="hidden" name="path" value="${path}">
   <textarea hidden name="base" aria-hidden="true" tabindex="-1">
 ${edited.now}</textarea>
@@ -50,22 +51,24 @@ ${edited.now}</textarea>
     <textarea id="text" class="source" name="text" rows="${min(40, max(12, len(numbered) + 2))}" dir="ltr" spellcheck="false" autocapitalize="off" wrap="off">
 ${edited.text}</textarea>
   </p>
-  <div class="card save">
+    <p>
+      <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
+      <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
+    </p>
+  <div class="savebar">
 % if edited.messages and not edited.is_refused:
     <p class="tick">
       <input id="anyway" name="anyway" type="checkbox" value="yes">
       <label for="anyway">${_("Save despite schema errors")}</label>
     </p>
 % endif
-    <p>
-      <label for="message">${_("Reason")} <span class="optional">${_("(optional)")}</span></label>
-      <input id="message" name="message" type="text" value="${message}" autocomplete="off" dir="auto">
-    </p>
+    ${parts.unsaved([_("The file")] if is_unsaved else [])}
     <p class="act"><button name="do" value="save">${_("Save")}</button>
       <button class="quiet" name="do" value="check">${_("Check")}</button>
       <a class="clear" href="${urls.version(identifier, version)}">${_("Cancel")}</a></p>
   </div>
 </form>
+${parts.scripts()}
 <%def name="difference(lines, label)">
 % if lines:
 <pre tabindex="0" dir="ltr" aria-label="${label}"><code>${"\n".join(lines)}</code></pre>

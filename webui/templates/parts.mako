@@ -44,6 +44,15 @@ ${v.text}\
 <script src="${static_url('curate.js')}" defer></script>
 </%def>
 
+## What a form holds that is not saved; JavaScript keeps it true while one types.
+<%def name="unsaved(labels)">
+<p class="unsaved" role="status" data-none="${_('No unsaved changes')}" data-some="${_('Unsaved:')}" data-fields="${'; '.join(labels)}">\
+% if labels:
+${_("Unsaved:")} ${"; ".join(labels)}\
+% endif
+</p>
+</%def>
+
 <%def name="done(text)">
 % if text:
 <p class="done" role="status">${text}</p>

@@ -93,8 +93,8 @@ ${compared.fields(file)}
   <h2 id="description" class="unseen">${_("Description")}</h2>
 % if view.missing:
   <p class="findings">\
-% for said in view.missing:
-<span class="badge finding">${said}</span> \
+% for one in view.missing:
+${finding(one)} \
 % endfor
 </p>
 % endif
@@ -218,7 +218,7 @@ ${clone_form(view, shown, clone_name)}
 % else:
   <p>${_("Create a copy to edit. The harvested version does not change.")}</p>
 % if view.xml and shown.is_current:
-  <form action="${urls.record(view.identifier)}/curate" method="post">
+  <form id="curate-form" action="${urls.record(view.identifier)}/curate" method="post">
     <input type="hidden" name="if_match" value="${view.revision}">
     <p class="act"><button type="submit">${_("Curate")}</button></p>
   </form>
@@ -354,9 +354,19 @@ ${parts.value(v)}\
 % endif
 </%def>
 <%def name="found(v)">\
-% for said in v.findings:
- <span class="badge finding">${said}</span>\
+% for one in v.findings:
+ ${finding(one)}\
 % endfor
+</%def>
+<%def name="finding(one)">\
+<span class="badge finding">${one.said}</span>\
+% if user.may(Role.CURATOR) and view.shown.is_current and view.xml:
+% if view.shown.curated:
+ <a href="${urls.version(view.identifier, view.shown.name, 'edit', at=one.code)}">${_("Correct")}<span class="unseen"> (${one.said})</span></a>\
+% elif not view.working_copy:
+ <button form="curate-form" class="plain" name="at" value="${one.code}">${_("Correct")}<span class="unseen"> (${one.said})</span></button>\
+% endif
+% endif
 </%def>
 <%def name="here(yes)">\
 % if yes:
