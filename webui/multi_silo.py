@@ -35,19 +35,19 @@ logger = logging.getLogger("webui")
 
 
 def is_directory_of_silos(path: str) -> bool:
-    """Whether a directory is no Silo and holds some."""
+    """Whether a directory is not a Silo and contains some."""
     if not os.path.isdir(path) or os.path.exists(os.path.join(path, VERSION_FILE)):
         return False
     return bool(Granary(path, create=False).silos)
 
 
 class Shelf:
-    """The WSGI application of a directory of Silos; each is opened when it is first asked for.
+    """The WSGI application of a directory of Silos; each is opened on its first request.
 
     Args:
         granary: The directory.
         make_app: A Silo's own application.
-        policy: Where the page is to be reached.
+        policy: Under which addresses the page answers.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Shelf:
         self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
-        """Hand the request to the Silo it names, or show the list."""
+        """Pass the request to the Silo that it names, or show the list."""
         base, path = mounted(environ)
         urls.mount(base)
         parts = path.split("/", 3)
@@ -89,7 +89,7 @@ class Shelf:
             return self._open[name][1]
 
     def _own(self, environ: dict[str, Any]) -> Response:
-        """The list, and the files that it is shown with."""
+        """Answer with the list, or one of its static files."""
         try:
             request = from_environ(environ)
             security.check(request, self._policy)
@@ -125,7 +125,7 @@ class Shelf:
         return self._granary.dir_of_silos.rstrip("/").rpartition("/")[2] or "Silos"
 
     def _lines(self) -> list[dict[str, Any]]:
-        """The Silos, each under a name that no other one has."""
+        """The Silos, each with a unique name."""
         lines = [self._line(name) for name in self._granary.silos]
         titles = Counter(line["title"] for line in lines)
         for line in lines:
@@ -161,7 +161,7 @@ class Shelf:
 
 
 def _below(environ: dict[str, Any], segment: str) -> dict[str, Any]:
-    """The request as the Silo of that segment sees it."""
+    """Return the request as the Silo of that segment sees it."""
     silo = unquote_to_bytes(f"{SILOS}/{segment}").decode("latin-1")
     below = str(environ.get("PATH_INFO", "")).split("/", 3)[3:]
     script = str(environ.get("SCRIPT_NAME") or "").rstrip("/")
@@ -169,7 +169,7 @@ def _below(environ: dict[str, Any], segment: str) -> dict[str, Any]:
 
 
 def _towards(path: str, granary: Granary) -> Response:
-    """``/silos/name`` leads to ``/silos/name/``."""
+    """Redirect ``/silos/name`` to ``/silos/name/``."""
     name = path.removeprefix(SILOS + "/")
     if path.startswith(SILOS + "/") and granary.issilo(unquote(name)):
         return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": urls.at(path) + "/"})

@@ -12,9 +12,9 @@ class Entry:
 
     Attributes:
         label: An English text of the catalogue.
-        path: Where it leads; every page below it belongs to the same place.
-        role: Who may go there.
-        also: Other paths whose pages belong to this place.
+        path: Its target; every page below it belongs to the entry.
+        role: The role that it requires.
+        also: Other paths whose pages belong to the entry.
     """
 
     label: str
@@ -24,11 +24,11 @@ class Entry:
 
     @property
     def url(self) -> str:
-        """The address it leads to."""
+        """Return its address."""
         return urls.at(self.path)
 
     def reach(self, page_url: str) -> int:
-        """How much of a page's address this entry matches, in characters; 0: none of it."""
+        """How many characters of a page's address this entry matches."""
         path = page_url.partition("?")[0]
         known = map(urls.at, (self.path, *self.also))
         return max(
@@ -44,7 +44,7 @@ class Group:
     entries: tuple[Entry, ...]
 
     def offered(self, user: User) -> tuple[Entry, ...]:
-        """The entries that somebody may follow."""
+        """The entries that a user may follow."""
         return tuple(one for one in self.entries if user.may(one.role))
 
 

@@ -1,6 +1,6 @@
-"""A question with fields: one page for every change that has to be asked first.
+"""A question with fields: one page for every change that needs a form or a confirmation.
 
-Its JSON twin tells a program what the form would send: method, address and fields.
+Its JSON twin describes what the form would send: method, address and fields.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Field:
 
     Attributes:
         hint: A sentence under it.
-        limit: Bytes of a file, or 0.
+        limit: Maximum bytes of a file, or 0.
     """
 
     name: str
@@ -30,17 +30,17 @@ class Field:
 
 
 def message_field() -> Field:
-    """Why something is changed."""
+    """The field for the reason of a change."""
     return Field("message", _("Reason"), hint=_("Recorded with the change. Optional."))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A form on a page of its own.
+    """A form on its own page.
 
     Attributes:
-        revision: The record's, sent along so that a change made meanwhile is noticed.
-        back: Where "Cancel" leads.
+        revision: The record's, sent with the form so that a change in the meantime is detected.
+        back: The address of "Cancel".
         is_danger: It deletes.
     """
 
@@ -56,12 +56,12 @@ class Question:
 
     @property
     def is_upload(self) -> bool:
-        """Whether a file is among the fields."""
+        """Whether one of the fields is a file."""
         return any(field.kind == "file" for field in self.fields)
 
 
 def question_view(question: Question, url: str) -> View:
-    """The page of a question."""
+    """Return the page of a question."""
     tag = revision_tag(question.revision)
     data = {"question": question}
     return View("form.mako", data, _as_json(question), url, headers={"ETag": tag})

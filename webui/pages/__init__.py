@@ -1,1 +1,1 @@
-"""One module for each kind of page; a handler takes a `Call` and gives a view or an answer."""
+"""One module for each kind of page; a handler takes a `Call` and returns a view or an answer."""

@@ -1,4 +1,4 @@
-"""Who changed what: the activity log, to be searched and taken away."""
+"""Who changed what: search the activity log, and export it."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ FILTERS = {"text": "q", "agent": "agent", "action": "action", "identifier": "rec
 
 
 def show(call: Call) -> View:
-    """The newest lines that are meant, and where those before them are."""
+    """Show the newest matching lines, with a link to older ones."""
     wanted, before = _wanted(call), call.request.query.get("before", "")
     if before and not is_place(before):
         raise BadRequest("Unknown position in the log (before).")
@@ -47,12 +47,12 @@ def show(call: Call) -> View:
 
 
 def as_csv(call: Call) -> Response:
-    """A row for each line that is meant, the newest first."""
+    """Return a row for each matching line, the newest first."""
     return _streamed(call, CSV, "csv", _csv(_lines(call)))
 
 
 def as_json_lines(call: Call) -> Response:
-    """A JSON object for each line that is meant, the newest first."""
+    """Return a JSON object for each matching line, the newest first."""
     texts = (json.dumps(asdict(one)) + "\n" for one in _lines(call))
     return _streamed(call, JSON_LINES, "jsonl", texts)
 
@@ -81,7 +81,7 @@ def _wanted(call: Call) -> Wanted:
 
 
 def _check_date(text: str) -> None:
-    """Refuse a bound that is not a year, a month, a day or a moment of one, in ISO 8601."""
+    """Refuse a bound that is not a year, month, day or time in ISO 8601."""
     try:
         if not _DATE.fullmatch(text):
             raise ValueError

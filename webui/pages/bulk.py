@@ -1,4 +1,4 @@
-"""Changing many records by a rule: built, previewed, applied as a job, or kept."""
+"""Batch edits by a rule: edit it, preview it, apply it as a job, or save it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -25,9 +25,9 @@ Act = Callable[[Call, RuleForm, RuleSet], View | Response]
 
 
 def show(call: Call) -> View | Response:
-    """The form of a rule, for what the address selects, or of a saved rule (``rule``).
+    """Show the form of a rule for the selected records, or of a saved rule (``rule``).
 
-    With ``state-to`` it sets a status, and is previewed.
+    With ``state-to``, the rule sets a status and is previewed.
     """
     if name := call.request.query.get("rule", ""):
         return rule_view(call, _form_of(load_rules(call.site.silo.path, rule_name(name)), name))
@@ -50,13 +50,13 @@ def add(call: Call) -> View:
 
 
 def remove(call: Call) -> View:
-    """Remove a change from the form; the button ends in its number."""
+    """Remove a change from the form; the button's name ends in its number."""
     form = RuleForm.of(call.form.fields)
     return rule_view(call, form.without(call.field("do").removeprefix("remove-")))
 
 
 def _with_rules(act: Act) -> Handler:
-    """A handler that gets the rules of the form that was sent."""
+    """Make a handler from a function of the submitted form's rules."""
 
     @wraps(act)
     def handler(call: Call) -> View | Response:
@@ -66,7 +66,7 @@ def _with_rules(act: Act) -> Handler:
 
 
 def _tried(act: Act, call: Call, form: RuleForm) -> View | Response:
-    """What is done with the rules of a form; people see in the form what is wrong with it."""
+    """Call a function with the form's rules; errors are shown in the form."""
     try:
         return act(call, form, form.rule_set(selected(call, form.search).select))
     except (CurationError, RecordNotFound, SearchError) as error:
@@ -94,19 +94,19 @@ def preview(call: Call, form: RuleForm, rule_set: RuleSet) -> View:
 
 @_with_rules
 def preview_all(call: Call, form: RuleForm, rule_set: RuleSet) -> Response:
-    """Begin a job that looks at all that the rules would do."""
+    """Start a job that previews the rules completely."""
     return jobs.look_at_all(call, rules_job(rule_set, form.name))
 
 
 @_with_rules
 def apply(call: Call, form: RuleForm, rule_set: RuleSet) -> Response:
-    """Begin a job that applies the rules."""
+    """Start a job that applies the rules."""
     return jobs.apply(call, rules_job(rule_set, form.name))
 
 
 @_with_rules
 def keep(call: Call, form: RuleForm, rule_set: RuleSet) -> Response:
-    """Keep the rules under a name, in place of those that had it."""
+    """Save the rules under a name; existing ones are replaced."""
     path, name = call.site.silo.path, rule_name(form.name)
     before = rules_text(path, name)
     save_rules(path, name, rule_set)

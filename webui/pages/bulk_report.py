@@ -27,7 +27,7 @@ from webui.words.texts import text as _
 
 PAGE = 50
 DISTINCT = 100
-"""Distinct changes that the page of a batch edit shows."""
+"""Maximum number of distinct changes on the page of a batch edit."""
 DOING_LABELS = {
     Doing.DONE: "changed",
     Doing.PLANNED: "waiting",
@@ -42,7 +42,7 @@ DOING_LABELS = {
 }
 """English texts of the catalogue."""
 NOTES = {"undoing": "This batch edit is already being undone."}
-"""The same, for what a page says after a redirect."""
+"""The same, for messages after a redirect."""
 
 
 def show(call: Call) -> View:
@@ -124,7 +124,7 @@ class ChangedRecord:
 
     Attributes:
         title: Its title now; its identifier if there is none.
-        state: What was done with it, in words; empty if it was changed and nothing else.
+        state: What else was done with it, in words; empty if it was only changed.
         values: What changed: (field or file, before, after).
     """
 
@@ -148,7 +148,7 @@ def _changed(call: Call, entry: Entry, values: Sequence[Change]) -> ChangedRecor
 
 
 def _job_about(call: Call, report: JobReport) -> Job | None:
-    """The job that applies, previews or undoes a batch edit now; else the one that applied it."""
+    """The job that now applies, previews or undoes a batch edit; else the one that applied it."""
     ledger = call.site.jobs.ledger
     try:
         for job in reversed(ledger.active()):

@@ -1,4 +1,4 @@
-"""Values of a field that are likely one, written differently; merging them makes a rule."""
+"""Probable variants of values; merging them makes a rule."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,9 +24,9 @@ from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 PAGE = 40
-"""Clusters on a page."""
+"""Number of clusters per page."""
 SHOWN = 60
-"""Values of a cluster on the page; what is more is merged too, unless the cluster is left out."""
+"""Values shown per cluster; the others are merged as well, unless the cluster is left out."""
 METHODS = (
     (Method.FINGERPRINT, "same words in any order"),
     (Method.NGRAM, "same letters"),
@@ -37,12 +37,12 @@ DONE = {
     "ignored": "Ignored. This cluster is not shown again unless a new variant joins it.",
     "restored": "The cluster is shown again.",
 }
-"""What was done, by the field ``done`` of the address; English texts of the catalogue."""
+"""Messages by the field ``done`` of the address; English texts of the catalogue."""
 _FOUND: TimedCache[list[Variants]] = TimedCache()
 
 
 def show(call: Call) -> View:
-    """The clusters of a field, or of all; those by which most records change first."""
+    """Show the clusters of a field, or of all; those that change most records first."""
     asked = call.request.query
     field, method = asked.get("field", ""), _method(asked.get("method", ""))
     distance = _number(asked.get("distance", "1"), 1, 3, "distance")
@@ -77,7 +77,7 @@ def show(call: Call) -> View:
 
 
 def merge(call: Call) -> View | Response:
-    """A rule that maps the values chosen, to be previewed; nothing is changed here."""
+    """Make a rule that maps the chosen values, and preview it; nothing is changed."""
     tables: dict[str, dict[str, str]] = {}
     for field, old, new in _pairs(call):
         tables.setdefault(field, {})[old] = new
@@ -129,7 +129,7 @@ def _back(call: Call, done: str) -> Response:
 
 
 def _pairs(call: Call) -> Iterator[tuple[str, str, str]]:
-    """The field, the old and the new value of each value chosen."""
+    """The field, the old and the new value of each chosen value."""
     fields = call.form.fields
     for name, value in fields.items():
         kind, _dash, rest = name.partition("-")
@@ -150,7 +150,7 @@ def _clusters(call: Call, names: tuple[str, ...], method: Method, distance: int)
 
 
 def _fields(name: str) -> tuple[str, ...]:
-    """The field of a name, or all for an empty name."""
+    """The named field, or all fields for an empty name."""
     return (_field(name),) if name else tuple(CLUSTERED)
 
 

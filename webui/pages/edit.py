@@ -1,4 +1,4 @@
-"""The description of a curated version as a form, and the working copy it is edited in."""
+"""The form for the description of a curated version, and the making of working copies."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,19 +24,19 @@ from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 HINTED = ("creator", "subject", "type", "publisher", "language")
-"""Fields the index has the values of."""
+"""Fields whose values are in the index."""
 HINTS = 100
 CHECKED = 40
-"""Values of a form that are looked up among other records'."""
+"""Maximum number of values of a form that are looked up in other records."""
 
 
 # --------------------------------------------------------------------------- the copy
 
 
 def curate(call: Call) -> Response:
-    """Open the working copy of a record; make it of the current version if there is none.
+    """Open the working copy of a record; if there is none, clone the current version.
 
-    The field ``at`` is the code of a finding: the form opens at the value that it is about.
+    The field ``at`` is the code of a finding: the form opens at the value concerned.
     """
     record = call.record
     name = _open_copy(record)
@@ -59,7 +59,7 @@ def _open_copy(record: HarvestedRecord) -> str | None:
 
 
 def show(call: Call) -> View | Response:
-    """The form; a file that has no flat fields is edited as XML."""
+    """Show the form; a file without flat fields is edited as XML."""
     record = call.record
     require_curated(record, call.version)
     path = edited_path(call, record)
@@ -73,11 +73,11 @@ def show(call: Call) -> View | Response:
 
 
 def save(call: Call) -> View | Response:
-    """Store the form, or do what another of its buttons says.
+    """Store the form, or handle another of its buttons.
 
-    What somebody changed meanwhile is merged and shown beside one's own, and nothing is
-    stored until it was looked at; a program gets 412. A description is left without a
-    title only if ``anyway`` says so.
+    If the record has changed in the meantime, the changes are merged and shown beside the
+    form's values, and nothing is stored until they are reviewed; a program gets 412. The only
+    title is removed only with ``anyway``.
     """
     try:
         return _saved(call, call.record)
@@ -207,7 +207,7 @@ def _as_json(
 
 
 def _hints(site: Site, form: EditForm) -> dict[str, list[str]]:
-    """The most frequent values of the fields in the form that the index knows."""
+    """The most frequent values of the form's fields that are indexed."""
     names = [name for name in HINTED if name in form.names]
     page = PageRequest(limit=1, facet_limit=HINTS)
     facets = site.silo.search("", None, names, page).facets if names else {}
@@ -215,7 +215,7 @@ def _hints(site: Site, form: EditForm) -> dict[str, list[str]]:
 
 
 def _others(site: Site, form: EditForm) -> dict[int, int]:
-    """Number of a value in the form → how many other records have the very value."""
+    """Number of a value in the form → how many other records have the same value."""
     asked = [(n, one) for n, one in enumerate(form.fields) if one.name in HINTED and one.folded]
     itself = {one.said()[:2] for one in form.base}
     found = {}

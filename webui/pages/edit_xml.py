@@ -1,4 +1,4 @@
-"""A text file of a curated version as text, with what is wrong with it by line."""
+"""Edit a text file of a curated version as text; errors are shown by line."""
 
 import difflib
 from dataclasses import dataclass, replace
@@ -17,17 +17,17 @@ from webui.rendering import View
 from webui.site import Call
 
 LINES = 400
-"""Lines of a difference that are shown."""
+"""Maximum number of lines of a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A file while it is edited.
+    """A file that is being edited.
 
     Attributes:
         text: As it is in the form.
         now: As it is in the record.
-        was: After a change behind one's back: what the form was begun with; else None.
+        was: After a conflicting change, the text the form started with; else None.
     """
 
     path: str
@@ -38,12 +38,12 @@ class _Text:
 
     @property
     def is_refused(self) -> bool:
-        """Whether it cannot be stored so."""
+        """Whether it cannot be stored."""
         return any(one.is_fatal for one in self.messages)
 
 
 def show(call: Call) -> View:
-    """The text of a file."""
+    """Show the text of a file."""
     record = call.record
     require_curated(record, call.version)
     path = edited_path(call, record)
@@ -52,10 +52,10 @@ def show(call: Call) -> View:
 
 
 def save(call: Call) -> View | Response:
-    """Store the text, unless something is wrong with it or it was changed meanwhile.
+    """Store the text, unless it is invalid or the file has changed in the meantime.
 
-    What is not well-formed is never stored; what is only against its schema is, once
-    ``anyway`` says so.
+    Text that is not well-formed is never stored. Text that only violates its schema is stored
+    with ``anyway``.
     """
     record = call.record
     require_curated(record, call.version)
@@ -96,7 +96,7 @@ def _text(record: HarvestedRecord, version: str, path: str) -> str:
 
 
 def _lines(call: Call, name: str) -> str:
-    """A text area's content: browsers send line ends as CRLF."""
+    """The lines of a text area; browsers send line ends as CRLF."""
     return _folded(call.form.fields.get(name, ""))
 
 

@@ -1,4 +1,4 @@
-"""All values of one facet, narrowed as one types: for subjects, creators, and long facets."""
+"""All values of one facet, filtered while the user types: for long facets such as subjects."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from webui.site import Call
 from webui.words.texts import text as _
 
 EVERY = 1_000_000
-"""More values than any facet is read to the end for."""
+"""Maximum number of values that are read."""
 MOST = 100
-"""Values on the page."""
+"""Maximum number of values on the page."""
 
 
 def show(call: Call) -> View:
-    """The values of ``field`` among what the search finds, those that hold ``match``."""
+    """Show the values of ``field`` in the records found, if they contain ``match``."""
     fields = call.request.query
     name, match = fields.get("field", ""), fields.get("match", "").strip()
     if name not in facet_names():
@@ -55,7 +55,7 @@ def show(call: Call) -> View:
 
 
 def _matching(values: Sequence[FacetValue], match: str) -> list[FacetValue]:
-    """Those that hold every word typed, beginnings of words first, else as frequent."""
+    """The values with every typed word; beginnings of words first, then by frequency."""
     words = _folded(match).split()
     if not words:
         return list(values)
@@ -68,7 +68,7 @@ def _matching(values: Sequence[FacetValue], match: str) -> list[FacetValue]:
 
 
 def _folded(text: str) -> str:
-    """Without case and accents."""
+    """Return the text without case and accents."""
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold())

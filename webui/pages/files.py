@@ -1,4 +1,4 @@
-"""The files of a version: sent, added, replaced, renamed, deleted."""
+"""Files of a version: download, add, replace, rename, delete."""
 
 import os
 from typing import BinaryIO
@@ -20,7 +20,7 @@ from webui.words.texts import text as _
 
 
 def download(call: Call) -> Response:
-    """The bytes of a file, as it lies on the disk now."""
+    """Send the bytes of a file, as it is on the disk now."""
     path = call.params["path"]
     record = call.record
     try:
@@ -31,13 +31,14 @@ def download(call: Call) -> Response:
 
 
 def _tag(status: os.stat_result) -> str:
-    """The ETag of a file. It goes by the disk, not by the digest noted when the file was put:
-    people change files of a working copy with their own tools."""
+    """Return the ETag of a file, from the disk and not from the recorded digest.
+
+    People change files of a working copy with their own tools."""
     return f'"{status.st_mtime_ns:x}-{status.st_size:x}-{status.st_ino:x}"'
 
 
 def _tag_of(record: HarvestedRecord, version: str, path: str) -> str:
-    """The ETag of a file; empty where there is none."""
+    """The ETag of a file; empty if it does not exist."""
     try:
         with record.get_stream(path, version) as stream:
             return _tag(os.fstat(stream.fileno()))
@@ -58,7 +59,7 @@ def _sent(stream: BinaryIO, path: str, *, is_metadata: bool) -> Response:
 
 
 def ask_add(call: Call) -> View:
-    """A file to be added to a version."""
+    """Show the form for adding a file to a version."""
     record = call.record
     require_curated(record, call.version)
     most = call.site.settings.max_upload
@@ -95,7 +96,7 @@ def ask_add(call: Call) -> View:
 
 
 def add(call: Call) -> Response:
-    """Add the file of a form; an existing one is only replaced on demand."""
+    """Add the file of a form; an existing one is only replaced on request."""
     upload = uploaded(call)
     path = path_of(call, upload)
     if not call.field("replace") and path in call.record.paths(call.version):
@@ -109,10 +110,10 @@ def add(call: Call) -> Response:
 
 
 def put(call: Call) -> Response:
-    """Store the body as a file, streamed; one of that path is replaced.
+    """Store the body as a file, streamed; an existing file of that path is replaced.
 
-    The query may say why (``message``) and that it is metadata (``metadata=yes``).
-    ``If-None-Match: *`` replaces no file.
+    The query may give the reason (``message``), and ``metadata=yes`` for metadata.
+    With ``If-None-Match: *``, no file is replaced.
     """
     body = open_body(call.request, call.site.settings.max_upload)
     path = call.params["path"]
@@ -128,7 +129,7 @@ def put(call: Call) -> Response:
 
 
 def ask_rename(call: Call) -> View:
-    """Another path for a file."""
+    """Show the form for renaming a file."""
     record = call.record
     path = _asked_path(call, record)
     url = urls.version(record.item_id, call.version, "rename-file")
@@ -159,7 +160,7 @@ def rename(call: Call) -> Response:
 
 
 def ask_delete(call: Call) -> View:
-    """Whether a file is to be deleted."""
+    """Ask for confirmation before a file is deleted."""
     record = call.record
     path = _asked_path(call, record)
     url = urls.version(record.item_id, call.version, "delete-file")
@@ -177,7 +178,7 @@ def ask_delete(call: Call) -> View:
 
 
 def delete(call: Call) -> Response:
-    """Delete a file of a curated version: named by the address, or by the field ``path``."""
+    """Delete a file of a curated version, given by the address or the field ``path``."""
     path = call.params.get("path") or call.field("path")
     if not path:
         raise BadRequest("Name the file (field path).")

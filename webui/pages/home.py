@@ -1,7 +1,7 @@
-"""The home page: what this Silo is, what came last, and what awaits a decision.
+"""The home page: the Silo, its latest harvests and activity, and pending decisions.
 
-Nothing here is counted record by record: counts are the index's own and are kept until it
-changes, harvests are read from the newest receipts, jobs from their ledger.
+Nothing is counted record by record: counts come from the index and are cached until it
+changes, harvests come from the newest receipts, jobs from their ledger.
 """
 
 import itertools
@@ -29,11 +29,11 @@ from webui.words.texts import text as _
 
 logger = logging.getLogger("webui")
 HARVESTS, HISTORY, JOBS, RECENT, FINDINGS = 3, 12, 50, 8, 5
-"""How many harvests are listed and drawn; how many jobs, entries and findings are read."""
+"""Maximum numbers of harvests listed and drawn, and of jobs, entries and findings read."""
 LOG_LINES = 1000
-"""Lines of the activity log that are read for the recent entries."""
+"""Number of lines of the activity log that are read for the recent entries."""
 LOOKED_AT = 50
-"""Records whose manifests are read to count source changes."""
+"""Maximum number of records whose manifests are read to count source changes."""
 ACTIONS: Mapping[str, str] = {
     "accept": "Proposal accepted",
     "bulk": "Batch edit",
@@ -59,7 +59,7 @@ _SIGN_IN = frozenset({"sign in", "sign out", "sign-in failed", "change password"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of the Silo's records, and their formats with the records of each."""
+    """Numbers of the Silo's records, in all and by format."""
 
     records: int = 0
     deleted: int = 0
@@ -75,10 +75,10 @@ class Waiting:
 
     Attributes:
         kind: A name for programs.
-        number: How many; None where that is not counted yet.
+        number: How many; None if not counted yet.
         outcome: ``warn`` or ``bad``: its colour and icon.
         said: The number in words.
-        next_step: The button's text, where this is the next thing to do.
+        next_step: The button's text, if this is the next step.
     """
 
     kind: str
@@ -113,7 +113,7 @@ _UNDECIDED: TimedCache[Undecided] = TimedCache()
 
 
 def show(call: Call) -> View:
-    """The home page; of an empty Silo, how to begin."""
+    """Show the home page; for an empty Silo, how to start."""
     site = call.site
     counts = _counts(site.silo)
     harvests, fault = _harvests(site)
@@ -185,7 +185,7 @@ def _share(counts: Counts) -> str:
 
 
 def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
-    """The last harvests, and why they cannot be listed."""
+    """The last harvests, or the reason why they cannot be listed."""
     try:
         return harvest_lines(site.silo.path, HISTORY), ""
     except ScraperError:
@@ -194,7 +194,7 @@ def _harvests(site: Site) -> tuple[tuple[HarvestLine, ...], str]:
 
 
 def _jobs(call: Call) -> tuple[dict[str, Job], list[Waiting]]:
-    """The newest jobs by id, and those that failed and were not repeated with success."""
+    """The newest jobs by id, and the failed ones that were not repeated successfully."""
     try:
         jobs = call.site.jobs.ledger.jobs(JOBS)
     except JobsError:

@@ -1,4 +1,4 @@
-"""Jobs: what was begun and how it stands, one of them as it runs, and beginning more."""
+"""Jobs: the list, the page of one job, and its actions."""
 
 import logging
 import os
@@ -31,11 +31,11 @@ from webui.words.texts import text as _
 logger = logging.getLogger("webui")
 PAGE = 50
 PROBLEMS = 200
-"""Of one job, on one page."""
+"""Maximum number of problems on the page of a job."""
 
 
 def show(call: Call) -> View:
-    """The jobs, the newest first."""
+    """List the jobs, the newest first."""
     with sentences():
         found = call.site.jobs.ledger.jobs(PAGE + 1, call.request.query.get("before", ""))
     shown, rest = [(job, _undone(call, job)) for job in found[:PAGE]], found[PAGE:]
@@ -58,7 +58,7 @@ def show(call: Call) -> View:
 
 
 def show_one(call: Call) -> View | Response:
-    """How a job stands; batch edits have a page of their own."""
+    """Show one job; batch edits have their own page."""
     jobs = call.site.jobs
     with sentences():
         job = jobs.ledger.job(call.params["job"])
@@ -106,7 +106,7 @@ def act(call: Call) -> Response:
 
 
 def download(call: Call) -> Response:
-    """The table that a job exported, as it lies beside the Silo now."""
+    """Send the table that a job exported, from beside the Silo."""
     with sentences():
         job = call.site.jobs.ledger.job(call.params["job"])
         path = _table_of(call, job)
@@ -120,7 +120,7 @@ def download(call: Call) -> Response:
 
 
 def _table_of(call: Call, job: Job) -> str:
-    """Where the table of an export is; empty where there is none."""
+    """The path of an export's table; empty if there is none."""
     form = str(job.arguments.get("form", ""))
     if job.kind != EXPORT.name or not _is_of_files(form):
         return ""
@@ -131,12 +131,12 @@ def _table_of(call: Call, job: Job) -> str:
 def _is_of_files(form: str) -> bool:
     try:
         return kind_named(form).write is not None
-    except (ExportError, ContributionBroken):  # a package that was there when the job was begun
+    except (ExportError, ContributionBroken):  # a package that was installed at its start
         return False
 
 
 def events(call: Call) -> Response:
-    """A job's progress as it comes (``text/event-stream``)."""
+    """Stream a job's progress (``text/event-stream``)."""
     ledger = call.site.jobs.ledger
     with sentences():
         job = ledger.job(call.params["job"])
@@ -144,7 +144,7 @@ def events(call: Call) -> Response:
 
 
 def all_events(call: Call) -> Response:
-    """The progress of all jobs that wait or run (``text/event-stream``)."""
+    """Stream the progress of all waiting and running jobs (``text/event-stream``)."""
     return _stream(active_jobs(call.site.jobs.ledger))
 
 
@@ -179,7 +179,7 @@ def _listed(job: Job, undone: Mapping[Doing, int] | None) -> Mapping[str, Any]:
 
 
 def _undone(call: Call, job: Job) -> Mapping[Doing, int] | None:
-    """What of a batch edit was undone; None for other jobs."""
+    """How much of a batch edit was undone; None for other jobs."""
     if job.kind != CHANGE.name:
         return None
     try:

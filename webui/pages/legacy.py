@@ -1,8 +1,8 @@
 """The interface of 2010: ``/<percent-encoded identifier>/<version>/<path>``.
 
-What SiloServer answered in 2010, on the rules of today: harvested versions are not
-changed, If-Match is honoured, errors have the one shape. Files are sent by
-`webui.pages.files`, records are made and deleted by the pages that own them.
+The answers of SiloServer in 2010, by the present rules: harvested versions cannot be
+changed, If-Match is honoured, errors have the common form. `webui.pages.files` sends files;
+other pages create and delete records.
 """
 
 from http import HTTPStatus

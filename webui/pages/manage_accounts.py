@@ -1,4 +1,4 @@
-"""Accounts, managed by a manager: who may sign in, and in which role."""
+"""Management of accounts: who may sign in, and in which role."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ DONE = {
 
 
 def show(call: Call) -> View:
-    """The accounts, by name."""
+    """List the accounts, by name."""
     path = call.site.silo.path
     lines, faults = [], []
     for name in account_names(path):
@@ -65,7 +65,7 @@ def show(call: Call) -> View:
 
 
 def create(call: Call) -> Response:
-    """Add an account: ``name``, ``role``, and ``password``; without one only a proxy opens it.
+    """Add an account: ``name``, ``role``, and ``password``; without one, only sign-in by a proxy.
 
     Raises:
         BadRequest: The name is taken or invalid, or the password too weak.
@@ -82,7 +82,7 @@ def act(call: Call) -> Response:
 
     Raises:
         NotFound: There is no such account or action.
-        Conflict: It is one's own, or the last manager's.
+        Conflict: It is the user's own, or the last manager's.
     """
     path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
     if action not in DONE or action == "add":
@@ -105,7 +105,7 @@ def act(call: Call) -> Response:
 
 
 def _password(call: Call) -> str:
-    """As it was sent: blanks belong to a password."""
+    """The password as sent: spaces are part of it."""
     return call.form.fields.get("password", "")
 
 

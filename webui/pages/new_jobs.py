@@ -1,4 +1,4 @@
-"""Starting a job: first what, then one form; now, or at set times."""
+"""Start a job, now or at set times: choose a kind, then fill in its form."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ HEADINGS = {
     "audit": "Audit",
     "reindex": "Rebuild the index",
 }
-"""The same, of kinds that are no exports."""
+"""The same, of kinds other than exports."""
 GROUPS = ("Harvest", "Export", "Maintenance")
 """The same, of the groups of forms."""
 _OWN = ("kind", "when", "at")
@@ -65,7 +65,7 @@ class Choice:
 
     @property
     def url(self) -> str:
-        """Where the form is."""
+        """The address of the form."""
         return urls.new_job(self.name)
 
 
@@ -91,11 +91,11 @@ def _base_url(call: Call) -> str:
 
 
 def ask_new(call: Call) -> View:
-    """What can be started."""
+    """List the jobs that can be started."""
     choices = list(_choices(call))
     try:
         places = fedora_places(call.site.silo.path).values()
-    except JobRefused:  # the form says why
+    except JobRefused:  # the form gives the reason
         places = {}.values()
     twin = {
         "kinds": begun_by_form(),
@@ -108,7 +108,7 @@ def ask_new(call: Call) -> View:
 
 
 def ask(call: Call) -> View:
-    """The form of one kind of job; an export is for what the address selects.
+    """Show the form of one kind of job; an export is for the selected records.
 
     Raises:
         NotFound: There is no such form.
@@ -142,7 +142,7 @@ def ask(call: Call) -> View:
 
 
 def create(call: Call) -> Response:
-    """Start a job, or add a schedule of it: the field ``kind``, and what that kind takes.
+    """Start a job, or add a schedule for it: the field ``kind``, and the fields of that kind.
 
     A schedule has the field ``when``, and ``at`` if it names days.
     """

@@ -1,4 +1,4 @@
-"""The page's interface for programs, told as OpenAPI 3.1."""
+"""The page's interface for programs, as OpenAPI 3.1."""
 
 from webui import urls
 from webui.http.messages import Response
@@ -7,5 +7,5 @@ from webui.site import Call
 
 
 def show(call: Call) -> Response:
-    """The document, generated from the route table."""
+    """Show the document, generated from the route table."""
     return json_answer({**call.site.openapi(), "servers": [{"url": urls.at("/")}]})

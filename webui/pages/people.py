@@ -1,4 +1,4 @@
-"""Signing in, signing out, and one's own account."""
+"""Signing in, signing out, and the user's own account."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ from webui.site import Call
 from webui.words.texts import text as _
 
 STRANGER = "(nobody)"
-"""In the activity log, who did not sign in; no account can have the name."""
+"""The name of unknown users in the activity log; no account can have it."""
 
 
 def ask_sign_in(call: Call) -> View | Response:
-    """The form; whoever is signed in goes on."""
+    """Show the form; users who are signed in are redirected."""
     then = own_path(call.request.query.get("next", "/"))
     if call.user.name and not call.wants_json:
         return redirect(then)
@@ -31,7 +31,7 @@ def _form(call: Call, then: str, error: SignInFailed | None = None) -> View:
 
 
 def sign_in(call: Call) -> View | Response:
-    """Begin a session (fields ``name`` and ``password``), and go on to ``next``."""
+    """Start a session (fields ``name`` and ``password``), and redirect to ``next``."""
     then = own_path(call.field("next", "/"))
     try:
         user, cookie = call.site.gate.begin(
@@ -64,18 +64,18 @@ def _going(then: str, cookie: str) -> Response:
 
 
 def account(call: Call) -> View:
-    """Who one is here, and a form for another password."""
+    """Show the user's account, and a form for a new password."""
     done = "changed" if call.request.query.get("done") == "password" else ""
     data = {"done": done}
     return View("account.mako", data, _user_json(call.user), urls.account())
 
 
 def change_password(call: Call) -> Response:
-    """Another password (fields ``password`` and ``new``); every other session ends.
+    """Change the password (fields ``password`` and ``new``); all other sessions end.
 
     Raises:
-        BadRequest: Nobody signed in with a password, or the new one is too weak.
-        SignInFailed: The present one is wrong.
+        BadRequest: The user did not sign in with a password, or the new one is too weak.
+        SignInFailed: The present password is wrong.
     """
     gate, name = call.site.gate, call.user.name
     if not call.user.session:
@@ -97,10 +97,10 @@ def change_password(call: Call) -> Response:
 
 
 def _note_failure(call: Call, name: str) -> None:
-    """Log a wrong password, or a wrong name: that one is not told, it may be a password.
+    """Log a failed sign-in; an unknown name is not logged, because it may be a password.
 
-    Who did it is whose session the request came with, if any. How many lines there can
-    be is limited with the tries.
+    The agent is the user of the request's session, if any. The number of lines is limited by
+    the number of attempts.
     """
     try:
         known = load_account(call.site.gate.silo_path, name).name
@@ -119,5 +119,5 @@ def _user_json(user: User) -> dict[str, Any]:
 
 
 def _raw(call: Call, name: str) -> str:
-    """A field as it was sent: blanks belong to a password."""
+    """A field as it was sent: spaces are part of a password."""
     return call.form.fields.get(name, "")

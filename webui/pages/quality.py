@@ -1,4 +1,4 @@
-"""What is to be looked at in the descriptions, by code, and records that are likely one."""
+"""Findings in descriptions, by code, and probable duplicates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ from webui.words.dates import for_people
 from webui.words.texts import text as _
 
 PAGE = 10
-"""Groups of likely duplicates on a page."""
+"""Number of groups of probable duplicates per page."""
 MOST_SETS = 12
-"""Sets whose quality is drawn, the largest."""
+"""Number of sets, the largest ones, whose quality is drawn."""
 MISSING = {"Q101": "Title", "Q301": "Creator", "Q201": "Date", "Q501": "Type"}
-"""The finding that a record has without a field → the field."""
+"""Finding of a missing field → the field."""
 MARKED_CODE = "Q901"
 MOST_MARKED = 200
 
@@ -44,7 +44,7 @@ class Finding:
 
 
 def show(call: Call) -> View:
-    """How many records have which finding: in all, or in a set."""
+    """Show how many records have each finding, in all or in a set."""
     spec = call.request.query.get("set", "")
     counts = finding_counts(call.site.silo, spec or None)
     of_set = (("set", spec),) if spec else ()
@@ -93,7 +93,7 @@ def show(call: Call) -> View:
 
 
 def _completeness(call: Call, spec: str, counts: Mapping[str, int]) -> dict[str, float]:
-    """Field → percent of the records that have it, of those that the source has not deleted."""
+    """Field → percent of the records, without deleted ones, that have it."""
     filters = SearchFilters({"deleted": False}, {"set": [spec]} if spec else {})
     total = call.site.silo.search("", filters, page=PageRequest(limit=1)).total
     if not total:
@@ -102,7 +102,7 @@ def _completeness(call: Call, spec: str, counts: Mapping[str, int]) -> dict[str,
 
 
 def _quality_by_set(call: Call) -> dict[str, float]:
-    """The largest sets → percent of their records that have no finding."""
+    """Largest sets → percent of their records without a finding."""
     found = records_by_set(call.site.silo, MOST_SETS, with_findings=True)
     return {
         one: _percent(total - found.get(one, 0), total)
@@ -115,7 +115,7 @@ def _percent(part: int, whole: int) -> float:
 
 
 def show_duplicates(call: Call) -> View:
-    """Groups of records that are likely one, and those that are marked."""
+    """Show groups of probable duplicates, and the records that are marked."""
     silo = call.site.silo
     start = _start(call.request.query.get("start", "0"))
     found = DUPLICATES.get(silo, "groups", lambda: duplicates(silo))
@@ -141,7 +141,7 @@ def show_duplicates(call: Call) -> View:
 
 
 def _lines(site: Site, identifiers: Sequence[str]) -> dict[str, RowView]:
-    """The rows of some records; one that is gone meanwhile has an empty row."""
+    """The rows of some records; a record that no longer exists has an empty row."""
     rows = []
     for identifier in identifiers:
         try:
@@ -163,7 +163,7 @@ def _line_json(line: RowView) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the records of a group have in one field, side by side.
+    """The values of one field in the records of a group, side by side.
 
     Attributes:
         cells: The values of each record, in the order of the group.
@@ -174,12 +174,12 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Whether the records do not have all the same."""
+        """Whether the records differ in the field."""
         return len(set(self.cells)) > 1
 
 
 def _compared(group: Sequence[RowView]) -> list[Compared]:
-    """The fields that any of the records has."""
+    """The fields that at least one of the records has."""
     fields = [
         Compared(_("Title"), tuple((line.row.title,) for line in group)),
         *(
@@ -211,7 +211,7 @@ def _marked(call: Call) -> list[dict[str, str]]:
 
 
 def mark(call: Call) -> Response:
-    """Mark records as duplicates of one of them, as not the same, or take a mark back."""
+    """Mark records as duplicates of one of them or as different, or remove a mark."""
     silo, agent, action = call.site.silo, call.user.name, call.field("do")
     lines = (line.strip() for line in call.field("identifiers").split("\n"))
     named = tuple(silo.resolve(line) for line in lines if line)

@@ -1,4 +1,4 @@
-"""The page of a record, of each of its versions, and the end of a record."""
+"""The pages of a record and of its versions, and the deletion of a record."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -35,11 +35,11 @@ DONE: Mapping[str, str] = {
     "file-renamed": "File renamed.",
     "file-deleted": "File deleted from this version.",
 }
-"""What the page says after a change; the address carries the code, never the words."""
+"""Messages after a change; the address has the code, never the text."""
 
 
 def show(call: Call) -> View | Response:
-    """A record in its current version."""
+    """Show a record in its current version."""
     identifier = call.identifier
     if not call.is_twin and call.params["record"] != clean(identifier):
         return redirect(urls.record(identifier, **call.request.query))
@@ -47,7 +47,7 @@ def show(call: Call) -> View | Response:
 
 
 def show_version(call: Call) -> View:
-    """A record in one of its versions; the twin tells of that version only."""
+    """Show a record in one of its versions; the JSON twin has that version only."""
     record = call.record
     view = record_view(call.site, record, call.version)
     twin = version_as_json(record, view)
@@ -65,7 +65,7 @@ def _view(call: Call, record: HarvestedRecord) -> View:
 
 
 def cite(call: Call) -> Response:
-    """How the record is cited: a line of text; the twin is CSL JSON."""
+    """Show the citation of the record as text; the JSON twin is CSL JSON."""
     item = csl_item(call.identifier, record_view(call.site, call.record).description)
     if call.wants_json:
         return Response(
@@ -75,7 +75,7 @@ def cite(call: Call) -> Response:
 
 
 def cite_as_bibtex(call: Call) -> Response:
-    """The record as an entry of BibTeX."""
+    """Send the record as a BibTeX entry."""
     item = csl_item(call.identifier, record_view(call.site, call.record).description)
     headers = {"Content-Disposition": 'attachment; filename="citation.bib"'}
     return Response(200, bibtex(item).encode(), BIBTEX, headers)
@@ -110,7 +110,7 @@ def _page(
 
 
 def _timeline(view: RecordView) -> Picture | None:
-    """When the versions were made, harvested and curated ones apart; None for a single one."""
+    """A timeline of the harvested and of the curated versions; None for a single version."""
     times = [(one, one.made or one.date) for one in view.versions]
     events = [
         Event(
@@ -127,7 +127,7 @@ def _timeline(view: RecordView) -> Picture | None:
 
 
 def _changes(record: HarvestedRecord, view: RecordView) -> Comparison | None:
-    """A curated version against what was harvested; None where there is nothing to compare."""
+    """The differences of a curated version from the harvested one; None if there is none."""
     if not view.shown.curated or not (base := base_of(record, view.shown.name)):
         return None
     try:
@@ -147,7 +147,7 @@ def _free_name(view: RecordView) -> str:
 
 
 def ask_delete(call: Call) -> View:
-    """Whether the record is to be deleted."""
+    """Ask for confirmation before the record is deleted."""
     record = call.record
     identifier = record.item_id
     question = Question(
@@ -171,7 +171,7 @@ def ask_delete(call: Call) -> View:
 
 
 def delete(call: Call) -> Response:
-    """Delete the record, and remember that it was."""
+    """Delete the record, and record the deletion."""
     curator = Curator(call)
     curator.delete_record()
     if call.wants_json:

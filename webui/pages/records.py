@@ -1,4 +1,4 @@
-"""The list of all records for programs, by identifier; for people the search is the list."""
+"""The list of all records by identifier, for programs; people use the search."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _FILTERS = {
     "limit": "limit",
     "done": "done",
 }
-"""Field of the list → the field of the search that says the same."""
+"""Field of the list → the equivalent field of the search."""
 _TRUTH = {"yes": "true", "no": "false"}
 _FLAGS = ("deleted", "curated", "newer")
 _YES_NO = {"": None, "yes": True, "no": False}
@@ -33,11 +33,11 @@ _YES_NO = {"": None, "yes": True, "no": False}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What of the list is asked for; the fields are those of the address.
+    """A request for a part of the list; the attributes are fields of the address.
 
     Attributes:
         after, before: Identifiers of the rows next to this page, exclusive.
-        start: An identifier the page begins at, whether there is such a record or not.
+        start: An identifier at which the page starts, even if no record has it.
     """
 
     set_spec: str = ""
@@ -54,7 +54,7 @@ class Query:
         """Read the address.
 
         Raises:
-            BadRequest: A value that is none of the possible ones.
+            BadRequest: An invalid value.
         """
         for name in _FLAGS:
             if fields.get(name, "") not in _YES_NO:
@@ -72,7 +72,7 @@ class Query:
 
     @property
     def filters(self) -> dict[str, str]:
-        """The filters that are set, as fields of the address."""
+        """The filters in use, as fields of the address."""
         fields = {
             "set": self.set_spec,
             "deleted": self.deleted,
@@ -82,7 +82,7 @@ class Query:
         return {name: value for name, value in fields.items() if value}
 
     def url(self, **cursor: str) -> str:
-        """The address of the same list at another place."""
+        """The address of the same list at another position."""
         size = {} if self.limit == DEFAULT_SIZE else {"limit": self.limit}
         return urls.records(**self.filters, **size, **cursor)
 
@@ -97,7 +97,7 @@ def _limit(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """A page of the list, with the addresses of its neighbours."""
+    """A page of the list, with the addresses of the next and previous pages."""
 
     query: Query
     rows: tuple[RowView, ...]
@@ -108,9 +108,9 @@ class ListView:
 
 
 def show(call: Call) -> Response:
-    """A page of the list; ``find`` leads to a record, or to where it would be.
+    """Show a page of the list; ``find`` redirects to a record, or to its place in the list.
 
-    A browser is led to the search with the same filters.
+    Browsers are redirected to the search with the same filters.
     """
     fields = dict(call.request.query)
     query = Query.of(fields)
@@ -170,7 +170,7 @@ def _as_json(site: Site, found: ListView) -> dict[str, Any]:
 
 
 def create(call: Call) -> Response:
-    """Make a record by its identifier (field ``id``), with an empty version 1."""
+    """Create a record by its identifier (field ``id``), with an empty version 1."""
     identifier = call.field("id")
     if not identifier:
         raise BadRequest("Enter an identifier (field id).")

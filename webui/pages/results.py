@@ -1,4 +1,4 @@
-"""All that a search finds or a person selected, sent while it is being read: tables and zips."""
+"""All results of a search or selected records, sent while they are read: tables and zips."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ from webui.site import Call, Site
 
 ZIP = "application/zip"
 FAILURES = "not-exported.txt"
-"""The list of records that could not be read, at the end of a zip."""
+"""The name of the list of unreadable records, at the end of a zip."""
 CELLS: Mapping[str, Callable[[RowView], object]] = {
     "identifier": lambda line: line.row.identifier,
     "title": lambda line: line.row.title,
@@ -39,16 +39,16 @@ CELLS: Mapping[str, Callable[[RowView], object]] = {
     "current_version": lambda line: line.row.current_version,
     "versions": lambda line: line.row.versions,
 }
-"""Column → what is in a cell of it; the columns that packages contribute stand behind these."""
+"""Column → the content of its cells; columns that packages contribute follow."""
 
 
 def as_csv(call: Call) -> Response:
-    """A row for each record, in the order of the search."""
+    """Send a row for each record, in the order of the search."""
     return _streamed(call, CSV, "csv", _csv)
 
 
 def as_json_lines(call: Call) -> Response:
-    """A JSON object on a line for each record."""
+    """Send a line with a JSON object for each record."""
     return _streamed(call, JSON_LINES, "jsonl", _json_lines)
 
 
@@ -59,11 +59,11 @@ def _streamed(
     if chosen.select.identifiers:
         rows = _named(call.site.silo, chosen.select)
     else:
-        # A sort is no part of what is selected; a saved search has none.
+        # A sort order is not part of the selection; a saved search has none.
         pairs = [pair for pair in call.request.pairs if pair[0] == "sort"]
         asked = SearchRequest.of_selection(chosen.select).asked
         pages = found_pages(call.site.silo, SearchRequest.of((*asked, *pairs)))
-        rows = _rows(next(pages), pages)  # a wrong search is refused before anything is sent
+        rows = _rows(next(pages), pages)  # an invalid search is refused before anything is sent
     headers = _saved_as(f"records.{suffix}")
     return Response(200, encoded(written(call.site, rows)), kind, headers)
 
@@ -79,17 +79,17 @@ def _saved_as(name: str) -> dict[str, str]:
 
 
 def as_files(call: Call) -> Response:
-    """A zip of the files of each record's current version, a directory for each record."""
+    """Send a zip of the files of each record's current version, a directory for each record."""
     return _zipped(call, "files", partial(write_zip, all_files=True))
 
 
 def as_bags(call: Call) -> Response:
-    """A zip of a bag (BagIt) for each record, with the files of its current version."""
+    """Send a zip with a bag (BagIt) for each record, with the files of its current version."""
     return _zipped(call, "bags", partial(write_bags_zip, day=f"{datetime.now(UTC):%Y-%m-%d}"))
 
 
 def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
-    """Send a zip while it is written; neither memory nor disk holds it.
+    """Send a zip while it is written, without keeping it in memory or on disk.
 
     Raises:
         BadRequest: No record is selected.
@@ -107,7 +107,7 @@ def _zipped(call: Call, name: str, write: Callable[..., object]) -> Response:
 
 
 def found_pages(silo: Silo, request: SearchRequest) -> Iterator[tuple[Row, ...]]:
-    """The records found, some hundred at a time; relevance gives way to newest for a long list."""
+    """The records found, some hundred at a time; long lists are by date, not by relevance."""
     page = replace(request.page, limit=MAX_SIZE)
     while True:
         result = silo.search(request.q, request.filters, (), page)
@@ -125,7 +125,7 @@ def _rows(first: Iterable[Row], pages: Iterator[tuple[Row, ...]]) -> Iterator[Ro
 
 def _csv(site: Site, rows: Iterable[Row]) -> Iterator[str]:
     contributed = [facet.name for facet in contributed_columns()]
-    mark = "\ufeff"  # without it, Excel takes the file for another coding
+    mark = "\ufeff"  # without it, Excel assumes another encoding
     yield mark + csv_line((*CELLS, *contributed))
     for line in lines(site, rows):
         own = (csv_cell(value(line)) for value in CELLS.values())

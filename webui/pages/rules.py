@@ -1,4 +1,4 @@
-"""The rules that are kept in the Silo: looked at, tested, applied, deleted."""
+"""The Silo's saved rules: show, test, apply, delete."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from webui.site import Call
 
 
 def show(call: Call) -> View:
-    """The kept rules; one that cannot be read is named with the reason."""
+    """List the saved rules; one that cannot be read is listed with the reason."""
     path = call.site.silo.path
     lines: list[dict[str, Any]] = []
     for name in rule_names(path):
@@ -42,7 +42,7 @@ def show(call: Call) -> View:
 
 
 def show_one(call: Call) -> View:
-    """A rule as it is written."""
+    """Show the text of a rule."""
     return _view(call)
 
 
@@ -52,12 +52,12 @@ def preview(call: Call) -> View:
 
 
 def preview_all(call: Call) -> Response:
-    """Begin a job that looks at all that a rule would do."""
+    """Start a job that previews a rule completely."""
     return jobs.look_at_all(call, _spec(call))
 
 
 def apply(call: Call) -> Response:
-    """Begin a job that applies a rule."""
+    """Start a job that applies a rule."""
     return jobs.apply(call, _spec(call))
 
 
@@ -67,7 +67,7 @@ def _spec(call: Call) -> JobSpec:
 
 
 def delete(call: Call) -> Response:
-    """Delete a rule; what it did stays done."""
+    """Delete a rule; its changes stay."""
     name = rule_name(call.params["name"])
     before = rules_text(call.site.silo.path, name)
     delete_rules(call.site.silo.path, name)

@@ -1,4 +1,4 @@
-"""Schedules: jobs that repeat; when each runs next, and how it ended last."""
+"""Schedules: jobs that repeat, with their next run and their last result."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -45,7 +45,7 @@ class Line:
     """A schedule as the page shows it.
 
     Attributes:
-        due: When it runs next; None while it is paused or its job is not over.
+        due: When it runs next; None while it is paused or its job is not finished.
         last: Its last job.
     """
 
@@ -89,7 +89,7 @@ class Line:
 
 
 def show(call: Call) -> View:
-    """The schedules, by name."""
+    """List the schedules, by name."""
     lines, faults = [], []
     with sentences():
         for name in schedule_names(call.site.silo.path):
@@ -117,7 +117,7 @@ def act(call: Call) -> Response:
 
     Raises:
         NotFound: There is no such schedule or action.
-        Conflict: Its last job is not over.
+        Conflict: Its last job is not finished.
     """
     path, name, action = call.site.silo.path, call.params["name"], call.params["action"]
     if action not in DONE or action == "added":

@@ -1,4 +1,4 @@
-"""Search: words, facets, order and pages; the same answers as ``silo search``."""
+"""Search: words, facets, order and pages; the same results as ``silo search``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ from webui.words.texts import text as _
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """A page of what was found.
+    """A page of results.
 
     Attributes:
-        named: The record whose identifier or DOI is asked for.
+        named: The record whose identifier or DOI was searched for.
     """
 
     request: SearchRequest
@@ -50,7 +50,7 @@ DONE: Mapping[str, str] = {
 
 
 def show(call: Call) -> View | Response:
-    """A page of the records that are found; an identifier or a DOI leads to its record."""
+    """Show a page of results; an identifier or a DOI redirects to its record."""
     request = SearchRequest.of(call.request.pairs, also=("saved", "done"))
     named = call.site.named(request.q) if request.is_words_only else None
     if named is not None and not call.wants_json:
@@ -75,7 +75,7 @@ def show(call: Call) -> View | Response:
 
 
 def choose_look(call: Call) -> Response:
-    """Keep in a cookie whether records are listed as rows or as a table, and its columns."""
+    """Store in a cookie whether records are listed as rows or as a table, and its columns."""
     wanted = (name for name in column_names() if call.field(f"column-{name}"))
     look = ListChoice.of(wanted, is_table=call.field("look") == "table")
     headers = {"Set-Cookie": look.header}
@@ -134,7 +134,7 @@ def _as_json(site: Site, view: SearchView, result: SearchResult) -> dict[str, An
 
 
 def download_links(request: SearchRequest) -> dict[str, str]:
-    """Where all that a search finds is to be had."""
+    """The addresses of all results of a search as files."""
     pairs = (*request.asked, *((("sort", request.sort),) if request.sort else ()))
     return {
         "CSV": urls.search(pairs, "results.csv"),

@@ -1,4 +1,4 @@
-"""Searches that are kept, and lists of identifiers that were pasted: each has an address."""
+"""Saved searches and pasted lists of identifiers; each has an address."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ LIST_SIZE = 100
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A kept search in the list; `fault` says why it cannot be read."""
+    """A saved search in the list; `fault` says why it cannot be read."""
 
     name: str
     url: str
@@ -48,7 +48,7 @@ class Line:
 
 
 def show(call: Call) -> View:
-    """The searches that are kept, and a form for a list of identifiers."""
+    """Show the saved searches, and a form for a list of identifiers."""
     lines = [_line(call.site, name) for name in search_names(call.site.silo.path)]
     twin = {"searches": [_line_json(line) for line in lines]}
     return View("searches.mako", {"lines": lines}, twin, urls.searches())
@@ -80,7 +80,7 @@ def _search_json(search: SavedSearch) -> dict[str, Any]:
 
 
 def create(call: Call) -> Response:
-    """Keep a search (field ``search``: the query of its address) or a list of identifiers."""
+    """Save a search (field ``search``: the query of its address) or a list of identifiers."""
     now = datetime.now(UTC)
     select = _selection(call)
     title = call.field("title") or _default_title(select, now)
@@ -112,7 +112,7 @@ def _selection(call: Call) -> Selection:
 
 
 def _resolved(site: Site, text: str) -> str:
-    """The full identifier of a record, or the text where no record has it."""
+    """The full identifier of a record, or the text itself if there is no such record."""
     try:
         return site.identifier(text.strip(",;\"'<>"))
     except RecordNotFound:
@@ -125,7 +125,7 @@ def _default_title(select: Selection, now: datetime) -> str:
 
 
 def show_one(call: Call) -> View | Response:
-    """What a kept search finds now: the search itself, or the records that were named."""
+    """Show the results of a saved search: redirect to the search, or list the named records."""
     search = _load(call)
     if not search.select.identifiers and not call.wants_json:
         return redirect(SearchRequest.of_selection(search.select).url(("saved", search.name)))
@@ -153,7 +153,7 @@ def show_one(call: Call) -> View | Response:
 
 
 def _named(site: Site, identifiers: Sequence[str]) -> tuple[tuple[RowView, ...], list[str]]:
-    """The records of some identifiers in their order, and those there are none of."""
+    """The records of some identifiers in order, and the identifiers without a record."""
     rows: list[Row] = []
     missing: list[str] = []
     for identifier in identifiers:
@@ -171,7 +171,7 @@ def _start(text: str, size: int) -> int:
 
 
 def delete(call: Call) -> Response:
-    """Forget a kept search; the records stay as they are."""
+    """Delete a saved search; the records stay as they are."""
     name = call.params["name"]
     with _told():
         before = _kept(call.site, name)
@@ -183,12 +183,12 @@ def delete(call: Call) -> Response:
 
 
 def _asked(select: Selection) -> str:
-    """What a search asks for, for the activity log."""
+    """The query of a search, for the activity log."""
     return json.dumps(selection_table(select), ensure_ascii=False)
 
 
 def _kept(site: Site, name: str) -> str | None:
-    """What a kept search asks for; None where its file cannot be read, which may go as well."""
+    """The query of a saved search; None if its file cannot be read and may be deleted too."""
     try:
         return _asked(load_search(site.silo.path, name).select)
     except SearchUnreadable:
@@ -202,7 +202,7 @@ def _load(call: Call) -> SavedSearch:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Refusals of curation as answers."""
+    """Convert errors of curation to answers."""
     try:
         yield
     except SearchNotFound as error:

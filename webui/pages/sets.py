@@ -5,11 +5,11 @@ from webui.rendering import View
 from webui.site import Call, set_choices
 
 FEW = 15
-"""Up to so many sets are shown without a box to filter them."""
+"""Maximum number of sets shown without a filter box."""
 
 
 def show(call: Call) -> View:
-    """All sets that a record is in, or those whose name or setSpec contains ``match``."""
+    """List all sets that have records, or those whose name or setSpec contains ``match``."""
     every = set_choices(call.site)
     match = call.request.query.get("match", "").strip()
     part = match.casefold()

@@ -1,4 +1,4 @@
-"""Records as a spreadsheet, and files attached to many: sent, previewed, applied as a job."""
+"""Spreadsheets of records, and files for many records: upload, preview, apply as a job."""
 
 import io
 import tempfile
@@ -24,7 +24,7 @@ from webui.words.texts import text as _
 
 
 def export(call: Call) -> Response:
-    """What the address selects, as CSV to be edited and imported again."""
+    """Send the selected records as CSV, to be edited and imported again."""
     chosen = from_address(call)
     identifiers = chosen.select.find(call.site.silo)
     file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed by whoever sends it
@@ -43,7 +43,7 @@ def export(call: Call) -> Response:
 
 
 def show(call: Call) -> View:
-    """Export what the address selects, or import an edited spreadsheet."""
+    """Show the forms to export the selected records and to import a spreadsheet."""
     chosen = from_address(call)
     data = {"chosen": chosen, "limit": human_size(MAX_BYTES), "most": MAX_BYTES}
     twin = {"records": chosen.count, "url": urls.sheet_csv(chosen.search)}
@@ -51,7 +51,7 @@ def show(call: Call) -> View:
 
 
 def send(call: Call) -> Response:
-    """Take an edited spreadsheet in; nothing is changed before it was previewed."""
+    """Accept an edited spreadsheet; nothing is changed before it is previewed."""
     content = _content(call, MAX_BYTES)
     rows = read_csv(content)
     about = {"kind": "sheet", "title": call.field("title")}
@@ -59,7 +59,7 @@ def send(call: Call) -> Response:
 
 
 def ask_attach(call: Call) -> View:
-    """Attach a file to each record that the address selects."""
+    """Show the form to attach a file to each selected record."""
     chosen = from_address(call)
     data = {
         "chosen": chosen,
@@ -72,7 +72,7 @@ def ask_attach(call: Call) -> View:
 
 
 def send_attachment(call: Call) -> Response:
-    """Take a file in that is to be attached; nothing is changed before it was previewed."""
+    """Accept a file to attach; nothing is changed before it is previewed."""
     is_premis = bool(call.field("premis"))
     path = call.field("path") or PREMIS if is_premis else path_of(call, uploaded(call))
     content = b"" if is_premis else _content(call, ATTACHED_BYTES)
@@ -104,7 +104,7 @@ def _kept(call: Call, about: dict[str, str], content: bytes, told: dict[str, obj
 
 
 def show_staged(call: Call) -> View:
-    """What the file that was sent would change."""
+    """Show what the uploaded file would change."""
     token = call.params["token"]
     spec, back = _spec(call)
     found = look(call, spec)
@@ -119,12 +119,12 @@ def show_staged(call: Call) -> View:
 
 
 def apply_staged(call: Call) -> Response:
-    """Begin a job that does what was previewed."""
+    """Start a job that applies the previewed changes."""
     return _begun(call, jobs.apply)
 
 
 def preview_all_staged(call: Call) -> Response:
-    """Begin a job that looks at all that the file would change."""
+    """Start a job that previews the file completely."""
     return _begun(call, jobs.look_at_all)
 
 

@@ -10,7 +10,7 @@ from webui.words.texts import text as _
 
 
 def show(call: Call) -> View:
-    """Where a version came from, with the record as the repository sent it."""
+    """Show the origin of a version, with the record as the repository sent it."""
     record = call.record
     origin = record.origin(call.version)
     if origin.kind != "harvest":

@@ -1,4 +1,4 @@
-"""The page's own files."""
+"""The page's static files."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 def show(call: Call) -> Response:
-    """A file of ``static/``; kept for good where the address carries its digest."""
+    """Send a file of ``static/``; cached permanently if the address has its digest."""
     name = call.params["path"]
     try:
         content = static_content(name)
@@ -24,10 +24,10 @@ def show(call: Call) -> Response:
 
 
 def favicon(_call: Call) -> Response:
-    """Browsers ask for it unasked."""
+    """Send the icon that browsers request by themselves."""
     return redirect(static_url("icon.svg"))
 
 
 def robots(_call: Call) -> Response:
-    """A workbench is not to be crawled."""
+    """Send a robots.txt that forbids crawling."""
     return Response(body=b"User-agent: *\nDisallow: /\n")

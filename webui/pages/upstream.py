@@ -1,4 +1,4 @@
-"""What became of curated records at their source: three values side by side, and decisions."""
+"""Source changes of curated records: three values side by side, and decisions."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -29,9 +29,9 @@ from webui.words.field_labels import field_label
 from webui.words.texts import text as _
 
 PAGE = 100
-"""Records of the queue on a page."""
+"""Number of records of the queue per page."""
 LOOKED_AT = 1000
-"""Records that are reviewed for a page, where few are of the kind that is asked for."""
+"""Maximum number of records that are read for a page if few are of the requested kind."""
 KIND_LABELS: Mapping[Kind, str] = {
     Kind.CONFLICT: "both changed the same fields",
     Kind.PROPOSED: "proposal to accept",
@@ -50,7 +50,7 @@ Choice = tuple[tuple[str, str], ...]
 
 
 def show(call: Call) -> View:
-    """The records that something is to be decided about."""
+    """List the records that need a decision."""
     wanted = call.request.query.get("kind", "")
     if wanted and wanted not in set(Kind):
         raise BadRequest("Unknown kind; choose one of {known}.", known=", ".join(Kind))
@@ -80,7 +80,7 @@ def show(call: Call) -> View:
 
 
 def _queue(silo: Silo, kinds: frozenset[Kind], after: str) -> tuple[list[Review], str]:
-    """A page of the queue, and the last record looked at for it; empty where no more are."""
+    """A page of the queue, and the last record that was read for it; empty at the end."""
     found: list[Review] = []
     last = ""
     for number, one in enumerate(reviews(silo, after=after)):
@@ -98,7 +98,7 @@ def _said(call: Call) -> str:
 
 
 def propose(call: Call) -> Response:
-    """Begin to make a proposal of every record that merges without a question: a job."""
+    """Start a job that makes proposals for all records without conflicts."""
     title = _("Propose all clean merges")
     job = call.site.jobs.begin(PROPOSE.name, title, {}, call.user.name)
     note_job(call, job, job.kind)
@@ -109,7 +109,7 @@ def propose(call: Call) -> Response:
 
 
 def show_one(call: Call) -> View:
-    """The three values of each field in conflict, and the decisions there are."""
+    """Show the three values of each field in conflict, and the possible decisions."""
     record = call.record
     return _view(call, record, _review(call, record))
 
@@ -145,7 +145,7 @@ def _text(values: Fields) -> str:
 
 
 def decide(call: Call) -> View | Response:
-    """Accept, keep, follow, or resolve (field ``do``); people see what is left to choose."""
+    """Accept, keep, follow, or resolve (field ``do``); missing choices are asked for again."""
     action = call.field("do")
     if action not in _DECISIONS:
         raise BadRequest(
@@ -184,7 +184,7 @@ def _follow(call: Call, record: HarvestedRecord, revision: int | None) -> str:
 
 
 def _resolve(call: Call, record: HarvestedRecord, _revision: int | None) -> str:
-    """In any case for the revision whose conflicts the choices are numbered by."""
+    """Resolve conflicts, only at the revision for which the choices were numbered."""
     choices = _choices(call, _review(call, record))
     resolve(
         call.site.silo, record.item_id, choices, agent=call.user.name, if_revision=record.revision
@@ -193,13 +193,13 @@ def _resolve(call: Call, record: HarvestedRecord, _revision: int | None) -> str:
 
 
 def _choices(call: Call, found: Review) -> dict[str, Choice]:
-    """What a form says of each conflict; nothing of those left open."""
+    """The form's choice for each conflict, without the open ones."""
     said = ((one.name, _chosen(call, f"{n}", one)) for n, one in enumerate(found.conflicts))
     return {name: chosen for name, chosen in said if chosen is not None}
 
 
 def _chosen(call: Call, number: str, conflict: Conflict) -> Choice | None:
-    """What a form says of a field: a side, or values of one's own; None where nothing."""
+    """The form's choice for a field: a side, or other values; None if nothing was chosen."""
     if call.field(f"name-{number}", conflict.name) != conflict.name:
         raise BadRequest(
             "The conflicts have changed since this form was opened. Reload the record."

@@ -1,4 +1,4 @@
-"""Making, renaming and deleting versions."""
+"""Create, rename and delete versions."""
 
 from recordsilo import HarvestedRecord
 from webui import urls
@@ -14,7 +14,7 @@ from webui.words.texts import text as _
 
 
 def ask_create(call: Call) -> View:
-    """A new, empty version."""
+    """Show the form for a new, empty version."""
     record = call.record
     url = urls.versions(record.item_id)
     question = Question(
@@ -34,12 +34,12 @@ def ask_create(call: Call) -> View:
 
 
 def create(call: Call) -> Response:
-    """Make a version: a copy where ``clone_of`` names one, else an empty one."""
+    """Create a version: a copy of ``clone_of``, or an empty one."""
     return make_version(call, call.field("name"), call.field("clone_of"))
 
 
 def ask_rename(call: Call) -> View:
-    """Another name for a version."""
+    """Show the form for renaming a version."""
     record = call.record
     require_curated(record, call.version)
     url = urls.version(record.item_id, call.version, "rename")
@@ -72,7 +72,7 @@ def rename(call: Call) -> Response:
 
 
 def ask_delete(call: Call) -> View:
-    """Whether a version is to be deleted."""
+    """Ask for confirmation before a version is deleted."""
     record = call.record
     require_curated(record, call.version)
     url = urls.version(record.item_id, call.version, "delete")

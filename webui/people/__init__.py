@@ -1,1 +1,1 @@
-"""Who asks: accounts, signing in, sessions and roles."""
+"""Users: accounts, sign-in, sessions and roles."""

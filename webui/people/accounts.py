@@ -1,8 +1,8 @@
-"""People who sign in: ``curation/accounts/<name>.toml`` in the Silo, one file each.
+"""Accounts: one file ``curation/accounts/<name>.toml`` in the Silo for each.
 
 A password is kept as an Argon2id hash only (docs/adr/0017-passwords-and-sessions.md).
-Files are read for each request, so that whoever is removed, or has another role, is so
-at once.
+Files are read for each request, so removing an account or changing its role takes effect at
+once.
 
 Source: NIST SP 800-63B, section 3.1.1 (passwords); RFC 9106, section 4.
 """
@@ -36,20 +36,20 @@ from webui.people.roles import ROLES, Role
 ACCOUNTS = "curation/accounts"
 SUFFIX = ".toml"
 SHORTEST, LONGEST = 12, 1024
-"""Characters of a password."""
+"""Minimum and maximum length of a password, in characters."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 _HASHER = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4)
 _TURNS = threading.BoundedSemaphore(2)
-"""Each hash takes 64 MiB; so many are made at a time."""
+"""Maximum number of hashes computed at a time; each takes 64 MiB."""
 _PATIENCE = 10.0
 
 
 class AccountRefused(Exception):
-    """A name, a password or a role that cannot be; nothing was written."""
+    """An invalid name, password or role; nothing was written."""
 
 
 class AccountNotFound(AccountRefused):
-    """There is no account of that name."""
+    """No account has that name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -57,7 +57,7 @@ class AccountNotFound(AccountRefused):
 
 
 class AccountUnreadable(AccountRefused):
-    """An account's file means nothing; somebody edited it."""
+    """An account's file is invalid, probably after an edit by hand."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -65,7 +65,7 @@ class AccountUnreadable(AccountRefused):
 
 
 class LastManager(AccountRefused):
-    """Without this account no manager would be left."""
+    """The account is the last manager's."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,18 +73,18 @@ class LastManager(AccountRefused):
 
 
 class TooBusy(Exception):
-    """Many people sign in at this moment."""
+    """Too many sign-ins at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who may sign in.
+    """An account of a user.
 
     Attributes:
-        password_hash: As `argon2` writes it; empty: no password opens the account, only
-            a proxy that has signed the person in.
-        made: When; UTC, ISO 8601.
-        stamp: Another one with each password; sessions begun under an earlier one end.
+        password_hash: As `argon2` writes it; empty: no sign-in by password, only through a trusted
+            proxy.
+        made: Time of creation; UTC, ISO 8601.
+        stamp: Changes with each password; sessions with an earlier stamp end.
     """
 
     name: str
@@ -95,16 +95,16 @@ class Account:
 
 
 def canonical(text: str) -> str:
-    """The one spelling of a name, however it is typed (``ｃurator1`` is ``curator1``).
+    """Return the canonical spelling of a name (``curator1`` for ``ｃurator1``).
 
-    Whatever is looked up, compared or counted by name is so under this spelling. The
-    result need not be a name that an account can have.
+    Names are looked up, compared and counted in this spelling. The result may be a name that
+    no account can have.
     """
     return unicodedata.normalize("NFKC", text).strip().lower()
 
 
 def name_of(text: str) -> str:
-    """The name of an account as it is written: in lower case.
+    """Return the canonical name of an account, in lower case.
 
     Raises:
         AccountRefused: No account can have it.
@@ -119,7 +119,7 @@ def name_of(text: str) -> str:
 
 
 def role_of(label: str) -> Role:
-    """The role of a name.
+    """Return the role of a name.
 
     Raises:
         AccountRefused: There is none.
@@ -130,10 +130,10 @@ def role_of(label: str) -> Role:
 
 
 def add_account(silo_path: str, name: str, role: Role, password: str | None) -> Account:
-    """Make an account; without a password only a trusted proxy can open it.
+    """Create an account; without a password, users sign in through a trusted proxy only.
 
     Raises:
-        AccountRefused: The name is taken or cannot be, or the password is too weak.
+        AccountRefused: The name is taken or invalid, or the password is too weak.
     """
     name = name_of(name)
     hashed = "" if password is None else hash_of(name, password)
@@ -149,7 +149,7 @@ def add_account(silo_path: str, name: str, role: Role, password: str | None) -> 
 
 
 def load_account(silo_path: str, name: str) -> Account:
-    """The account of a name, in any spelling.
+    """Load the account of a name, in any spelling.
 
     Raises:
         AccountNotFound, AccountUnreadable: See there.
@@ -170,7 +170,7 @@ def load_account(silo_path: str, name: str) -> Account:
 
 
 def account_names(silo_path: str) -> list[str]:
-    """The names of a Silo's accounts, in order."""
+    """Return the names of a Silo's accounts, in order."""
     try:
         found = os.listdir(_directory(silo_path))
     except FileNotFoundError:
@@ -180,7 +180,7 @@ def account_names(silo_path: str) -> list[str]:
 
 
 def accounts(silo_path: str) -> Iterator[Account]:
-    """A Silo's accounts, by name.
+    """Return a Silo's accounts, by name.
 
     Raises:
         AccountUnreadable: See there.
@@ -191,7 +191,7 @@ def accounts(silo_path: str) -> Iterator[Account]:
 
 
 def set_password(silo_path: str, name: str, password: str) -> Account:
-    """Give an account another password; whoever is signed in with it is signed out.
+    """Change the password of an account; its sessions end.
 
     Raises:
         AccountRefused: There is no such account, or the password is too weak.
@@ -202,7 +202,7 @@ def set_password(silo_path: str, name: str, password: str) -> Account:
 
 
 def set_role(silo_path: str, name: str, role: Role, *, keep_manager: bool = False) -> Account:
-    """Give an account another role, from the next request on.
+    """Change the role of an account, from the next request on.
 
     Args:
         silo_path: The Silo's directory.
@@ -220,7 +220,7 @@ def set_role(silo_path: str, name: str, role: Role, *, keep_manager: bool = Fals
 
 
 def remove_account(silo_path: str, name: str, *, keep_manager: bool = False) -> str:
-    """Remove an account and return its name; what it changed stays under that.
+    """Remove an account and return its name; its changes keep that name.
 
     Args:
         silo_path: The Silo's directory.
@@ -245,7 +245,7 @@ def remove_account(silo_path: str, name: str, *, keep_manager: bool = False) -> 
 def _check_not_last(silo_path: str, name: str) -> None:
     managers = set()
     for one in account_names(silo_path):
-        with contextlib.suppress(AccountRefused):  # an unreadable account opens nothing
+        with contextlib.suppress(AccountRefused):  # an unreadable account cannot be used to sign in
             if load_account(silo_path, one).role is Role.MANAGER:
                 managers.add(one)
     if managers == {canonical(name)}:
@@ -257,12 +257,12 @@ def _locked(silo_path: str) -> contextlib.AbstractContextManager[None]:
 
 
 def signed_in(silo_path: str, name: str, password: str) -> Account | None:
-    """The account that a name and a password open; None where they open none.
+    """Return the account for a name and a password; None if they do not match.
 
-    It takes as long for a name that there is not, so nobody learns which there are.
+    An unknown name takes as long as a known one, so the time does not reveal which exist.
 
     Raises:
-        TooBusy: Others sign in, more than are checked at a time.
+        TooBusy: Too many sign-ins are being checked.
     """
     try:
         account = load_account(silo_path, name)
@@ -274,7 +274,7 @@ def signed_in(silo_path: str, name: str, password: str) -> Account | None:
 
 
 def hash_of(name: str, password: str) -> str:
-    """What is kept of a password.
+    """Return the hash of a password.
 
     Raises:
         AccountRefused: It is too weak.
@@ -304,7 +304,7 @@ def _verified(password_hash: str, password: str) -> bool:
 
 
 def _folded(password: str) -> bytes:
-    """One spelling of a password, whichever keyboard it is typed at."""
+    """Return the normalized form of a password, the same for every keyboard."""
     return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
 
 
@@ -329,7 +329,7 @@ def _content(account: Account) -> bytes:
 
 
 def _make_directory(silo_path: str) -> None:
-    """Only who keeps the Silo looks at hashes."""
+    """Create the directory, readable only by the Silo's owner."""
     directory = _directory(silo_path)
     make_parents(directory)
     with contextlib.suppress(FileExistsError):
@@ -342,7 +342,7 @@ def _directory(silo_path: str) -> str:
 
 
 def _possible(name: str) -> str:
-    """The canonical spelling of a name that an account can have.
+    """Return the canonical spelling of a valid account name.
 
     Raises:
         AccountNotFound: No account can have it.

@@ -1,7 +1,7 @@
-"""Who asks: the local user, somebody who signed in, or whom a trusted proxy names.
+"""The user of a request: the local user, a signed-in user, or one named by a trusted proxy.
 
-On loopback there is one user, who started the page. Where people sign in, a request is
-somebody's by the cookie of a session, or by a header that only a trusted proxy may send.
+On loopback there is one user, who started the page. If sign-in is required, the user is known
+by the cookie of a session, or by a header that only a trusted proxy may send.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ logger = logging.getLogger("webui")
 
 
 class SignInRequired(WebError):
-    """Nobody signed in, and this address needs somebody."""
+    """This address requires sign-in."""
 
     status = HTTPStatus.UNAUTHORIZED
     code = "sign_in_required"
@@ -44,21 +44,21 @@ class SignInRequired(WebError):
 
 
 class NotAllowed(WebError):
-    """Whoever asks may not do that."""
+    """The user may not do that."""
 
     status = HTTPStatus.FORBIDDEN
     code = "not_allowed"
 
 
 class SignInFailed(WebError):
-    """The name or the password is wrong; it is not said which."""
+    """The name or the password is wrong; the message does not say which."""
 
     status = HTTPStatus.FORBIDDEN
     code = "sign_in_failed"
 
 
 class Busy(WebError):
-    """More people sign in at this moment than can be looked at."""
+    """Too many sign-ins at this moment."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     code = "busy"
@@ -66,13 +66,13 @@ class Busy(WebError):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """How people come in to one Silo.
+    """Sign-in to one Silo.
 
     Attributes:
-        silo_path: Where the accounts are.
-        local: Who asks where nobody signs in; None where people sign in.
-        user_header: Name, in lower case, of the header in which a trusted proxy says who
-            signed in with it; empty: none is believed.
+        silo_path: The Silo with the accounts.
+        local: The user if no sign-in is required; None if it is.
+        user_header: Name, in lower case, of the header in which a trusted proxy names the
+            signed-in user; empty: no such header is trusted.
     """
 
     silo_path: str
@@ -83,15 +83,15 @@ class Gate:
 
     @classmethod
     def of(cls, silo_path: str, agent: str, *, sign_in: bool, user_header: str = "") -> "Gate":
-        """The gate of a Silo; `agent` is the local user where nobody signs in."""
+        """Make the gate of a Silo; `agent` is the local user if no sign-in is required."""
         local = None if sign_in else User(agent, Role.MANAGER)
         return cls(silo_path, local, user_header.lower(), Sessions(silo_path), Attempts())
 
     def user_of(self, request: Request) -> User:
-        """Who asks; `NOBODY` where that is not known.
+        """Return the user of a request; `NOBODY` if unknown.
 
         Raises:
-            NotAllowed: The proxy names somebody who has no account here.
+            NotAllowed: The proxy names a user without an account.
         """
         if self.local is not None:
             return self.local
@@ -105,10 +105,10 @@ class Gate:
         return User(account.name, account.role, session=True)
 
     def begin(self, request: Request, name: str, password: str) -> tuple[User, str]:
-        """Sign somebody in; return who it is, and the cookie's header.
+        """Sign a user in; return the user and the cookie's header.
 
-        The session is always a new one, and the one the request came with ends: nobody
-        can prepare a session for somebody else.
+        The session is always a new one, and the request's old one ends, so nobody can
+        prepare a session for someone else.
 
         Raises:
             SignInFailed, TooManyAttempts, Busy: See there.
@@ -130,18 +130,18 @@ class Gate:
         return User(account.name, account.role, session=True), self._cookie(request, secret)
 
     def end(self, request: Request) -> str:
-        """Sign out; return the header that takes the cookie back."""
+        """Sign out; return the header that deletes the cookie."""
         self.sessions.end(self.secret_of(request))
         return self._cookie(request, "")
 
     def secret_of(self, request: Request) -> str:
-        """What the session's cookie says; empty where there is none."""
+        """Return the value of the session's cookie; empty if there is none."""
         return cookie(request, self._cookie_name(request))
 
     def _cookie_name(self, request: Request) -> str:
-        """Each Silo has its own, since a browser keeps cookies of all ports together.
+        """Each Silo has its own, because a browser shares cookies between ports.
 
-        Browsers take one that begins with ``__Host-`` for the path ``/`` only.
+        Browsers accept a name that begins with ``__Host-`` only for the path ``/``.
         """
         over_tls = "__Host-" if urls.at("/") == "/" else "__Secure-"
         own = hashlib.sha256(self.silo_path.encode("utf-8", "surrogateescape")).hexdigest()[:8]
@@ -167,16 +167,16 @@ class Gate:
         except AccountNotFound:
             return None
         except AccountRefused as error:
-            logger.error("%s", error)  # noqa: TRY400  # a sentence for who keeps the Silo
+            logger.error("%s", error)  # noqa: TRY400  # a sentence for the administrator
             return None
 
 
 def require(user: User, needed: Role) -> None:
-    """Let somebody pass who has the role, or more.
+    """Check that a user has at least a role.
 
     Raises:
-        SignInRequired: Nobody signed in.
-        NotAllowed: Their role is not enough.
+        SignInRequired: The user is not signed in.
+        NotAllowed: The user's role is too low.
     """
     if user.may(needed):
         return
@@ -194,6 +194,6 @@ _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 
 
 def own_path(text: str) -> str:
-    """An address of this page to go on to; its first page for what might lead elsewhere."""
+    """Return a path of this page for a redirect; the home page for any other address."""
     home = urls.at("/")
     return text if _OWN_PATH.fullmatch(text) and text.startswith(home) else home

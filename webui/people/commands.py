@@ -91,7 +91,7 @@ def list_users(*, silo_dir: str, as_json: bool) -> None:
 def passwd(*, silo_dir: str, name: str, password_stdin: bool) -> None:
     """Change the password of an account and end its sessions."""
     with _sentences(), open_silo(silo_dir) as silo:
-        account = load_account(silo.path, name)  # before a password is typed in vain
+        account = load_account(silo.path, name)  # before a password is asked for
         set_password(silo.path, name, _password(from_input=password_stdin))
     click.echo(f"{account.name} has another password, and is signed out everywhere.")
 
@@ -125,7 +125,7 @@ def _password(*, from_input: bool) -> str:
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """Refusals as sentences, not as tracebacks."""
+    """Report errors as sentences, not as tracebacks."""
     try:
         yield
     except AccountRefused as error:

@@ -1,7 +1,7 @@
-"""Who asks, and what a role may do (pure).
+"""Users, and what each role may do (pure).
 
-A role may do all that the roles before it may. Which one an address needs is a column of
-the route table (`webui.routes`).
+A role includes all roles before it. The role that an address requires is a column of the
+route table (`webui.routes`).
 """
 
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from enum import IntEnum
 
 
 class Role(IntEnum):
-    """What somebody may do here; in rising order."""
+    """The roles, in rising order."""
 
     ANYONE = 0
-    """Without signing in: the sign-in page, and what it loads."""
+    """Without sign-in: the sign-in page and its files."""
     VIEWER = 1
-    """Look at everything that is in the records."""
+    """May read all records."""
     CURATOR = 2
-    """Change working copies, one or many; see what others changed."""
+    """May also change working copies, and see what others changed."""
     MANAGER = 3
-    """Delete records for good, harvest, and publish."""
+    """May also delete records permanently, harvest, and export."""
 
     @property
     def label(self) -> str:
@@ -32,11 +32,11 @@ ROLES = {role.label: role for role in Role if role is not Role.ANYONE}
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks.
+    """The user of a request.
 
     Attributes:
-        name: Noted with every change; empty where nobody signed in.
-        session: Whether a session was begun, which can be ended.
+        name: Recorded with every change; empty if not signed in.
+        session: Whether there is a session that can be ended.
     """
 
     name: str
@@ -44,7 +44,7 @@ class User:
     session: bool = False
 
     def may(self, role: Role) -> bool:
-        """Whether that role's addresses answer."""
+        """Whether the user may use addresses that require the role."""
         return self.role >= role
 
 

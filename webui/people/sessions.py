@@ -1,8 +1,7 @@
-"""Who is signed in: a table in ``.silo/``, where a session's secret is kept as a digest.
+"""Sessions of signed-in users: a table in ``.silo/`` with digests of the sessions' secrets.
 
-The secret is 256 random bits in a cookie and means nothing by itself: a session is
-ended here, not by hoping that a browser forgets. Where the file is lost, people sign in
-again.
+The secret is 256 random bits in a cookie. A session ends on the server, whatever the browser
+does with the cookie. If the file is lost, users sign in again.
 
 Source: OWASP Session Management Cheat Sheet; RFC 6265bis, sections 4.1.3 and 5.7.
 """
@@ -18,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 IDLE, LONGEST = 12 * 3600, 7 * 24 * 3600
-"""Seconds after the last request, and after the beginning, when a session ends."""
+"""Seconds after the last request, and after sign-in, when a session ends."""
 _NOTED_EVERY = 60
 _SECRET = re.compile(r"[\w-]{43}", re.ASCII)
 _SCHEMA = """
@@ -31,11 +30,11 @@ CREATE TABLE IF NOT EXISTS session (
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody who signed in.
+    """A session of a user.
 
     Attributes:
         name: Of the account.
-        stamp: The account's, as it was then.
+        stamp: The account's stamp at sign-in.
     """
 
     name: str
@@ -43,14 +42,14 @@ class Session:
 
 
 class Sessions:
-    """The sessions of a Silo, of whichever process began them."""
+    """The sessions of a Silo, of all processes."""
 
     def __init__(self, silo_path: str, clock: Callable[[], float] = time.time) -> None:
         self._path = os.path.join(silo_path, ".silo", "sessions.sqlite")
         self._clock = clock
 
     def begin(self, name: str, stamp: str) -> str:
-        """Begin a session; return its secret, which is told nowhere else."""
+        """Start a session; return its secret, which is not stored."""
         secret, now = secrets.token_urlsafe(32), self._clock()
         with self._open() as connection:
             connection.execute(
@@ -63,7 +62,7 @@ class Sessions:
         return secret
 
     def find(self, secret: str) -> Session | None:
-        """The session of a secret; None where there is none, or it has ended."""
+        """Return the session of a secret; None if there is none or it has ended."""
         if not _SECRET.fullmatch(secret) or not os.path.exists(self._path):
             return None
         now = self._clock()
@@ -82,7 +81,7 @@ class Sessions:
         return Session(row[0], row[1])
 
     def end(self, secret: str) -> None:
-        """End a session; being none is no error."""
+        """End a session; a missing one is not an error."""
         if _SECRET.fullmatch(secret) and os.path.exists(self._path):
             with self._open() as connection:
                 connection.execute("DELETE FROM session WHERE digest = ?", (_digest(secret),))

@@ -1,7 +1,7 @@
-"""How often somebody may try to sign in.
+"""Limits on sign-in attempts.
 
-Counted by name and address together, by address alone, and by name alone, where the
-limit is high: otherwise anybody could keep somebody else out by trying their name.
+Attempts are counted by name and address together, by address alone, and by name alone. The
+last limit is high: otherwise anyone could lock out another user by trying their name.
 """
 
 import ipaddress
@@ -15,14 +15,14 @@ from webui.words.texts import counted
 
 WINDOW = 900.0
 BY_BOTH, BY_ADDRESS, BY_NAME = 5, 30, 100
-"""Tries within `WINDOW` seconds."""
+"""Maximum attempts within `WINDOW` seconds."""
 _MOST_KEYS = 20_000
 
 Key = tuple[str, str]
 
 
 class TooManyAttempts(WebError):
-    """Too many tries to sign in."""
+    """Too many attempts to sign in."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     code = "too_many_attempts"
@@ -41,7 +41,7 @@ class TooManyAttempts(WebError):
 
 
 class Attempts:
-    """The tries of the last quarter of an hour; known to this process only."""
+    """The attempts of the last quarter of an hour, in this process only."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -49,10 +49,10 @@ class Attempts:
         self._times: dict[Key, list[float]] = {}
 
     def note(self, name: str, address: str) -> None:
-        """Count a try, before it is looked at: tries at the same time count as well.
+        """Count an attempt before it is checked, so simultaneous attempts count as well.
 
         Raises:
-            TooManyAttempts: There were too many; this one is not to be looked at.
+            TooManyAttempts: There were too many; do not check this one.
         """
         now, network = self._clock(), _network(address)
         limits = {(name, network): BY_BOTH, ("", network): BY_ADDRESS, (name, ""): BY_NAME}
@@ -67,7 +67,7 @@ class Attempts:
                 self._times[key] = [*times, now]
 
     def forget(self, name: str, address: str) -> None:
-        """The last try was right: earlier mistakes of this person here do not count."""
+        """Forget earlier attempts of this user and address after a successful one."""
         with self._lock:
             network = _network(address)
             self._times.pop((name, network), None)
@@ -76,7 +76,7 @@ class Attempts:
                     times.pop()
 
     def _make_room(self, now: float) -> None:
-        """Keep the table small, whoever asks how often."""
+        """Keep the table small, however many attempts there are."""
         if len(self._times) < _MOST_KEYS:
             return
         latest = {key: times[-1] if times else 0.0 for key, times in self._times.items()}
@@ -87,7 +87,7 @@ class Attempts:
 
 
 def _network(address: str) -> str:
-    """An address; of IPv6 the network, since one person has all of that."""
+    """Return the address, or the network of an IPv6 address, which one person usually controls."""
     try:
         known = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,1 +1,1 @@
-"""What is shown of records: their pages, rows, versions side by side, and origins."""
+"""Views of records: their pages, rows, compared versions, and origins."""

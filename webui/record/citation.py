@@ -1,4 +1,4 @@
-"""A description as a citation: CSL JSON, BibTeX, and a line of text (pure).
+"""Convert a description to a citation: CSL JSON, BibTeX, and a line of text (pure).
 
 Source: CSL 1.0.2 input schema; BibTeXing (Patashnik, 1988), sections 3 and 4;
 Publication Manual of the APA, 7th edition, chapter 9.
@@ -25,7 +25,7 @@ _CSL_TYPES = {
     "patent": "patent", "preprint": "article", "report": "report", "technicalreport": "report",
     "workingpaper": "report", "review": "review", "software": "software", "website": "webpage",
 }  # fmt: skip
-"""Type without blanks and case → type of CSL; any other is a ``document``."""
+"""Type without spaces and case → CSL type; any other is a ``document``."""
 _BIBTEX_TYPES = {
     "article-journal": "article", "book": "book", "chapter": "incollection",
     "paper-conference": "inproceedings", "report": "techreport", "thesis": "phdthesis",
@@ -35,7 +35,7 @@ _DATE = re.compile(
     r"(?<!\d)(1\d{3}|20\d{2})(?!\d)(?:-(0[1-9]|1[0-2])(?!\d)(?:-([0-2]\d|3[01])(?!\d))?)?", re.ASCII
 )
 _NAMED = 20
-"""Creators named in a text; of more, the first of these and the last (APA 9.8)."""
+"""Maximum number of creators in a text; of more, the first ones and the last (APA 9.8)."""
 _ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#",
     "$": r"\$", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
@@ -43,7 +43,7 @@ _ESCAPED = {
 
 
 def csl_item(identifier: str, description: Description) -> CslItem:
-    """A description as an item of CSL JSON; what it does not say is left out.
+    """Return a description as an item of CSL JSON; missing fields are left out.
 
     Args:
         identifier: Of the record; the item's ``id``.
@@ -97,7 +97,7 @@ def _address(identifiers: Iterable[str]) -> str:
 
 
 def bibtex(item: CslItem) -> str:
-    """A CSL item as an entry of BibTeX, in UTF-8."""
+    """Return a CSL item as a BibTeX entry, in UTF-8."""
     kind = _BIBTEX_TYPES.get(item["type"], "misc")
     authors = (_bibtex_name(one) for one in item.get("author", ()))
     fields = {
@@ -122,7 +122,7 @@ def _bibtex_name(name: Mapping[str, str]) -> str:
 
 
 def _part(text: str) -> str:
-    """Part of a name; one that BibTeX would take apart is in braces."""
+    """Return a part of a name, in braces if BibTeX would split it."""
     escaped = _escaped(text)
     return f"{{{escaped}}}" if re.search(r",|\band\b", text) else escaped
 
@@ -132,12 +132,12 @@ def _escaped(text: str) -> str:
 
 
 def _verbatim(address: str) -> str:
-    """A DOI or an address, in which nothing but braces ends the field."""
+    """Return a DOI or URL as a BibTeX value, which only braces can end."""
     return address.translate({ord("{"): "%7B", ord("}"): "%7D", ord("\\"): "%5C"})
 
 
 def citation_text(item: CslItem) -> str:
-    """A CSL item as a line of text, in the manner of the APA."""
+    """Return a CSL item as a line of text in APA style."""
     names = [_apa_name(one) for one in item.get("author", ())]
     year = f"({_year(item) or 'n.d.'})."
     parts = [
@@ -162,7 +162,7 @@ def _apa_name(name: Mapping[str, str]) -> str:
 
 
 def _initials(given: str) -> str:
-    """``J.-P. M.`` for ``Jean-Paul M.``; names in scripts without case as they are."""
+    """``J.-P. M.`` for ``Jean-Paul M.``; names in scripts without case are unchanged."""
     if given.lower() == given.upper():
         return given
     words = re.split(r"([\s-]+)", given)

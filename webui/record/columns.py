@@ -1,4 +1,4 @@
-"""The list of records as a table: its columns, and which of them somebody wants."""
+"""The list of records as a table: its columns, and the user's choice of them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from webui.words.dates import for_people
 from webui.words.texts import text as _
 
 COOKIE = "list"
-"""Holds ``list`` or ``table``, and behind it the names of the columns, each after a dot."""
+"""The cookie has ``list`` or ``table``, then the names of the columns, each after a dot."""
 KEPT = 365 * 24 * 3600
 """Seconds."""
 LABELS: Mapping[str, str] = {
@@ -24,14 +24,14 @@ LABELS: Mapping[str, str] = {
     "datestamp": "Datestamp",
     "versions": "Versions",
 }
-"""The columns that are no facets; English texts of the catalogue."""
+"""The columns that are not facets; English texts of the catalogue."""
 _AT_FIRST = ("title", "creator", "year", "type", "publisher")
 _FACETS = tuple(name for name in (*SMALL_FIELDS, *LARGE_FIELDS) if name not in _AT_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value in a cell, and where it leads; ``""``: nowhere."""
+    """One value in a cell, and its link; ``""``: none."""
 
     text: str
     url: str = ""
@@ -39,7 +39,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ListChoice:
-    """How somebody wants lists of records to look.
+    """The user's choice of how records are listed.
 
     Attributes:
         columns: Names of columns, in the order of `column_names`; of the table.
@@ -50,20 +50,20 @@ class ListChoice:
 
     @classmethod
     def of(cls, wanted: Iterable[str], *, is_table: bool) -> "ListChoice":
-        """A choice of those columns that there are; without any, of the first ones."""
+        """Make a choice of the existing columns among these; of the first ones if none exists."""
         some = set(wanted)
         found = tuple(name for name in column_names() if name in some)
         return cls(is_table, found or _AT_FIRST)
 
     @classmethod
     def read(cls, request: Request) -> "ListChoice":
-        """What the cookie says; what it cannot say is left out."""
+        """Read the cookie; invalid parts are ignored."""
         view, *names = cookie(request, COOKIE).split(".")
         return cls.of(names, is_table=view == "table")
 
     @property
     def header(self) -> str:
-        """The header that keeps the choice in the browser, for this Silo."""
+        """The header that stores the choice in the browser, for this Silo."""
         value = ".".join(("table" if self.is_table else "list", *self.columns))
         return f"{COOKIE}={value}; Path={urls.at('/')}; Max-Age={KEPT}; HttpOnly; SameSite=Lax"
 
@@ -75,12 +75,12 @@ def column_names() -> tuple[str, ...]:
 
 
 def column_label(name: str) -> str:
-    """What a column is called."""
+    """The name of a column."""
     return _(LABELS.get(name) or facet_label(name))
 
 
 def cells(site: Site, line: RowView, name: str) -> tuple[Cell, ...]:
-    """What a row has in a column."""
+    """The cells of a row in a column."""
     row = line.row
     if name == "title":
         return (Cell(row.title or row.identifier, line.url),)

@@ -1,8 +1,8 @@
-"""What differs between two versions of a record field by field (pure).
+"""Compare two versions of a record field by field (pure).
 
-A field's values are compared as a set that has an order: a value that is in both is the
-same wherever it stands, and *moved* where its neighbours of both are in another order.
-A value that went and one that came at its place are one *changed* value.
+A field's values are compared as an ordered set: a value in both versions is the same at any
+position, and *moved* if the order of the common values differs. A removed value and an added
+one at its position are one *changed* value.
 """
 
 import difflib
@@ -17,14 +17,14 @@ from silocuration.errors import NoFields
 
 Kind = Literal["same", "moved", "changed", "added", "removed"]
 ALIKE = 0.5
-"""Values of a greater likeness are one value that was changed."""
+"""Minimum similarity of two values that count as one changed value."""
 _LONGEST = 2000
-"""Longer values are not compared letter by letter."""
+"""Values longer than this are not compared letter by letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """A value and its language, ``""`` where it has none."""
+    """A value and its language, ``""`` if it has none."""
 
     text: str
     lang: str = ""
@@ -41,7 +41,7 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class FieldDifferences:
-    """A field whose values differ; those that are the same are among them."""
+    """A field whose values differ; the unchanged values are included."""
 
     name: str
     values: tuple[ValueDifference, ...]
@@ -87,14 +87,14 @@ def _compared(
 def _parted(
     values: Iterable[FieldValue], kept: Counter[FieldValue]
 ) -> tuple[list[tuple[FieldValue, bool]], list[FieldValue]]:
-    """Each value with whether it is in both versions, and those that are."""
+    """Return each value with whether it is in both versions, and the common values."""
     left = Counter(kept)
     marked = [(value, _taken(left, value)) for value in values]
     return marked, [value for value, is_kept in marked if is_kept]
 
 
 def _taken(left: Counter[FieldValue] | Counter[FieldValue | None], value: FieldValue) -> bool:
-    """Take one of a value, if any is left."""
+    """Take one occurrence of a value, if any is left."""
     if left[value] <= 0:
         return False
     left[value] -= 1
@@ -102,7 +102,7 @@ def _taken(left: Counter[FieldValue] | Counter[FieldValue | None], value: FieldV
 
 
 def _out_of_order(before: list[FieldValue], after: list[FieldValue]) -> set[FieldValue]:
-    """The values outside a longest run that has the same order in both."""
+    """Return the values outside a longest common subsequence."""
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     in_order = Counter(
         after[block.b + n] for block in matcher.get_matching_blocks() for n in range(block.size)
@@ -136,7 +136,7 @@ def _likeness(old: FieldValue, new: FieldValue) -> float:
 
 
 def fields_of(path: str, content: bytes) -> dict[str, list[FieldValue]]:
-    """The fields of a metadata file: its own where it is flat, else those of its description."""
+    """Return a metadata file's fields: its own if it is flat, else those of its description."""
     found: dict[str, list[FieldValue]] = {}
     try:
         for one in read_fields(content):
@@ -149,11 +149,11 @@ def fields_of(path: str, content: bytes) -> dict[str, list[FieldValue]]:
 
 
 Pieces = tuple[tuple[bool, str], ...]
-"""A text in pieces, each with whether it is only in this text and not in the other."""
+"""A text in pieces, each with whether it is missing from the other text."""
 
 
 def words(before: str, after: str) -> tuple[Pieces, Pieces]:
-    """Two texts in pieces, cut at words."""
+    """Split two texts into pieces at words."""
     one, other = _pieces(before), _pieces(after)
     if len(one) + len(other) > _LONGEST:
         return ((True, before),), ((True, after),)

@@ -13,7 +13,7 @@ _RESOLVERS = {"doi": "https://doi.org/", "hdl": "https://hdl.handle.net/"}
 
 
 def href(text: str) -> str | None:
-    """The address a value leads to, or None."""
+    """Return the address that a value links to, or None."""
     text = text.strip()
     if _WEB.fullmatch(text):
         return text if _has_host(text) else None

@@ -25,7 +25,7 @@ class ShownPanel:
 
 @dataclass(frozen=True, slots=True)
 class DrawnBar:
-    """A bar as SVG has it, in pixels."""
+    """A bar in SVG coordinates, in pixels."""
 
     label: str
     number: float
@@ -35,7 +35,7 @@ class DrawnBar:
 
 
 def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
-    """What packages show of a record, in their order; what fails is logged and left out."""
+    """The panels of a record, in order; those that fail are logged and left out."""
     found = []
     for panel in sorted(contributions(GROUP, Panel), key=lambda one: (one.order, one.name)):
         try:
@@ -49,12 +49,12 @@ def panels_of(site: Site, identifier: str) -> list[ShownPanel]:
 
 
 def safe_link(cell: Cell) -> str:
-    """Where a cell leads: an address of the web, or an empty text."""
+    """Return the link of a cell: a web address, or an empty text."""
     return (href(cell.url) or "") if cell.url else ""
 
 
 def drawn(bars: tuple[Bar, ...]) -> list[DrawnBar]:
-    """Bars from left to right, the highest as high as the picture."""
+    """Return bars from left to right; the highest has the height of the picture."""
     most = max((bar.number for bar in bars), default=0) or 1
     return [
         DrawnBar(bar.label, bar.number, place * _STEP, _HEIGHT - height, height)

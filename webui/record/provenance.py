@@ -1,9 +1,9 @@
-"""Where a harvested version came from: the harvest, and the response that held the record.
+"""The origin of a harvested version: the harvest, and the response with the record.
 
-Responses are looked for in the WARC files of the harvest in the order they came, up to
-the moment the version was stored, and for some seconds at most.
+The WARC files of the harvest are searched in order, up to the time when the version was
+stored, and for some seconds at most.
 
-Cost: unpacks those responses; about 50 MB of them a second.
+Cost: unpacks those responses, about 50 MB per second.
 """
 
 import os
@@ -25,20 +25,20 @@ from recordsilo.formats.documents import new_parser
 from recordsilo.records.manifest import Origin
 
 SECONDS = 5.0
-"""How long responses are looked at."""
+"""Maximum seconds for reading responses."""
 _SLACK = 5.0
-"""Seconds by which clocks and rounding may differ."""
+"""Tolerance in seconds for clocks and rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """The response that held a record.
+    """The response with a record.
 
     Attributes:
-        where: File and place of it in the file.
+        where: The file, and the position in it.
         asked: The query of the request.
-        element: The record as it stood in it, indented; empty where the response
-            cannot be read as XML.
+        element: The record in the response, indented; empty if the response is not
+            well-formed XML.
     """
 
     where: str
@@ -51,11 +51,11 @@ class RecordedResponse:
 
 @dataclass(frozen=True, slots=True)
 class VersionSource:
-    """What is known of where a version came from.
+    """The origin of a version, as far as it is known.
 
     Attributes:
-        harvest: The one that stored it; None where no receipt tells of it.
-        response: None where it was not found; `is_cut` says whether all were looked at.
+        harvest: The harvest that stored it; None if no receipt mentions it.
+        response: None if it was not found; `is_cut` says that not all were read.
     """
 
     harvest: PastHarvest | None
@@ -66,12 +66,12 @@ class VersionSource:
 def source_of(
     silo_path: str, identifier: str, origin: Origin, prefix: str = "", prefix_uri: str = ""
 ) -> VersionSource:
-    """Find the harvest and the response a harvested version came from.
+    """Find the harvest and the response of a harvested version.
 
     Args:
-        origin: The version's; its date is when it was stored.
-        prefix: The metadata format wanted; empty: any.
-        prefix_uri: What stored identifiers have in front of those on the wire.
+        origin: The version's origin; its date is the time when it was stored.
+        prefix: The metadata format to find; empty: any.
+        prefix_uri: The prefix of stored identifiers before those of the repository.
 
     Raises:
         JournalUnreadable: The journal of open harvests is damaged.
@@ -104,7 +104,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _harvest(silo_path: str, stored: datetime) -> PastHarvest | None:
-    """The last harvest that ran at a moment."""
+    """The last harvest that ran at a time."""
     found = None
     for one in harvests_of(silo_path):
         began = _moment(str(one.receipt.get("started", "")))
@@ -128,7 +128,7 @@ def _responses(silo_path: str, harvest: PastHarvest, prefix: str) -> Iterator[Re
 
 
 def _held(body: bytes, names: set[str]) -> str:
-    """Which of the names stands in a header of the response; ``""`` for none."""
+    """The first of the names that is in a header of the response; ``""`` if none is."""
     for name in names:
         written = escape(name).encode()
         if written in body and re.search(rb"identifier>\s*" + re.escape(written) + rb"\s*<", body):

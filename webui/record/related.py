@@ -1,4 +1,4 @@
-"""What a record's page leads to: addresses elsewhere, records of the same set, the search."""
+"""Links on a record's page: web addresses, records of the same set, the search."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +13,14 @@ from webui.search.request import SearchRequest
 from webui.site import Site
 
 AROUND = 2
-"""Records shown before and behind the one in view."""
+"""Number of records shown before and after this one."""
 _LINKED = ("identifiers", "relations", "sources")
 MOST_LINKS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An address that is safe to follow."""
+    """A link that is safe to follow."""
 
     href: str
     text: str
@@ -28,14 +28,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """The nearest records, by identifier, of a set the record is in."""
+    """The nearest records, by identifier, in a set of the record."""
 
     name: str
     rows: tuple[RowView, ...]
 
 
 def links_of(view: RecordView) -> tuple[Link, ...]:
-    """The addresses in a record's identifiers, relations and sources, each once."""
+    """Return the addresses in a record's identifiers, relations and sources, each once."""
     found = {
         value.href: Link(value.href, value.text)
         for field in view.fields
@@ -47,7 +47,7 @@ def links_of(view: RecordView) -> tuple[Link, ...]:
 
 
 def siblings_of(site: Site, view: RecordView) -> Siblings | None:
-    """The neighbours in the smallest of the record's sets that has any."""
+    """Return the neighbours in the smallest of the record's sets that has other records."""
     counts = site.set_counts()
     for set_ in sorted(view.sets, key=lambda one: counts.get(one.spec, 0)):
         if rows := _around(site, view.identifier, set_.spec):
@@ -66,9 +66,9 @@ class Results:
     """The search that a record was reached from.
 
     Attributes:
-        url: The page of its results.
-        place: Of the record, from 1 on; 0 if the search does not find it any more.
-        previous_url, next_url: The records next to it; empty at the ends.
+        url: The page of results.
+        place: The record's position from 1; 0 if the search no longer finds it.
+        previous_url, next_url: The previous and the next record; empty at the ends.
     """
 
     url: str
@@ -78,7 +78,7 @@ class Results:
     next_url: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The same in the JSON twin."""
+        """Return the values for the JSON twin."""
         return {
             "url": urls.twin(self.url),
             "place": self.place or None,
@@ -89,7 +89,7 @@ class Results:
 
 
 def results_of(site: Site, identifier: str, query: str) -> Results | None:
-    """The search that a record was reached from; None if the query is none.
+    """Return the search that a record was reached from; None if the query is invalid.
 
     Args:
         query: `SearchRequest.way_back`.

@@ -16,7 +16,7 @@ from webui.site import Site, name_of_set
 from webui.words.texts import text as _
 
 CHUNK = 500
-"""Rows whose descriptions and contributed columns are looked up at once."""
+"""Number of rows that are looked up at a time."""
 SHOWN_CREATORS = 3
 
 
@@ -25,8 +25,8 @@ class RowView:
     """A line of the list.
 
     Attributes:
-        described: What the index holds of its description.
-        contributed: Name → values of the columns that packages contribute, where the record
+        described: The fields of its description that are in the index.
+        contributed: Name → values of the columns that packages contribute, if the record
             has any.
     """
 
@@ -49,17 +49,17 @@ class RowView:
 
     @property
     def more_creators(self) -> int:
-        """How many others there are."""
+        """Number of further creators."""
         return max(0, len(self.described.creators) - SHOWN_CREATORS)
 
 
 def row_views(site: Site, rows: Iterable[Row], query: str = "") -> tuple[RowView, ...]:
-    """The lines of a list; names of sets, descriptions and columns are looked up once for all.
+    """Return the lines of a list; sets, descriptions and columns are looked up together.
 
     Args:
-        site: Of the Silo that the rows are of.
-        rows: Those of one page.
-        query: The query of the search that found them, which their addresses carry.
+        site: The site of the rows' Silo.
+        rows: The rows of one page.
+        query: The query of the search that found them, which is added to their addresses.
     """
     rows, names = tuple(rows), site.set_names
     found = _looked_up(site, rows)
@@ -92,7 +92,7 @@ def _looked_up(
 
 
 def _columns(site: Site, identifiers: Sequence[str]) -> dict[str, Mapping[str, Sequence[str]]]:
-    """What packages say of the records, by the name of the column; a broken one is left out."""
+    """Values of contributed columns by name; a broken column is left out."""
     found = {}
     for facet in contributed_columns():
         if identifiers:
@@ -104,14 +104,14 @@ def _columns(site: Site, identifiers: Sequence[str]) -> dict[str, Mapping[str, S
 
 
 def lines(site: Site, rows: Iterable[Row]) -> Iterator[RowView]:
-    """The lines of a list of any length, looked up `CHUNK` at a time."""
+    """Yield the lines of a list of any length, looked up `CHUNK` at a time."""
     left = iter(rows)
     while some := tuple(islice(left, CHUNK)):
         yield from row_views(site, some)
 
 
 def rows_json(site: Site, found: Iterable[RowView]) -> Iterator[dict[str, Any]]:
-    """The lines of a list, for programs; as lazy as they are."""
+    """Yield the lines of a list as JSON values, lazily."""
     names = site.set_names
     for line in found:
         row = line.row

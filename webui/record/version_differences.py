@@ -1,4 +1,4 @@
-"""Two versions of a record side by side: files, fields, lines. Reads the store, changes nothing."""
+"""Compare two versions of a record: files, fields, lines. Reads the store, changes nothing."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +13,10 @@ _LINES = {"+": "added", "-": "removed", "@": "place"}
 
 @dataclass(frozen=True, slots=True)
 class FileComparison:
-    """A file that is not the same in both versions.
+    """A file that differs between the versions.
 
     Attributes:
-        fields: Of a metadata file that changed, came or went.
+        fields: The fields of a metadata file that was changed, added or removed.
         lines: (``added`` | ``removed`` | ``place`` | ``same``, text) of the difference.
     """
 
@@ -27,7 +27,7 @@ class FileComparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two versions; false where nothing does."""
+    """The differences of two versions; false if there are none."""
 
     before: str
     after: str
@@ -38,9 +38,9 @@ class Comparison:
 
 
 def base_of(record: HarvestedRecord, version: str) -> str:
-    """The version to compare with: the harvested one it was made from, else the one before.
+    """Return the version to compare with: the harvested original, else the previous version.
 
-    ``""`` where there is none.
+    ``""`` if there is none.
     """
     seen, name = {version}, record.origin(version).of
     while name and name not in seen and name in record.versions:
@@ -88,7 +88,7 @@ def _fields(record: HarvestedRecord, version: str, path: str) -> dict[str, list[
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:
-    """The comparison for programs."""
+    """Return the comparison as JSON values."""
     return {
         "before": found.before,
         "after": found.after,

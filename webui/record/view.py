@@ -1,7 +1,7 @@
-"""A record as a person sees it, and as its JSON twin gives it.
+"""The view of a record for its page and its JSON twin.
 
-Reads the store and changes nothing. The view shows one version (the current one unless
-another is asked for); the twin tells of all of them.
+Reads the store and changes nothing. The page shows one version (the current one unless
+another is requested); the JSON twin has all versions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ from webui.words.language import language_tag, text_language
 from webui.words.texts import text as _
 
 DESCRIBED_SIZE = 4 * 1024 * 1024
-"""Larger metadata files are linked only."""
+"""Maximum bytes of metadata files that are shown; larger ones are only linked."""
 
 PREVIEWED_SIZE = 20 * 1024 * 1024
-"""Larger images are linked only."""
+"""Maximum bytes of images that are shown; larger ones are only linked."""
 
 FIELDS: tuple[tuple[str, str], ...] = (
     ("Creators", "creators"),
@@ -46,7 +46,7 @@ FIELDS: tuple[tuple[str, str], ...] = (
     ("Rights", "rights"),
 )
 """Label (an English text of the catalogue) and attribute of `Description`, in the order
-shown; the titles head the page."""
+of the page; the titles are its heading."""
 
 
 FACETS: Mapping[str, str] = {
@@ -56,9 +56,9 @@ FACETS: Mapping[str, str] = {
     "subjects": "subject",
     "languages": "language",
 }
-"""Field → the facet that has its values."""
+"""Field → the facet with its values."""
 PROSE = frozenset({"subjects", "descriptions"})
-"""Beside the titles, the fields whose values are in the record's own language if any is."""
+"""Fields that, like the titles, are assumed to be in the record's language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class TextValue:
 
     Attributes:
         lang: A valid language tag.
-        href: Where the value itself leads; safe to follow.
-        search_url: The records with the same value; empty where there is no such search.
-        findings: What is to be looked at in it.
+        href: The link of the value itself; safe to follow.
+        search_url: The search for records with the same value; empty if there is none.
+        findings: The findings about it.
     """
 
     text: str
@@ -98,7 +98,7 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """One file of a version; `kind` is the type it is sent as, `fault` why it cannot be read."""
+    """One file of a version; `kind` is its media type, `fault` the reason why it cannot be read."""
 
     path: str
     size: int | None
@@ -111,12 +111,12 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class VersionView:
-    """One version: where it came from, and whether it can be changed here.
+    """One version: its origin, and whether it can be changed.
 
     Attributes:
-        date: As the store has it.
-        made: When it was made here; ``""`` where 2010 did not note it.
-        datestamp: The source's, of the version harvested that it is or was made of.
+        date: The store's date of the version.
+        made: When it was made here; ``""`` if the 2010 library did not record it.
+        datestamp: The source's datestamp of the harvested version, or of a copy's original.
     """
 
     name: str
@@ -136,7 +136,7 @@ class VersionView:
 
     @property
     def origin(self) -> str:
-        """Where it came from, in words."""
+        """Its origin, in words."""
         if self.kind == "harvest":
             return _("harvested")
         return _("copied from version {name}", name=self.of) if self.of else _("created here")
@@ -144,7 +144,7 @@ class VersionView:
 
 @dataclass(frozen=True, slots=True)
 class SetView:
-    """A set the record is in."""
+    """A set of the record."""
 
     spec: str
     name: str
@@ -161,10 +161,10 @@ class XmlView:
 
 @dataclass(frozen=True, slots=True)
 class RecordView:
-    """A record with one of its versions in view.
+    """A record, and one of its versions that is shown.
 
     Attributes:
-        findings: What is to be looked at in its description.
+        findings: The findings about its description.
     """
 
     identifier: str
@@ -186,22 +186,22 @@ class RecordView:
 
     @property
     def title(self) -> str:
-        """What the page is called."""
+        """The title of the page."""
         return self.titles[0].text if self.titles else self.identifier
 
     @property
     def current(self) -> VersionView:
-        """The version the cursor stands on."""
+        """The name of the current version."""
         return next(version for version in self.versions if version.is_current)
 
     @property
     def missing(self) -> tuple[FindingView, ...]:
-        """What its description lacks."""
+        """The missing fields of its description."""
         return tuple(_said(one) for one in self.findings if not one.value)
 
     @property
     def previews(self) -> tuple[FileView, ...]:
-        """The images among the files that are small enough to be shown."""
+        """The image files that are small enough to be shown."""
         return tuple(
             file
             for file in self.files
@@ -210,7 +210,7 @@ class RecordView:
 
     @property
     def working_copy(self) -> VersionView | None:
-        """The curated version to go on with: the current one, else the youngest."""
+        """The curated version to continue with: the current one, else the newest."""
         curated = [version for version in self.versions if version.curated]
         if self.current.curated:
             return self.current
@@ -218,7 +218,7 @@ class RecordView:
 
 
 def record_view(site: Site, record: HarvestedRecord, version: str | None = None) -> RecordView:
-    """Gather what the page of a record shows.
+    """Collect the content of a record's page.
 
     Raises:
         VersionNotFound: The record has no such version.
@@ -282,7 +282,7 @@ def _version(record: HarvestedRecord, name: str) -> VersionView:
 
 
 def files_of(record: HarvestedRecord, version: str) -> tuple[FileView, ...]:
-    """The files of a version in the order put; one that cannot be read says why."""
+    """Return the files of a version in stored order; an unreadable one has its reason."""
     return tuple(_file(record, version, path) for path in record.paths(version))
 
 
@@ -304,19 +304,19 @@ def _file(record: HarvestedRecord, version: str, path: str) -> FileView:
 
 
 def sets_of(names: Mapping[str, Any], specs: object) -> tuple[SetView, ...]:
-    """The sets of a list of specs, by their names (`Site.set_names`)."""
+    """Return the sets of a list of specs, with their names (`Site.set_names`)."""
     known = [str(spec) for spec in specs] if isinstance(specs, (list, tuple)) else []
     return tuple(_set_view(spec, name_of_set(names, spec), urls.search()) for spec in known)
 
 
 @lru_cache(maxsize=4096)
 def _set_view(spec: str, name: str, search: str) -> SetView:
-    """The records of a page share a few sets."""
+    """Return a cached set: the records of a page share a few sets."""
     return SetView(spec, name, urls.with_query(search, {"set": spec}))
 
 
 def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes]:
-    """The readable metadata files of a version, the main one first."""
+    """Return the readable metadata files of a version, the main one first."""
     files = {f.path: f for f in files_of(record, version) if f.metadata and f.size is not None}
     contents = {}
     for file in map(files.__getitem__, main_first(files)):
@@ -329,10 +329,10 @@ def _metadata_contents(record: HarvestedRecord, version: str) -> dict[str, bytes
 def description_fields(
     description: Description, found: Sequence[Finding] = ()
 ) -> tuple[tuple[TextValue, ...], tuple[FieldView, ...]]:
-    """The titles, and the fields that have values, with languages and links worked out.
+    """Return the titles and the fields with values, including languages and links.
 
     Args:
-        found: What is to be looked at in the description.
+        found: The findings about the description.
     """
     languages = {tag for value in description.languages if (tag := language_tag(value.text))}
     language = languages.pop() if len(languages) == 1 else None
@@ -371,7 +371,7 @@ def _said(finding: Finding) -> FindingView:
 
 
 def _search_url(name: str, value: Value, description: Description) -> str:
-    """The search for the records that have a value, as the index has it."""
+    """Return the search for the records with a value, as the index stores it."""
     if name == "dates":
         years = years_of((value,))
         known = years and years == years_of(description.dates)
@@ -384,10 +384,10 @@ def _search_url(name: str, value: Value, description: Description) -> str:
 def as_json(
     record: HarvestedRecord, view: RecordView, results: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The JSON twin of the page of a record.
+    """Return the JSON twin of the page of a record.
 
     Args:
-        results: What it says of the search that the record was reached from.
+        results: The JSON values of the search that the record was reached from.
     """
     return {
         "identifier": view.identifier,
@@ -418,13 +418,13 @@ def _description_json(description: Description) -> dict[str, Any]:
 
 
 def version_as_json(record: HarvestedRecord, view: RecordView) -> dict[str, Any]:
-    """The version shown, on its own."""
+    """Return the shown version alone."""
     shown = version_json(record, view.shown)
     return {"identifier": view.identifier, "revision": view.revision, **shown}
 
 
 def version_json(record: HarvestedRecord, version: VersionView) -> dict[str, Any]:
-    """One version with its files."""
+    """Return one version with its files."""
     return {
         "name": version.name,
         "url": version.url,
@@ -445,7 +445,7 @@ def version_json(record: HarvestedRecord, version: VersionView) -> dict[str, Any
 
 
 def file_json(file: FileView) -> dict[str, Any]:
-    """One file: size in bytes as on the disk, SHA-256 as recorded."""
+    """Return one file: its size on the disk in bytes, and the recorded SHA-256."""
     members = {
         "path": file.path,
         "url": file.url,

@@ -1,4 +1,4 @@
-"""A metadata file as a person reads it: indented XML, or the text it is instead (pure)."""
+"""A metadata file for display: indented XML, or plain text (pure)."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from lxml import etree
 from recordsilo.formats.documents import new_parser
 
 SHOWN = 256 * 1024
-"""Longer texts are shown without colours."""
+"""Maximum length of a text that is coloured."""
 Piece = tuple[str, str]
 """(kind, text): ``tag``, ``name`` and ``value`` of an attribute, ``note``, ``text``."""
 
@@ -17,10 +17,10 @@ _ATTRIBUTE = re.compile(r"""(\s+[^\s=/>]+)(=)("[^"]*"|'[^']*')""")
 
 
 def pretty(content: bytes) -> str:
-    """The file as text to be shown; escaping is the template's work.
+    """Return a file as text for display; the template escapes it.
 
-    Only white space between elements is changed. What is no well-formed XML, and what
-    is larger than `SHOWN`, is shown as it is, with U+FFFD for what is not UTF-8.
+    Only white space between elements is changed. Malformed XML, and a file larger than
+    `SHOWN`, is shown unchanged, with U+FFFD for bytes that are not UTF-8.
     Entities are not expanded and nothing is fetched.
     """
     try:
@@ -31,7 +31,7 @@ def pretty(content: bytes) -> str:
 
 
 def pieces(text: str) -> tuple[Piece, ...]:
-    """A text in pieces to be coloured; joined, they are the text."""
+    """Split a text into pieces for colouring; joined, they are the text."""
     if len(text) > SHOWN:
         return (("text", text),)
     return tuple(piece for part in _MARKUP.split(text) if part for piece in _pieces(part))
