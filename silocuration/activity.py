@@ -13,6 +13,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from recordsilo.disk.atomic_file import flush_directory, flush_fd, make_parents
 from recordsilo.records.manifest import now_text
@@ -26,6 +28,10 @@ LONGEST_VALUE = 4000
 """Maximum length of a logged value, in characters; the record's versions have the whole value."""
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _BLOCK = 256 * 1024
+_COMPARED = 200
+"""Characters of a value that decide which value replaced it."""
+_MOST_PAIRS = 1000
+"""Of more pairs, none is compared: the values are paired in order."""
 
 ValueChange = tuple[str, str | None, str | None]
 """Field or file, value before, value after; None if it did not or does not exist."""
@@ -144,22 +150,37 @@ def changed_values(change: RecordChange) -> list[ValueChange]:
 
 
 def of_fields(before: Fields, after: Fields) -> list[ValueChange]:
-    """Return the differing values by field: removed values paired with added ones, in order."""
+    """Return the differing values by field: each removed value with the one that replaced it.
+
+    Equally many are paired in order, otherwise the most alike; very many always in order.
+    """
     gone, come = differing(before, after)
     names = dict.fromkeys(name for name, *_ in [*gone, *come])
     found: list[ValueChange] = []
     for name in names:
         old = [shown(one) for one in gone if one[0] == name]
         new = [shown(one) for one in come if one[0] == name]
-        longest = max(len(old), len(new))
-        found += [
-            (name, old[n] if n < len(old) else None, new[n] if n < len(new) else None)
-            for n in range(longest)
-        ]
+        found += [(name, *pair) for pair in _paired(old, new)]
     if not found and said(before) != said(after):
         order = [" · ".join(text for _, text, _ in said(fields)) for fields in (before, after)]
         found.append(("order", order[0], order[1]))
     return found
+
+
+def _paired(old: list[str], new: list[str]) -> list[tuple[str | None, str | None]]:
+    if len(old) == len(new) or len(old) * len(new) > _MOST_PAIRS:
+        return list(zip_longest(old, new))
+    if len(old) < len(new):
+        return [(one, other) for other, one in _paired(new, old)]
+    replaced: dict[int, str] = {}
+    for value in new:
+        left = [n for n in range(len(old)) if n not in replaced]
+        replaced[max(left, key=lambda n: _likeness(old[n], value))] = value
+    return [(value, replaced.get(n)) for n, value in enumerate(old)]
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one[:_COMPARED], other[:_COMPARED], autojunk=False).ratio()
 
 
 def of_file(path: str, before: bytes | None, after: bytes | None) -> list[ValueChange]:

@@ -26,7 +26,7 @@ from recordsilo.records.manifest import Manifest, Version, base_of
 from silocuration.activity import Activity, changes_of, log_activity, log_one, of_fields
 from silocuration.batch.job import changed_by_rule
 from silocuration.editing.changes import WORKING_COPY, CannotChange, ReadFile, metadata_fields
-from silocuration.editing.fields import Field, Fields, with_values, write_fields
+from silocuration.editing.fields import Field, Fields, values_of, with_values, write_fields
 from silocuration.editing.merge import Conflict, Merge, merge
 from silocuration.editing.rule_files import RuleSet, kept_rules
 from silocuration.editing.rules import apply
@@ -418,7 +418,11 @@ def resolve(
         for name, values in choices.items():
             fields = _chosen(fields, name, values)
         _write_proposal(edit, found, fields, agent, "decided by hand")
-    changed = of_fields(found.merged.fields, fields)
+    changed = [
+        value
+        for one in found.conflicts
+        for value in of_fields(one.ours, values_of(fields, one.name))
+    ]
     log_one(silo.path, "resolve", identifier, found.proposal, *changed, agent=agent)
 
 

@@ -9,7 +9,7 @@ from recordsilo.audit.check import Audit
 from recordsilo.errors import RevisionConflict
 from recordsilo.index import SearchFilters
 from recordsilo.selection import Selection
-from silocuration.activity import Wanted, activity
+from silocuration.activity import Wanted, activity, of_fields
 from silocuration.batch.job import create_job, run_job
 from silocuration.batch.specs import rules_job
 from silocuration.editing.fields import Field, Fields, read_fields, said, values_of, write_fields
@@ -114,6 +114,35 @@ def test_a_conflict_waits_with_three_values_until_it_is_decided(
     resolve(silo, identifier, {"title": (("Record Zero", "en"),)}, agent="ada")
     accept(silo, identifier, agent="ada")
     assert fields_of(silo, identifier) == {"title": ["Record Zero"], "type": ["article"]}
+
+
+def test_the_log_of_a_resolved_conflict_says_what_was_changed_here(
+    silo: Silo, fill: Fill, harvest_again: Harvest
+) -> None:
+    (identifier,) = fill(1, creator=["Swan, E.", "Ortega, N."])
+    record = silo[identifier]
+    record.clone_version("1", "workingcopy")
+    with record.get_stream("oai_dc") as stream:
+        ours = stream.read().replace(b"Swan, E.", b"Swan, Edward")
+    record.put_stream("oai_dc", ours, None, True)
+    theirs = ["Swan, Hamish", "Ortega, N."]
+    harvest_again(identifier, title="Record 0", creator=theirs)
+    chosen = {"creator": (("Swan, Eve", ""), ("Ortega, N.", ""))}
+    resolve(silo, identifier, chosen, agent="ada")
+    last = next(one for _, one in activity(silo.path, Wanted()))
+    assert (last.action, last.what) == ("resolve", "creator")
+    assert (last.old, last.new) == ("Swan, Edward", "Swan, Eve")
+
+
+def test_a_value_that_was_removed_is_not_logged_as_the_one_that_was_changed() -> None:
+    before = tuple(Field("creator", text) for text in ("Swan, Hamish", "Swan, Edward", "Li, M."))
+    after = tuple(Field("creator", text) for text in ("Swan, Edward J.", "Li, Min"))
+    removed, *changed = of_fields(before, after)
+    assert removed == ("creator", "Swan, Hamish", None)
+    assert changed == [
+        ("creator", "Swan, Edward", "Swan, Edward J."), ("creator", "Li, M.", "Li, Min"),
+    ]  # fmt: skip
+    assert of_fields(after, before)[0] == ("creator", None, "Swan, Hamish")
 
 
 def test_what_a_kept_rule_did_is_done_again_and_is_no_conflict(
