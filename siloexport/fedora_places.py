@@ -1,25 +1,56 @@
-"""The Fedora servers that the page can export to: ``curation/fedora.toml``.
+"""The Fedora servers that the page can export to, chosen by their names.
 
-The operator of the Silo lists them; the users of the page choose one by its name. So no address
-or password comes from a form, and a password is sent only to its own address.
+The operator of the Silo defines them in ``curation/fedora.toml``:
 
     [eprints]
     url = "https://fedora.example.org/rest/eprints"
     credentials = "/etc/silo/eprints.login"
 
-Source: docs/page.md, "Exports".
+A manager adds them on the page: ``curation/places/<name>.toml`` has the address, and
+``curation/secrets/<name>.<digest of the address>.login`` the user and password. The name of that
+file binds a password to one address. A place that was added on the page is never sent other
+credentials: neither those of the worker's environment nor those of its netrc.
+
+Source: docs/page.md, "Exports"; docs/adr/0031-places-added-on-the-page.md.
 """
 
+import contextlib
 import os
+import re
+import threading
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+import tomli_w
+
+from politeweb.settings import HttpSettings
+from recordsilo.disk.atomic_file import flush_directory, make_parents, replace_file
+from recordsilo.disk.locks import Locks
+from siloexport.errors import CredentialsRefused
 from silowork.errors import JobRefused
 
+if TYPE_CHECKING:
+    from siloexport.targets.fedora.client import Auth
+
 PLACES = "curation/fedora.toml"
+ADDED, SECRETS = "curation/places", "curation/secrets"
+TEST_SECONDS = 5.0
+_SUFFIX = ".toml"
 _KNOWN = frozenset({"url", "credentials", "crosswalk"})
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_ADDRESS = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+_LONGEST = 1000
+"""Characters of an address, a user or a password."""
+_TEST = HttpSettings(connect_timeout=2, read_timeout=3, total_timeout=4)
+
+
+class PlaceNotFound(JobRefused):
+    """There is no place of that name that was added on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +62,48 @@ class FedoraPlace:
         credentials: A file whose first line is ``user:password``; None for the environment
             or the netrc of the worker.
         crosswalk: File of a mapping; None for Dublin Core terms.
+        is_added: Added on the page; without `credentials` no user and password are sent.
     """
 
     name: str
     url: str
     credentials: str | None = None
     crosswalk: str | None = None
+    is_added: bool = False
+
+    def auth(self, environment: Mapping[str, str]) -> "Auth | None":
+        """Read the user and password for the address; None if none are sent.
+
+        Args:
+            environment: The environment variables.
+
+        Raises:
+            CredentialsRefused: See `siloexport.targets.fedora.credentials`.
+        """
+        from siloexport.targets.fedora.credentials import credentials  # noqa: PLC0415 - slow
+
+        if self.is_added and self.credentials is None:
+            return None
+        return credentials(self.url, self.credentials, environment)
 
 
 def fedora_places(silo_path: str) -> Mapping[str, FedoraPlace]:
-    """Return the places by name; empty if the file does not exist.
+    """Return the places by name: those of the operator, then those that were added on the page.
+
+    Where both have a name, it is the operator's.
+
+    Raises:
+        JobRefused: A file cannot be read or is invalid.
+    """
+    added = {name: added_place(silo_path, name) for name in added_names(silo_path)}
+    return {
+        **(own := operator_places(silo_path)),
+        **{k: v for k, v in added.items() if k not in own},
+    }
+
+
+def operator_places(silo_path: str) -> Mapping[str, FedoraPlace]:
+    """Return the places in ``curation/fedora.toml`` by name; empty if it does not exist.
 
     Raises:
         JobRefused: The file cannot be read or is invalid.
@@ -65,7 +128,7 @@ def fedora_place(silo_path: str, name: str) -> FedoraPlace:
     places = fedora_places(silo_path)
     if name not in places:
         known = ", ".join(places) or "none"
-        raise JobRefused(f"{PLACES} does not have the place {name!r}; it has {known}")
+        raise JobRefused(f"there is no export place {name!r}; there are {known}")
     return places[name]
 
 
@@ -82,7 +145,7 @@ def _place(silo_path: str, name: str, table: Any) -> FedoraPlace:
     if (login := files["credentials"]) and _is_within(login, silo_path):
         raise JobRefused(f"the credentials of {name} are inside the Silo, which may be copied; "
                          "put them elsewhere")  # fmt: skip
-    return FedoraPlace(name, url, **files)
+    return FedoraPlace(name, url, files["credentials"], files["crosswalk"])
 
 
 def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str | None:
@@ -99,3 +162,249 @@ def _file(silo_path: str, name: str, table: Mapping[str, str], key: str) -> str 
 
 def _is_within(path: str, directory: str) -> bool:
     return f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(directory)}/")
+
+
+# -- places added on the page ----------------------------------------------------------------
+
+
+def added_names(silo_path: str) -> list[str]:
+    """Return the names of the places that were added on the page, sorted."""
+    try:
+        found = os.listdir(os.path.join(silo_path, ADDED))
+    except FileNotFoundError:
+        return []
+    names = (name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
+    return sorted(name for name in names if _NAME.fullmatch(name))
+
+
+def added_place(silo_path: str, name: str) -> FedoraPlace:
+    """Read a place that was added on the page.
+
+    Raises:
+        PlaceNotFound: There is none.
+        JobRefused: Its file is invalid.
+    """
+    if not _NAME.fullmatch(name):
+        raise PlaceNotFound(f"there is no export place {name!r}")
+    try:
+        with open(_path(silo_path, name), "rb") as file:
+            url = checked_address(str(tomllib.load(file).get("url", "")))
+    except FileNotFoundError:
+        raise PlaceNotFound(f"there is no export place {name!r}") from None
+    except (OSError, ValueError) as error:  # also JobRefused
+        raise JobRefused(f"{ADDED}/{name}{_SUFFIX} is invalid: {error}") from None
+    secret = _secret(silo_path, name, url)
+    return FedoraPlace(name, url, secret if os.path.exists(secret) else None, is_added=True)
+
+
+def checked_address(text: str) -> str:
+    """Return the address of a container, without a slash at its end.
+
+    Private addresses are accepted: a Fedora is usually reached only from inside.
+
+    Raises:
+        JobRefused: It is not an http or https address, or has a user, query or fragment.
+    """
+    url = text.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        is_valid = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not _ADDRESS.fullmatch(url) or not is_valid or len(url) > _LONGEST or "\\" in url:
+        raise JobRefused("the address must begin with http:// or https:// and name a server")
+    if "@" in parts.netloc:
+        raise JobRefused("the address must not contain a user or password")
+    if "?" in url or "#" in url:
+        raise JobRefused("the address must not contain a query or fragment (? or #)")
+    return url
+
+
+def add_place(silo_path: str, name: str, address: str, user: str = "", password: str = "") -> None:
+    """Store a new place.
+
+    Args:
+        silo_path: The Silo's directory.
+        name: Lower-case letters, digits and hyphens.
+        address: Of a container, which the export creates.
+        user: Empty if the place needs no credentials.
+        password: Sent to this address only.
+
+    Raises:
+        JobRefused: The name is taken or invalid, or the address or the credentials are invalid.
+    """
+    if not _NAME.fullmatch(name):
+        raise JobRefused("the name of a place has up to 64 letters a-z, digits and hyphens")
+    url = checked_address(address)
+    with _locked(silo_path):
+        if os.path.exists(_path(silo_path, name)) or name in operator_places(silo_path):
+            raise JobRefused(f"there is an export place {name!r} already")
+        _store(silo_path, name, url, user, password)
+
+
+def change_place(
+    silo_path: str, name: str, address: str, user: str = "", password: str = "", *, forget: bool
+) -> None:
+    """Store another address or other credentials; another address deletes the credentials.
+
+    Args:
+        silo_path: The Silo's directory.
+        name: Of the place.
+        address: The same address, or another one.
+        user: Empty to keep the credentials of the same address.
+        password: See `user`.
+        forget: Delete the credentials.
+
+    Raises:
+        PlaceNotFound: There is none.
+        JobRefused: The address or the credentials are invalid.
+    """
+    url = checked_address(address)
+    with _locked(silo_path):
+        _check_is_added(silo_path, name)
+        with contextlib.suppress(JobRefused):  # an invalid file is replaced
+            if added_place(silo_path, name).url == url and not (user or password or forget):
+                return
+        _store(silo_path, name, url, user, password)
+
+
+def remove_place(silo_path: str, name: str) -> None:
+    """Delete a place and its credentials.
+
+    Raises:
+        PlaceNotFound: There is none.
+    """
+    with _locked(silo_path):
+        _check_is_added(silo_path, name)
+        _forget(silo_path, name)
+        os.unlink(_path(silo_path, name))
+        flush_directory(os.path.join(silo_path, ADDED))
+
+
+def _check_is_added(silo_path: str, name: str) -> None:
+    if name not in added_names(silo_path):
+        raise PlaceNotFound(f"there is no export place {name!r} that can be changed here")
+
+
+def _store(silo_path: str, name: str, url: str, user: str, password: str) -> None:
+    """Write the address first: a password never exists before its address."""
+    if (user or password) and not _is_login(user, password):
+        raise JobRefused(
+            "a user has no colon, and neither user nor password is empty or has control characters"
+        )
+    _forget(silo_path, name)
+    _write(_path(silo_path, name), tomli_w.dumps({"url": url}), 0o755)
+    if user:
+        _write(_secret(silo_path, name, url), f"{user}:{password}\n", 0o700)
+
+
+def _is_login(user: str, password: str) -> bool:
+    texts = (user, password)
+    return all(text.isprintable() and 0 < len(text) <= _LONGEST for text in texts) and (
+        ":" not in user
+    )
+
+
+def _write(path: str, text: str, directory_mode: int) -> None:
+    directory = os.path.dirname(path)
+    make_parents(directory)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(directory, directory_mode)
+    flush_directory(os.path.dirname(directory))
+    replace_file(path, text.encode(), directory_mode & 0o666)
+
+
+def _forget(silo_path: str, name: str) -> None:
+    directory = os.path.join(silo_path, SECRETS)
+    if not os.path.isdir(directory):
+        return
+    for file in os.listdir(directory):
+        if file.startswith(f"{name}."):
+            os.unlink(os.path.join(directory, file))
+    flush_directory(directory)
+
+
+def _path(silo_path: str, name: str) -> str:
+    return os.path.join(silo_path, ADDED, name + _SUFFIX)
+
+
+def _secret(silo_path: str, name: str, url: str) -> str:
+    digest = sha256(url.encode()).hexdigest()[:32]
+    return os.path.join(silo_path, SECRETS, f"{name}.{digest}.login")
+
+
+def _locked(silo_path: str) -> contextlib.AbstractContextManager[None]:
+    return Locks(os.path.join(silo_path, ".silo", "locks")).hold_name("places")
+
+
+# -- the test of a connection ----------------------------------------------------------------
+
+
+class Found(StrEnum):
+    """What a test found at the address of a place."""
+
+    REACHED = "reached"
+    NO_CONTAINER = "no container"
+    REFUSED = "refused"
+    NEEDED = "needed"
+    NO_FEDORA = "no fedora"
+    NO_ANSWER = "no answer"
+    NO_CREDENTIALS = "no credentials"
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The result of a test.
+
+    Attributes:
+        detail: The server's software if it was reached, or why it was not; may be empty. It never
+            repeats the body of an answer.
+    """
+
+    found: Found
+    detail: str = ""
+
+
+def probe(
+    place: FedoraPlace, environment: Mapping[str, str], seconds: float = TEST_SECONDS
+) -> Tested:
+    """Ask the Fedora of a place whether records could be exported; nothing is written there.
+
+    Args:
+        place: Its credentials are sent to its server only.
+        environment: The environment variables.
+        seconds: Waits no longer, whatever the server or the name service does.
+    """
+    try:
+        auth = place.auth(environment)
+    except CredentialsRefused as error:
+        return Tested(Found.NO_CREDENTIALS, str(error))
+    results: list[Tested] = []
+    thread = threading.Thread(
+        target=lambda: results.append(_asked(place.url, auth)), name="place-test", daemon=True
+    )
+    thread.start()
+    thread.join(seconds)
+    return results[0] if results else Tested(Found.NO_ANSWER)
+
+
+def _asked(url: str, auth: "Auth | None") -> Tested:
+    from siloexport.targets.fedora import answers  # noqa: PLC0415 - slow
+    from siloexport.targets.fedora.client import FedoraClient  # noqa: PLC0415
+    from siloexport.targets.fedora.place import check_container, find_root  # noqa: PLC0415
+
+    root = ""
+    try:
+        with FedoraClient(url, auth, _TEST) as client:
+            root = find_root(client, url)
+            server = client.send("HEAD", f"{root}/").headers.get("Server", "")
+            check_container(client, root, url)
+    except answers.Denied:
+        return Tested(Found.NEEDED if auth is None else Found.REFUSED)
+    except answers.NotFedora:
+        return Tested(Found.NO_FEDORA)
+    except answers.Busy as error:
+        return Tested(Found.NO_ANSWER, error.reason if error.status == 0 else str(error.status))
+    except answers.FedoraError:
+        return Tested(Found.NO_CONTAINER if root else Found.NO_FEDORA)
+    return Tested(Found.REACHED, server[:100])

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from recordsilo import Silo
 from recordsilo.disk.whole_file import as_text
 from recordsilo.selection import Selection
 from siloexport.errors import ExportError
-from siloexport.fedora_places import PLACES, fedora_place, fedora_places
+from siloexport.fedora_places import FedoraPlace, fedora_place, fedora_places
 from siloexport.plan import Versions
 from siloexport.target_kinds import (
     Asked,
@@ -248,18 +248,15 @@ def _fedora(opening: Opening) -> Iterator[Target]:
     """Open a Fedora by its address or by the name of a place; loads rdflib."""
     from siloexport.crosswalk import Crosswalk  # noqa: PLC0415 - slow, and only for Fedora
     from siloexport.targets.fedora import FedoraClient, FedoraTarget  # noqa: PLC0415
-    from siloexport.targets.fedora.credentials import credentials  # noqa: PLC0415
 
     given = opening.values
-    named: Any = fedora_place(opening.silo_path, given["place"]) if "place" in given else None
-    url, login, mapping = (
-        (named.url, named.credentials, named.crosswalk)
-        if named
-        else (given["url"], given["credentials"] or None, given["crosswalk"])
-    )
-    crosswalk = Crosswalk.read(mapping) if mapping else None
-    with FedoraClient(url, credentials(url, login, os.environ)) as client:
-        yield FedoraTarget(url, client, crosswalk)
+    if "place" in given:
+        place = fedora_place(opening.silo_path, given["place"])
+    else:
+        place = FedoraPlace("", given["url"], given["credentials"] or None, given["crosswalk"])
+    crosswalk = Crosswalk.read(place.crosswalk) if place.crosswalk else None
+    with FedoraClient(place.url, place.auth(os.environ)) as client:
+        yield FedoraTarget(place.url, client, crosswalk)
 
 
 def _places(silo_path: str) -> Choices:
@@ -312,6 +309,6 @@ FEDORA = TargetKind(
     check=_check_place,
     at_once=4,  # most of the time is spent waiting for the server
     hint="Each record becomes an object with its versions. Existing objects are kept.",
-    missing=f"No Fedora is configured for this Silo. An administrator can add one in {PLACES}.",
+    missing="No Fedora is configured for this Silo. Add one under “Export places”.",
     order=30,
 )

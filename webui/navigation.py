@@ -78,7 +78,13 @@ NAVIGATION: tuple[Group, ...] = (
             Entry("Schedules", "/schedules", Role.MANAGER),
         ),
     ),
-    Group("Admin", (Entry("Accounts", "/accounts", Role.MANAGER),)),
+    Group(
+        "Admin",
+        (
+            Entry("Accounts", "/accounts", Role.MANAGER),
+            Entry("Export places", "/places", Role.MANAGER),
+        ),
+    ),
 )
 """A group appears once it has an entry that the user may follow."""
 

@@ -30,6 +30,7 @@ from webui.pages import (
     new_jobs,
     openapi,
     people,
+    places,
     quality,
     record,
     records,
@@ -233,6 +234,9 @@ ROUTES: tuple[Route, ...] = (
     Route("GET",    "/accounts",                     manage_accounts.show, Body.NONE,   MANAGER),
     Route("POST",   "/accounts",                     manage_accounts.create, Body.FIELDS, MANAGER),
     Route("POST",   "/accounts/{name}/{action}",     manage_accounts.act,  Body.FIELDS, MANAGER),
+    Route("GET",    "/places",                       places.show,          Body.NONE,   MANAGER),
+    Route("POST",   "/places",                       places.create,        Body.FIELDS, MANAGER),
+    Route("POST",   "/places/{name}/{action}",       places.act,           Body.FIELDS, MANAGER),
     Route("GET",    "/account",                      people.account),
     Route("POST",   "/account/password",             people.change_password, Body.FIELDS, VIEWER),
 

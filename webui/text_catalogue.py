@@ -39,6 +39,7 @@ from webui.pages import (
     home,
     manage_accounts,
     new_jobs,
+    places,
     record,
     schedules,
     search,
@@ -116,6 +117,7 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "schedule_forms.py", WHEN.values()
     yield "pages/schedules.py", schedules.DONE.values()
     yield "pages/manage_accounts.py", manage_accounts.DONE.values()
+    yield "pages/places.py", (*places.DONE.values(), *places.FOUND.values())
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)

@@ -93,6 +93,16 @@ def account_of(name: str) -> str:
     return f"{accounts()}/{segment(name)}"
 
 
+def places(**fields: object) -> str:
+    """Where exports go."""
+    return with_query(at("/places"), fields)
+
+
+def place(name: str) -> str:
+    """What the actions on an export place are below."""
+    return f"{places()}/{segment(name)}"
+
+
 def activity() -> str:
     """Who changed what."""
     return at("/activity")

@@ -247,18 +247,19 @@ def _try_lock(path: str) -> int | None:
 # -- writing ----------------------------------------------------------------------------
 
 
-def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier) -> Digest:
+def write_new(path: str, chunks: Iterable[bytes], barrier: Barrier, mode: int = 0o644) -> Digest:
     """Write a file that does not exist yet; on any failure it does not exist afterwards.
 
     Args:
         path: Must not exist.
         chunks: The content, in order.
         barrier: Makes the file durable, at once or when flushed.
+        mode: Its permissions, less those that the umask takes away.
 
     Returns:
         The digest of what was written.
     """
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         digest = _write_all(fd, chunks)
         barrier.file_written(fd)
@@ -304,11 +305,17 @@ def write_version(directory: str, files: Iterable[tuple[str, bytes]], barrier: B
         write_over(target, content, barrier)
 
 
-def replace_file(path: str, content: bytes) -> None:
-    """Replace a file atomically and durably: stage beside it, flush, rename, flush."""
+def replace_file(path: str, content: bytes, mode: int = 0o644) -> None:
+    """Replace a file atomically and durably: stage beside it, flush, rename, flush.
+
+    Args:
+        path: Created if it does not exist; its directory exists.
+        content: The whole content.
+        mode: Its permissions, less those that the umask takes away.
+    """
     staged = f"{path}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
     barrier = StrictBarrier()
-    write_new(staged, (content,), barrier)
+    write_new(staged, (content,), barrier, mode)
     try:
         os.rename(staged, path)
     except BaseException:

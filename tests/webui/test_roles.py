@@ -127,6 +127,9 @@ GET    /activity/log.jsonl                                      -   - 200 200
 GET    /accounts                                                -   -   - 200
 POST   /accounts                                                -   -   - 400
 POST   /accounts/{name}/{action}                                -   -   - 404
+GET    /places                                                  -   -   - 200
+POST   /places                                                  -   -   - 400
+POST   /places/{name}/{action}                                  -   -   - 404
 GET    /account                                                 - 200 200 200
 POST   /account/password                                        - 400 400 400
 GET    /static/{path...}                                      200 200 200 200

@@ -46,7 +46,7 @@ ${parts.done(done)}
 % endif
 </section>
 % endfor
-<article class="question">
+<section class="question">
   <h2>${_("New account")}</h2>
   <form class="short" action="${urls.accounts()}" method="post">
     <p><label for="name">${_("Name")}</label>
@@ -64,4 +64,4 @@ ${parts.done(done)}
     <small id="password-hint">${_("At least 12 characters; several words work well.")} ${_("Leave empty if a proxy signs people in.")}</small></p>
     <p class="act"><button type="submit">${_("Add account")}</button></p>
   </form>
-</article>
+</section>

@@ -114,6 +114,9 @@ ${when_field()}
   <p class="note fault" dir="auto">${form.fault}</p>
 % elif form.is_missing:
   <p>${_(kind.missing)}</p>
+% if kind.name == "fedora":
+  <p><a href="${urls.places()}">${_("Export places")}</a></p>
+% endif
 % else:
 % if kind.hint:
   <p>${_(kind.hint)}</p>

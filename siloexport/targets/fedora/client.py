@@ -3,6 +3,7 @@
 Requests are not retried here: the engine retries whole deposits.
 """
 
+import math
 import threading
 from collections.abc import Iterable, Mapping
 from types import TracebackType
@@ -13,8 +14,9 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
+from politeweb.connections import BoundedAdapter
 from politeweb.failures import reason_of
-from politeweb.sessions import PlainSession, sent
+from politeweb.sessions import PlainSession, keep_header, sent
 from politeweb.settings import HttpSettings
 from siloexport.targets.fedora.answers import Busy, Departed, Elsewhere, NotThere, check
 
@@ -22,7 +24,7 @@ NT = "application/n-triples"
 LINK_FORMAT = "application/link-format"
 ARCHIVAL_GROUP = "http://fedora.info/definitions/v4/repository#ArchivalGroup"
 BINARY = "http://www.w3.org/ns/ldp#NonRDFSource"
-_SETTINGS = HttpSettings(connect_timeout=10, read_timeout=300)
+_SETTINGS = HttpSettings(connect_timeout=10, read_timeout=300, total_timeout=math.inf)
 """Seconds to connect, and between two bytes of an answer; a commit writes all files."""
 _HEADERS = {"User-Agent": "recordsilo", "Accept": "*/*"}
 """If the answer to a write does not match Accept, 6.0.0 makes the resource and answers 406; `*/*`
@@ -43,12 +45,16 @@ class FedoraClient:
 
     Args:
         url: Any address on the server; all requests use its scheme, host and port.
-        auth: User and password; None to use the netrc of the user.
+        auth: User and password; None to send none.
+        settings: For timeouts; by default those of an export.
     """
 
-    def __init__(self, url: str, auth: Auth | None = None) -> None:
+    def __init__(
+        self, url: str, auth: Auth | None = None, settings: HttpSettings = _SETTINGS
+    ) -> None:
         self._origin = _origin(url)
-        self._auth = auth
+        self._auth = keep_header if auth is None else HTTPBasicAuth(*auth)
+        self._settings = settings
         self._own = threading.local()
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
@@ -76,6 +82,9 @@ class FedoraClient:
         session: requests.Session | None = getattr(self._own, "session", None)
         if session is None:
             session = self._own.session = PlainSession()
+            if math.isfinite(seconds := self._settings.total_timeout):
+                for scheme in _PORTS:
+                    session.mount(f"{scheme}://", BoundedAdapter(seconds))
             with self._lock:
                 self._sessions.append(session)
         return session
@@ -104,16 +113,16 @@ class FedoraClient:
         try:
             answer = sent(
                 self._session(),
-                _SETTINGS,
+                self._settings,
                 method,
                 url,
                 headers={**_HEADERS, **(headers or {})},
-                auth=None if self._auth is None else HTTPBasicAuth(*self._auth),
+                auth=self._auth,
                 body=body,
             )
             answer.content  # noqa: B018 - read here, where it may fail
         except (requests.RequestException, UnicodeError) as error:
-            raise Busy(0, url, reason_of(error, _SETTINGS)) from error
+            raise Busy(0, url, reason_of(error, self._settings)) from error
         check(method, url, answer.status_code, answer.headers, lambda: answer.text)
         return answer
 

@@ -168,7 +168,7 @@ def test_a_table_is_had_from_the_page_of_its_job(client: Any, silo: Silo) -> Non
         ({"form": "files", "name": "all", "deletions": "burn"}, "status, delete, keep"),
         ({"form": "files", "name": "all", "conflicts": "win"}, "fail, skip, overwrite"),
         ({"name": "x", "query": "(((("}, "the query '\\(\\(\\(\\(' has no word"),
-        ({"form": "fedora", "place": "nowhere"}, "does not have the place 'nowhere'; it has none"),
+        ({"form": "fedora", "place": "nowhere"}, "no export place 'nowhere'; there are none"),
     ],
 )
 def test_an_export_that_means_nothing_is_refused(
@@ -259,7 +259,7 @@ def test_a_crosswalk_may_lie_in_curation(few: str) -> None:
         ("[a]\nurl = 'ftp://h'", "must begin with http:// or https://"),
         ("[a]\nurl = 'http://h'\ncredentials = 'login'", "must be an absolute path"),
         ("[a]\nurl = 'http://h'\ncredentials = '{silo}/curation/login'", "are inside the Silo"),
-        ("[a]\nurl = 'http://h'", "does not have the place 'b'; it has a"),
+        ("[a]\nurl = 'http://h'", "no export place 'b'; there are a"),
     ],
 )
 def test_a_file_of_places_that_means_nothing_is_refused(few: str, text: str, sentence: str) -> None:

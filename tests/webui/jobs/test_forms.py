@@ -85,7 +85,7 @@ def test_a_form_can_repeat_its_job(client: Any, silo: Silo) -> None:
     assert len(schedule_names(silo.path)) == 2
     url = f"/schedules/{name}"
     assert client.post(url + "/change", {"when": "6h", "at": ""}).status == 200
-    assert "Every 6 hours" in client.get("/schedules").text
+    assert ": Every 6 hours</h2>" in client.get("/schedules").text
     assert client.post(url + "/pause", {}).status == 200
     assert load_schedule(silo.path, name).timetable.is_paused
     assert "Paused." in client.get("/schedules").text
