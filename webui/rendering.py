@@ -1,7 +1,7 @@
 """A handler's view → an answer: the page by Mako, or its JSON twin.
 
-Every expression of a template is escaped (``default_filters=['h']``); no template turns
-that off for data, which a test holds.
+Every expression of a template is escaped (``default_filters=['h']``). No template disables
+this for data; a test checks it.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ PAGE = f"{HTML}; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a handler found out, before it is known who reads it.
+    """The result of a handler, before it is known whether it becomes a page or JSON.
 
     Attributes:
         template: Name in ``templates/``.
-        data: What the template shows.
-        twin: The same as JSON values, or what makes them where that is much work.
+        data: The template's variables.
+        twin: The same as JSON values, or a function that makes them if that is costly.
         url: The page's own address, from which its twin is linked.
     """
 
@@ -59,7 +59,7 @@ def _lookup() -> TemplateLookup:
 
 
 def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
-    """The page of a view, or its twin."""
+    """Return the page of a view, or its twin."""
     if as_json:
         twin = view.twin() if callable(view.twin) else view.twin
         return json_answer(twin, view.status, view.headers)
@@ -79,7 +79,7 @@ def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Res
 def json_answer(
     value: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A JSON object, in UTF-8, indented for people who look at it."""
+    """Return a JSON object in UTF-8, indented for human readers."""
     body = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
     return Response(status, body, JSON, tagged(headers or {}, body))
 
@@ -87,7 +87,7 @@ def json_answer(
 def error_answer(
     site_name: str, error: WebError, *, as_json: bool, user: User = NOBODY
 ) -> Response:
-    """The one shape of errors: ``{"error": {"status", "code", "message"}}``, or its page."""
+    """Return an error as ``{"error": {"status", "code", "message"}}``, or as a page."""
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)
@@ -96,17 +96,17 @@ def error_answer(
 
 
 def html(template: str, **data: Any) -> bytes:
-    """A rendered template, in UTF-8; half a surrogate pair becomes ``?``."""
+    """Render a template in UTF-8; unpaired surrogates become ``?``."""
     text = _lookup().get_template(template).render_unicode(**{**_FOR_ALL, **data})
     return str(text).encode("utf-8", "replace")
 
 
 @cache
 def static_content(name: str) -> bytes:
-    """A file of ``static/``.
+    """Read a file of ``static/``.
 
     Raises:
-        FileNotFoundError: None of that name is served.
+        FileNotFoundError: No file of that name is served.
     """
     if name not in STATIC:
         raise FileNotFoundError(name)
@@ -128,7 +128,7 @@ STATIC: Mapping[str, str] = {
     "vendor/pico-2.1.1.min.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-"""Every file that is served, and its type: a list, so that no path can lead elsewhere."""
+"""Every served file and its type: a fixed list, so no path can lead elsewhere."""
 
 
 @cache
@@ -137,7 +137,7 @@ def _static_digest(name: str) -> str:
 
 
 def static_url(name: str) -> str:
-    """The address of a static file; it changes with the content, so it is cached for good."""
+    """Return a static file's address; it changes with the content, so caches keep it."""
     return f"{urls.static(name)}?{_static_digest(name)}"
 
 
@@ -154,4 +154,4 @@ _FOR_ALL: Mapping[str, Any] = {
     "styles": STYLES,
     "urls": urls,
 }
-"""What every template has at hand."""
+"""The variables of every template."""

@@ -2,8 +2,8 @@
 
 ``{name}`` is one segment, ``{name...}`` the rest of the path. Segments are split before
 they are decoded, so an identifier keeps its ``%2F``. Addresses are tried from the top;
-whatever begins with a fixed segment of this table never reaches the interface of 2010.
-GET answers HEAD too; no other method than those listed gets anywhere.
+an address that begins with a fixed segment of this table never reaches the interface of 2010.
+GET also answers HEAD; methods that are not listed are refused.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,7 +56,7 @@ Handler = Callable[[Call], View | Response]
 
 
 class Body(Enum):
-    """What a route takes."""
+    """The kind of body that a route accepts."""
 
     NONE = "nothing; what comes is left unread"
     FIELDS = "a small form: urlencoded, multipart, or a JSON object"
@@ -67,7 +67,7 @@ class Body(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One line of the table."""
+    """A line of the route table."""
 
     method: str
     pattern: str
@@ -77,7 +77,7 @@ class Route:
 
     @property
     def needs(self) -> Role:
-        """Who may ask: as its line says; else viewers may read, and curators change."""
+        """The required role: the line's own, else viewer for reading and curator for changing."""
         if self.role is not None:
             return self.role
         return Role.VIEWER if self.method == "GET" else Role.CURATOR
@@ -89,9 +89,9 @@ class Route:
 
 
 def buttons(**handlers: Handler) -> Handler:
-    """A handler that goes by the button pressed (field ``do``), the first one by default.
+    """Make a handler that dispatches by button (field ``do``), by default to the first one.
 
-    What follows a ``-`` in the field is for the button's own handler: ``remove-2``.
+    The part after a ``-`` in the field is for the button's handler: ``remove-2``.
     """
     default, known = next(iter(handlers)), ", ".join(handlers)
 
@@ -258,12 +258,12 @@ ROUTES: tuple[Route, ...] = (
 # fmt: on
 
 FIXED = frozenset(route.parts[0] for route in ROUTES if route.parts) - {"{record}"}
-"""First segments that are the page's own; an identifier of that name is under ``/records/``."""
+"""First segments that the page uses; an identifier of that name is under ``/records/``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A route and what its braces matched."""
+    """A route and the values of its braces."""
 
     route: Route
     params: Mapping[str, str]
@@ -272,7 +272,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """The lines of the table with one pattern."""
+    """The lines of the table with the same pattern."""
 
     parts: tuple[str, ...]
     methods: Mapping[str, Route]
@@ -283,7 +283,7 @@ class _Address:
 
     @property
     def has_twin(self) -> bool:
-        """Pages have; files, and the interface of 2010, are what they are."""
+        """Whether it has a JSON twin: pages do, files and the interface of 2010 do not."""
         return not self.is_of_2010 and not any(part.endswith("...}") for part in self.parts)
 
     @property
@@ -306,21 +306,21 @@ _ADDRESSES = _addresses()
 
 
 def documented() -> Iterator[tuple[Route, bool]]:
-    """The lines of the table, each with whether it has a twin."""
+    """Return the lines of the table, each with whether it has a twin."""
     for address in _ADDRESSES:
         yield from ((route, address.has_twin) for route in address.methods.values())
 
 
 def find(method: str, raw_path: str) -> Found:
-    """The route for a request.
+    """Find the route for a request.
 
     Args:
-        method: As sent; HEAD is answered by GET's route.
+        method: As sent; HEAD uses GET's route.
         raw_path: As sent, still percent-encoded.
 
     Raises:
         NotFound: No such address.
-        MethodNotAllowed: The address is known, the method is not.
+        MethodNotAllowed: The address exists, but not for this method.
         BadRequest: The path is not UTF-8 when decoded.
     """
     raw = raw_path.removesuffix("/").split("/")[1:]
@@ -337,7 +337,7 @@ def find(method: str, raw_path: str) -> Found:
 def _among(
     addresses: Iterable[_Address], segments: list[str], method: str
 ) -> tuple[Route, Mapping[str, str]] | None:
-    """The first address that fits decides, whatever its methods are."""
+    """The first matching address counts, whatever its methods are."""
     is_fixed = bool(segments) and segments[0] in FIXED
     for address in addresses:
         params = _match(address.parts, segments)

@@ -20,18 +20,18 @@ WHEN = {
     "6h": "Every 6 hours",
     "12h": "Every 12 hours",
 }
-"""English texts of the catalogue; those of days have a time."""
+"""English texts of the catalogue; daily and weekly choices have a time."""
 
 
 def timetable_from(when: str, at: str) -> Timetable:
-    """Read the choice of a form.
+    """Convert the choice of a form to a timetable.
 
     Args:
         when: One of `WHEN`.
         at: A time of day, UTC.
 
     Raises:
-        JobRefused: There is no such choice, or the time is none.
+        JobRefused: Unknown choice, or invalid time.
     """
     if when not in WHEN or when == NOW:
         raise JobRefused(f"a schedule is one of {', '.join(one for one in WHEN if one != NOW)}")
@@ -42,7 +42,7 @@ def timetable_from(when: str, at: str) -> Timetable:
 
 
 def in_words(wish: Timetable) -> str:
-    """Such as ``Every day at 02:00 UTC``."""
+    """Describe a timetable, such as ``Every day at 02:00 UTC``."""
     if wish.every is not None:
         text = duration_text(wish.every)
         return _(WHEN[text]) if text in WHEN else _("Every {time}", time=text)
@@ -51,7 +51,7 @@ def in_words(wish: Timetable) -> str:
 
 
 def choice_of(wish: Timetable) -> str:
-    """The name of the choice that is nearest to a timetable."""
+    """Return the name of the choice nearest to a timetable."""
     if wish.every is not None:
         return duration_text(wish.every)
     if wish.weekdays == tuple(range(5)):

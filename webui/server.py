@@ -1,7 +1,7 @@
-"""The HTTP server: cheroot in a thread, started and stopped by whoever holds it.
+"""The HTTP server: cheroot in a thread, started and stopped by the caller.
 
-`webui.http.intake` receives the requests. TLS and the open network belong to a reverse proxy: a
-handshake that never ends would hold cheroot's one accepting thread.
+`webui.http.intake` receives the requests. Leave TLS and public networks to a reverse proxy: an
+unfinished handshake would block cheroot's only accepting thread.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ from webui.http.messages import AWAIT_BODY
 
 logger = logging.getLogger("webui")
 MOST_UNFINISHED, MOST_UPLOADS = 256, 32
-"""Connections that are sending a request or are at rest, and those that are sending a
-large body which the application asked for."""
+"""Maximum number of connections that are sending a request or are idle, and of those that are
+sending a large body that the application requested."""
 
 
 class PortTaken(Exception):
@@ -35,15 +35,15 @@ class PortTaken(Exception):
 
 
 class CannotListen(Exception):
-    """The address cannot be listened at."""
+    """The server cannot listen on the address."""
 
 
 @contextlib.contextmanager
 def long_lived() -> Iterator[None]:
-    """Keep what is loaded now out of the search for garbage, as long as the block lasts.
+    """Exclude all present objects from garbage collection during the block (`gc.freeze`).
 
-    It stays as long as the process does, and going through it held an answer up for 50 ms
-    now and then (90,000 objects, seen on 2026-11-22).
+    They live as long as the process, and a collection delayed answers by 50 ms now and then
+    (90,000 objects, measured on 2026-11-22).
     """
     gc.collect()
     gc.freeze()
@@ -65,10 +65,10 @@ class _Gateway(Gateway_10):
         return environ
 
     def start_response(self, status: str, headers: Any, exc_info: Any = None) -> Any:
-        """Begin an answer, or, where the application asked for the body, put it off.
+        """Start an answer, or postpone it if the application asked for the body.
 
-        What a handler left of a body is passed over: cheroot 11.1 would read it into
-        memory, and would take the rest of a chunked one for the next request.
+        The unread rest of a body is skipped: cheroot 11.1 would read it into memory, and
+        treat the rest of a chunked one as the next request.
         """
         inbox = self.req.conn.rfile
         written = super().start_response(status, headers, exc_info)
@@ -82,7 +82,7 @@ class _Gateway(Gateway_10):
 
 
 def probe(host: str, port: int) -> None:
-    """Try the address first: cheroot folds every reason into one text.
+    """Test the address first, because cheroot reports every reason with one text.
 
     Raises:
         PortTaken, CannotListen: See `PageServer`.
@@ -102,9 +102,9 @@ def probe(host: str, port: int) -> None:
 
 
 class _Server(Server):
-    """cheroot's server, whose worker threads get complete requests; its log goes to ours.
+    """cheroot's server; its workers get complete requests, and our log gets its messages.
 
-    Large bodies have a thread of their own, since writing to a disk may take time.
+    Large bodies have their own thread, because writing to a disk may take time.
     """
 
     ConnectionClass = Connection
@@ -124,7 +124,7 @@ class _Server(Server):
         (self._uploads if conn.rfile.is_asked_for else self._heads).put(conn)
 
     def stop(self) -> None:
-        """Let go of whoever has not finished sending, and finish what is being answered."""
+        """Close connections that have not finished sending, and finish the running answers."""
         self._heads.close()
         self._uploads.close()
         super().stop()
@@ -134,19 +134,19 @@ class _Server(Server):
 
 
 class PageServer:
-    """A running server; leaving the block stops it after the requests it is answering."""
+    """A running server; leaving the block finishes the running requests and stops it."""
 
     def __init__(self, app: WsgiApp, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen, and answer in threads.
+        """Listen, and answer requests in threads.
 
         Args:
             app: The application.
-            host: A name or an address; a name is taken by its first address.
-            port: 0 takes a free one.
+            host: A name or an address; for a name, its first address is used.
+            port: 0 for a free port.
 
         Raises:
             PortTaken: Another program listens there.
-            CannotListen: The address is not this machine's, or the port not ours to take.
+            CannotListen: The address is not this machine's, or the port is not permitted.
         """
         probe(host, port)
         self.host = host
@@ -165,7 +165,7 @@ class PageServer:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/"
 

@@ -1,4 +1,4 @@
-"""What a handler has at hand: the Silo, the settings, the templates, the names of sets."""
+"""What handlers use: the Silo, the settings, the templates, the names of sets."""
 
 import contextlib
 import json
@@ -23,23 +23,23 @@ from webui.people.roles import NOBODY, User
 
 GIB = 1024**3
 _SAME_DOI = 20
-"""Records, found by the words of a DOI, among which the one that has it is looked for."""
+"""Maximum number of records, found by the words of a DOI, that are checked for the DOI."""
 HARVESTER_STATE = "oaipmh_harvester.json"
 logger = logging.getLogger("webui")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the person who starts the page decides.
+    """The settings of the person who starts the page.
 
     Attributes:
-        agent: Noted as the author of every change made here, where nobody signs in.
-        max_upload: Bytes of one upload.
-        broker: Where workers are told of jobs, such as ``redis://127.0.0.1/0``; empty: by
-            files in the Silo.
+        agent: The recorded author of changes if no sign-in is required.
+        max_upload: Maximum bytes of one upload.
+        broker: The broker for jobs, such as ``redis://127.0.0.1/0``; empty: workers read the
+            ledger in the Silo.
         by_worker: Whether workers do the jobs, as beside `silo serve`; else threads here.
-        on_shelf: Whether this is one of several Silos, whose list every page leads back to.
-        sign_in: Whether people sign in; always so where the page is reached from
+        on_shelf: Whether this is one of several Silos; every page then links to their list.
+        sign_in: Whether users sign in; always required if the page is reachable from
             other machines.
     """
 
@@ -53,14 +53,14 @@ class Settings:
 
     @property
     def needs_sign_in(self) -> bool:
-        """Whether only those who signed in are answered."""
+        """Whether only signed-in users get answers."""
         return self.sign_in or self.policy.remote or bool(self.policy.proxies)
 
 
 class HarvesterState:
-    """What the harvester noted beside the Silo; read again when the file changes.
+    """The state that the harvester stores in the Silo; read again when the file changes.
 
-    A harvest may run meanwhile in another process, which replaces the file whole.
+    A harvest in another process may replace the file at any time.
     """
 
     def __init__(self, path: str) -> None:
@@ -69,7 +69,7 @@ class HarvesterState:
         self._state: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        """The object under a key; empty where nothing was harvested yet."""
+        """Return the object under a key; empty if nothing was harvested yet."""
         found = self._current().get(key)
         return found if isinstance(found, dict) else {}
 
@@ -96,22 +96,21 @@ class HarvesterState:
 
 
 def repository_name(silo_path: str) -> str:
-    """The name of the repository that a Silo was harvested from; empty where it is unknown."""
+    """The name of the repository that a Silo was harvested from; empty if unknown."""
     state = HarvesterState(os.path.join(silo_path, HARVESTER_STATE))
     return str(state["identify"].get("repositoryName") or "")
 
 
 class SetCounts:
-    """The number of records in each set, counted anew when the index was written to.
+    """The number of records in each set, counted again after changes of the index.
 
-    Counting goes through every membership there is: a fraction of a millisecond for a
-    few thousand records; for a million it takes about a second. So numbers are kept for a
-    hundred times as long as counting took, whatever is written meanwhile, and for some
-    minutes while nothing is.
+    Counting reads every membership: it takes a fraction of a millisecond for a few thousand
+    records, and about a second for a million. So counts are cached for a hundred times the
+    duration of the counting even if the index changes, and for some minutes if it does not.
     """
 
     LONGEST = 600.0
-    """Seconds after which the index's files are no longer believed to be unchanged."""
+    """Seconds after which counts are not used even if the index's files look unchanged."""
 
     def __init__(self, silo: Silo, clock: Callable[[], float] = time.monotonic) -> None:
         self._silo, self._clock = silo, clock
@@ -120,7 +119,7 @@ class SetCounts:
         self._stamp: object | None = None
 
     def __call__(self) -> dict[str, int]:
-        """setSpec → number of records."""
+        """Return setSpec → number of records."""
         began = self._clock()
         if began < self._good_until:
             return self._counts
@@ -134,13 +133,13 @@ class SetCounts:
 
 
 def name_of_set(names: Mapping[str, Any], set_spec: str) -> str:
-    """A set's name among `Site.set_names`; its spec where no name is known."""
+    """Return a set's name from `Site.set_names`; its spec if it has no name."""
     return str(names.get(set_spec) or set_spec)
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One Silo and how it is shown."""
+    """One Silo and the settings of its page."""
 
     silo: Silo
     settings: Settings
@@ -157,10 +156,10 @@ class Site:
         settings: Settings | None = None,
         openapi: Callable[[], Mapping[str, Any]] = dict,
     ) -> "Site":
-        """The site of a Silo that is open.
+        """Make the site of an open Silo.
 
         Args:
-            openapi: Describes the routes: the page that shows it is one of them.
+            openapi: Returns the OpenAPI document; passed in because its page is one of the routes.
         """
         state = HarvesterState(os.path.join(silo.path, HARVESTER_STATE))
         known = settings or Settings()
@@ -175,9 +174,9 @@ class Site:
 
     @property
     def name(self) -> str:
-        """What the Silo is called: the harvested repository's name, else the directory's.
+        """The Silo's name: the harvested repository's name, else the directory's.
 
-        In a directory of Silos both, so that no two Silos have the same name.
+        In a directory of Silos it has both, so that names are unique.
         """
         directory = os.path.basename(self.silo.path.rstrip("/")) or "Silo"
         name = str(self.harvester["identify"].get("repositoryName") or directory)
@@ -185,32 +184,32 @@ class Site:
 
     @property
     def spool_dir(self) -> str:
-        """Where uploads lie while they come in: on the Silo's own disk."""
+        """The directory for uploads in progress, on the Silo's own disk."""
         return os.path.join(self.silo.path, ".silo", "uploads")
 
     @property
     def set_names(self) -> Mapping[str, Any]:
-        """setSpec → its name for people, of those that have one; to be looked up many times."""
+        """setSpec → the set's name, for sets that have one; read it once for many look-ups."""
         return self.harvester["sets"]
 
     def set_name(self, set_spec: str) -> str:
-        """The set's name for people; its spec where no name is known."""
+        """The set's name; its spec if it has no name."""
         return name_of_set(self.set_names, set_spec)
 
     def identifier(self, segment: str) -> str:
-        """The identifier that a segment of a URL names.
+        """Return the identifier that a segment of a URL names.
 
-        The cleaned form wins; then whatever form the Silo knows a record by.
+        The cleaned form takes precedence over any other form of an identifier.
 
         Raises:
-            RecordNotFound: None of them.
+            RecordNotFound: No record has such an identifier.
         """
         with contextlib.suppress(IdentifierError, RecordNotFound):
             return self.silo.resolve(unclean(segment))
         return self.silo.resolve(segment)
 
     def named(self, text: str) -> str | None:
-        """The one record that a text names: by its identifier in any form, or by its DOI."""
+        """Return the one record that a text names by its identifier in any form, or by its DOI."""
         text = text.strip()
         with contextlib.suppress(IdentifierError, RecordNotFound):
             return self.identifier(text)
@@ -233,14 +232,14 @@ def set_choices(site: Site) -> list[tuple[str, str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request on its way to a handler.
+    """One request and its context, for a handler.
 
     Attributes:
-        params: What the route's braces matched, decoded.
-        form: The fields and files of the body, where the route takes a form.
-        wants_json: The answer is to be the JSON twin.
-        is_twin: It was asked for by ``.json``, not only by Accept.
-        user: Who asks; their name is noted with every change.
+        params: The values of the route's braces, decoded.
+        form: The fields and files of the body, if the route accepts a form.
+        wants_json: Whether the answer is the JSON twin.
+        is_twin: Whether it was requested by ``.json``, not only by Accept.
+        user: The user; their name is recorded with every change.
     """
 
     site: Site
@@ -258,7 +257,7 @@ class Call:
 
     @property
     def record(self) -> HarvestedRecord:
-        """That record, read now."""
+        """That record, read from the store."""
         return self.site.silo[self.identifier]
 
     @property
@@ -267,5 +266,5 @@ class Call:
         return self.params["version"]
 
     def field(self, name: str, default: str = "") -> str:
-        """A field of the form, without blanks around it."""
+        """Return a field of the form, without surrounding white space."""
         return self.form.fields.get(name, default).strip()

@@ -2,8 +2,8 @@
 
     python -m webui.text_catalogue > webui.pot
 
-A text is what stands in ``_("…")`` or ``counted("…", "…", n)``, in templates and in
-handlers, what a refusal says (``BadRequest("…")``), and what the tables of labels hold.
+Texts are the arguments of ``_("…")`` and ``counted("…", "…", n)`` in templates and handlers,
+the messages of errors (``BadRequest("…")``), and the tables of labels.
 
 Source: GNU gettext, "The Format of PO Files".
 """
@@ -71,7 +71,7 @@ msgstr ""
 
 
 def messages() -> dict[Message, list[str]]:
-    """Every text, in order, with the files it is in."""
+    """Return every text, in order, with its files."""
     found: dict[Message, list[str]] = {}
     for path in sorted((*ROOM.rglob("*.mako"), *ROOM.rglob("*.py"))):
         read = _in_template if path.suffix == ".mako" else _in_python
@@ -161,7 +161,7 @@ def _words_of_changes() -> Iterator[str]:
 
 @cache
 def _refusals() -> dict[str, HTTPStatus]:
-    """The errors of the page, of all modules, by name; each says its first argument."""
+    """Return all errors of the page by name; their first argument is the message."""
     found, left = {}, [WebError]
     while left:
         kind = left.pop()
@@ -171,7 +171,7 @@ def _refusals() -> dict[str, HTTPStatus]:
 
 
 def _phrases() -> Iterator[str]:
-    """What heads the page of an error: the name of its status."""
+    """Return the headings of error pages: the names of statuses."""
     for _kind, status, _code in (*STORE_ERRORS, *CURATION_ERRORS):
         yield status.phrase
     for status in _refusals().values():
@@ -200,7 +200,7 @@ def _in_python(source: str) -> Iterator[Message]:
 
 
 def pot() -> str:
-    """The template's text."""
+    """Return the template's text."""
     return _HEAD + "".join(_entry(*one) for one in messages().items())
 
 

@@ -1,4 +1,4 @@
-"""Answers that take long to find, kept for some time and for each Silo."""
+"""Cache results that take long to compute, for some time and for each Silo."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -11,9 +11,9 @@ from silocuration.review.duplicates import Group
 
 T = TypeVar("T")
 LONGEST = 600.0
-"""Seconds after which a stamp is no longer believed to be unchanged."""
+"""Maximum seconds for which a result is cached while its stamp is unchanged."""
 FACTOR = 20
-"""An answer is kept so many times as long as finding it took: what is quick is always new."""
+"""A result is cached for this multiple of its computing time, so fast results are always new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class _Kept(Generic[T]):
 
 
 class TimedCache(Generic[T]):
-    """Answers by key; a Silo that is closed takes its answers with it."""
+    """Results by key; they are dropped when the Silo is closed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -34,11 +34,11 @@ class TimedCache(Generic[T]):
     def get(
         self, silo: Silo, key: Hashable, find: Callable[[], T], stamp: object | None = None
     ) -> T:
-        """The answer for a key, found now if none is kept.
+        """Return the result for a key; compute it if none is cached.
 
         Args:
-            stamp: What the answer depends on, such as `Silo.index_stamp`: while it stays
-                the same, the answer is kept for `LONGEST`.
+            stamp: A value such as `Silo.index_stamp`: while it is unchanged, the result
+                is cached for `LONGEST`.
         """
         kept = self._kept.setdefault(silo, {})
         began = self._clock()
@@ -54,14 +54,14 @@ class TimedCache(Generic[T]):
         return answer
 
     def peek(self, silo: Silo, key: Hashable) -> T | None:
-        """The last answer for a key, however old; None if there is none."""
+        """Return the last result for a key, however old; None if there is none."""
         one = self._kept.get(silo, {}).get(key)
         return None if one is None else one.answer
 
     def forget(self, silo: Silo) -> None:
-        """Find everything anew: something was changed."""
+        """Drop all results, because something was changed."""
         self._kept.pop(silo, None)
 
 
 DUPLICATES: TimedCache[list[Group]] = TimedCache()
-"""The groups of probable duplicates of each Silo, which take long to find."""
+"""The groups of probable duplicates of each Silo, which take long to compute."""

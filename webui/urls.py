@@ -4,7 +4,7 @@ A record's segment is its cleaned pairtree form, which has no ``/`` and no ``.``
 other segments a final ``.json`` is written ``%2Ejson``, so that the name of a version is
 never taken for the suffix of a JSON twin.
 
-Every address begins with where the application is mounted (`mount`).
+Every address begins with the application's mount point (`mount`).
 
 Source: PEP 3333, "URL Reconstruction" (SCRIPT_NAME).
 """
@@ -18,14 +18,14 @@ from recordsilo.disk.identifier import url_segment
 
 TWIN = ".json"
 INDEX = "index"
-"""What the twin of an address that ends in a slash is called: ``/index.json``."""
+"""The suffix of the JSON twin of an address that ends in a slash: ``/index.json``."""
 _BASE: ContextVar[str] = ContextVar("base", default="")
 
 
 def mount(base: str) -> None:
-    """Say where the application is mounted that answers the request of this thread.
+    """Set the application's mount point for this thread.
 
-    Said at the beginning of every request; it holds until the next one, so also while an
+    It is set at the start of every request and stays until the next one, so also while an
     answer is sent piece by piece.
 
     Args:
@@ -35,12 +35,12 @@ def mount(base: str) -> None:
 
 
 def at(path: str) -> str:
-    """The address of a path, which begins with a slash, below where the page is mounted."""
+    """The address of a path, which begins with a slash, below the mount point."""
     return _BASE.get() + path
 
 
 def segment(text: str) -> str:
-    """A text as one segment of a path; bytes of a file's name that are no text are as they are."""
+    """A text as one segment of a path; bytes of a file name that are not UTF-8 are unchanged."""
     quoted = quote(text, safe="+=,:@!$&'()*;~", errors="surrogateescape")
     if quoted.endswith(TWIN):
         quoted = quoted.removesuffix(TWIN) + "%2Ejson"
@@ -54,7 +54,7 @@ def with_query(path: str, fields: Mapping[str, object]) -> str:
 
 
 def home() -> str:
-    """The first page: what this Silo is, and what awaits a decision."""
+    """The home page."""
     return at("/")
 
 
@@ -69,27 +69,27 @@ def static(name: str) -> str:
 
 
 def sign_in(then: str = "") -> str:
-    """The page to sign in at, which leads on to another."""
+    """The sign-in page, which redirects to another page."""
     return with_query(at("/sign-in"), {"next": then if then != at("/") else ""})
 
 
 def sign_out() -> str:
-    """Where a session is ended."""
+    """The address for signing out."""
     return at("/sign-out")
 
 
 def account() -> str:
-    """Who one is."""
+    """The user's own account."""
     return at("/account")
 
 
 def accounts(**fields: object) -> str:
-    """Who may sign in."""
+    """The list of accounts."""
     return with_query(at("/accounts"), fields)
 
 
 def account_of(name: str) -> str:
-    """What the actions on an account are below."""
+    """The address below which the actions on an account are."""
     return f"{accounts()}/{segment(name)}"
 
 
@@ -104,7 +104,7 @@ def place(name: str) -> str:
 
 
 def activity() -> str:
-    """Who changed what."""
+    """The activity log."""
     return at("/activity")
 
 
@@ -124,7 +124,7 @@ def records_of_set(set_spec: str) -> str:
 
 
 def search(pairs: Iterable[tuple[str, str]] = (), action: str = "") -> str:
-    """What a search finds, or one of its actions (``values``, ``results.csv`` …)."""
+    """The results of a search, or one of its actions (``values``, ``results.csv`` …)."""
     path = at("/search") + (f"/{action}" if action else "")
     fields = query(pairs)
     return f"{path}?{fields}" if fields else path
@@ -137,7 +137,7 @@ def query(pairs: Iterable[tuple[str, str]]) -> str:
 
 @lru_cache(maxsize=4096)
 def _field(pair: tuple[str, str]) -> str:
-    """A field as written in a query; a search page writes the same ones a hundred times."""
+    """A field as written in a query; cached, because a search page writes the same ones often."""
     return urlencode([pair], errors="replace")
 
 
@@ -147,93 +147,93 @@ def selection(**fields: object) -> str:
 
 
 def searches() -> str:
-    """The kept searches."""
+    """The saved searches."""
     return at("/searches")
 
 
 def saved_search(name: str, action: str = "", **fields: object) -> str:
-    """A search that was kept, or one of its actions."""
+    """A saved search, or one of its actions."""
     path = f"{searches()}/{segment(name)}" + (f"/{action}" if action else "")
     return with_query(path, fields)
 
 
 def with_search(path: str, search: str) -> str:
-    """A page for the records that the query of a search's address selects."""
+    """A page for the records that a search's query selects."""
     return f"{path}?{search}" if search else path
 
 
 def bulk(search: str = "") -> str:
-    """Where the records that a search finds are changed."""
+    """The page for batch edits of a search's records."""
     return with_search(at("/bulk"), search)
 
 
 def bulk_jobs() -> str:
-    """The bulk changes that were made."""
+    """The list of batch edits."""
     return bulk() + "/jobs"
 
 
 def bulk_job(job_id: str) -> str:
-    """How far a bulk change is."""
+    """The page of a batch edit."""
     return f"{bulk_jobs()}/{segment(job_id)}"
 
 
 def sheet() -> str:
-    """Where spreadsheets are made and sent."""
+    """The page for exporting and importing spreadsheets."""
     return bulk() + "/sheet"
 
 
 def sheet_csv(search: str) -> str:
-    """What a search finds, as a spreadsheet to be edited."""
+    """The records of a search as a spreadsheet to edit."""
     return with_search(sheet() + ".csv", search)
 
 
 def attach() -> str:
-    """Where a file is attached to many records."""
+    """The page for attaching a file to many records."""
     return bulk() + "/attach"
 
 
 def staged(token: str) -> str:
-    """A file that was sent to be previewed."""
+    """An uploaded file to be previewed."""
     return f"{bulk()}/staged/{segment(token)}"
 
 
 def rules() -> str:
-    """The kept rules."""
+    """The saved rules."""
     return at("/rules")
 
 
 def rule(name: str, **fields: object) -> str:
-    """A kept rule."""
+    """A saved rule."""
     return with_query(f"{rules()}/{segment(name)}", fields)
 
 
 def clusters() -> str:
-    """Values that are likely one."""
+    """Probable variants of values."""
     return at("/clusters")
 
 
 def quality() -> str:
-    """What is to be looked at in descriptions."""
+    """The findings in descriptions."""
     return at("/quality")
 
 
 def duplicates() -> str:
-    """Likely duplicates."""
+    """Probable duplicates."""
     return quality() + "/duplicates"
 
 
 def upstream_list() -> str:
-    """What the source has newer of curated records."""
+    """The source changes of curated records."""
     return at("/upstream")
 
 
 def upstream(identifier: str) -> str:
-    """What is to be decided about a curated record."""
+    """The source change of one curated record."""
     return f"{upstream_list()}/{url_segment(identifier)}"
 
 
 def differences(identifier: str, before: str, after: str) -> str:
-    """What differs between two versions of a record."""
+    """The differences between two versions of a record."""
     return with_query(record(identifier) + "/differences", {"before": before, "after": after})
 
 
@@ -243,17 +243,17 @@ def record(identifier: str, **fields: object) -> str:
 
 
 def citation(identifier: str) -> str:
-    """How a record is cited."""
+    """The citation of a record."""
     return record(identifier) + "/citation"
 
 
 def delete_record(identifier: str) -> str:
-    """The question whether a record is to be deleted, and the answer to it."""
+    """The page for deleting a record."""
     return record(identifier) + "/delete"
 
 
 def versions(identifier: str) -> str:
-    """Where versions are made."""
+    """The page for creating versions."""
     return record(identifier) + "/versions"
 
 
@@ -264,7 +264,7 @@ def version(identifier: str, name: str, action: str = "", **fields: object) -> s
 
 
 def files(identifier: str, name: str) -> str:
-    """Where files are added to a version."""
+    """The page for adding files to a version."""
     return version(identifier, name, "files")
 
 
@@ -279,7 +279,7 @@ def jobs(**fields: object) -> str:
 
 
 def new_job(form: str = "") -> str:
-    """What jobs can be started, or the form of one kind."""
+    """The list of jobs that can be started, or the form of one kind."""
     return jobs() + "/new" + (f"/{segment(form)}" if form else "")
 
 
@@ -289,12 +289,12 @@ def schedules(**fields: object) -> str:
 
 
 def schedule(name: str) -> str:
-    """What the actions on a schedule are below."""
+    """The address below which the actions on a schedule are."""
     return f"{schedules()}/{segment(name)}"
 
 
 def job(job_id: str, **fields: object) -> str:
-    """How a job stands."""
+    """The page of a job."""
     return with_query(f"{jobs()}/{segment(job_id)}", fields)
 
 

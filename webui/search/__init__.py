@@ -1,1 +1,1 @@
-"""Which records: searches and their addresses, facets, and what a bulk change is for."""
+"""Selecting records: searches and their addresses, facets, and selections for batch edits."""

@@ -1,5 +1,5 @@
-"""The records a batch edit or a download is for: a search by its address, a saved one, a
-person's selection, or a list.
+"""The records of a batch edit or a download: a search by its address, a saved search, a user's
+selection, or a list.
 """
 
 from collections.abc import Iterable
@@ -23,12 +23,12 @@ _OWN = ("saved", "selection", "rule", "state-to", "done", "path", "token")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A selection and how the page speaks of it.
+    """A selection and its description on the page.
 
     Attributes:
         search: The query of its search's address.
         count: How many records it finds now.
-        url: Where they are listed; empty for a list of identifiers.
+        url: The address of their list; empty for a list of identifiers.
     """
 
     select: Selection
@@ -38,7 +38,7 @@ class Chosen:
 
     @property
     def said(self) -> str:
-        """What is selected, in words."""
+        """The selection in words."""
         if self.select.is_everything:
             return _("All {n} records of this Silo", n=f"{self.count:,}")
         if self.search.startswith(_SELECTION):
@@ -49,18 +49,18 @@ class Chosen:
 
 
 def search_of(pairs: Iterable[Pair]) -> str:
-    """The fields of an address that select records, as a query."""
+    """Return the fields of an address that select records, as a query."""
     own = {"rule", "done", "state-to"}
     kept = [(name, value) for name, value in pairs if value and name not in own]
     return urls.search(kept).partition("?")[2]
 
 
 def selected(call: Call, search: str, identifiers: tuple[str, ...] = ()) -> Chosen:
-    """What a query of a search's address selects, and only these identifiers of it.
+    """Return the selection of a search's query, restricted to some identifiers.
 
     Raises:
-        BadRequest: The query means nothing.
-        SearchNotFound, SearchUnreadable: The kept search it names is none.
+        BadRequest: The query is invalid.
+        SearchNotFound, SearchUnreadable: The saved search that it names is missing or unreadable.
         Conflict: The selection that it names has changed.
     """
     site = call.site
@@ -93,5 +93,5 @@ def _url(select: Selection) -> str:
 
 
 def from_address(call: Call) -> Chosen:
-    """What the address of the request selects."""
+    """Return the selection of the request's address."""
     return selected(call, search_of(call.request.pairs))

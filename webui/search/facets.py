@@ -12,7 +12,7 @@ from webui.site import Site
 from webui.words.texts import text as _
 
 OPEN_AT_FIRST = frozenset({"set", YEAR, "type", "subject", "creator"})
-"""Facets that are open without being asked; those filtered by always are."""
+"""Facets that are open by default; those in use are always open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Choice:
     """A value of a facet.
 
     Attributes:
-        url: The search with the value chosen besides the others, or no longer chosen.
+        url: The search with the value added to the chosen ones, or removed.
         not_url: The search with the value excluded, or no longer excluded; empty for flags.
     """
 
@@ -35,7 +35,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """The values in use of one filter, each with the search without it."""
+    """The values in use of one filter, each with a link to the search without it."""
 
     label: str
     is_exclusion: bool
@@ -44,12 +44,12 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class YearRange:
-    """The years as a picture, and the range that is chosen.
+    """A chart of the years, and the chosen range.
 
     Attributes:
-        first, last: The range in use, as in its two fields; empty where there is none.
-        start, width, bins: First year, years and number of the bars, for a pointer.
-        kept: The fields of the search besides the years.
+        first, last: The range in use, as in its two fields; empty if there is none.
+        start, width, bins: First year, years per bar, and number of bars, for the pointer.
+        kept: The other fields of the search.
     """
 
     picture: Picture
@@ -67,9 +67,9 @@ class FacetView:
 
     Attributes:
         chosen: How many of its values are chosen or excluded.
-        more_url: All its values; empty where all are shown.
-        is_searched: Whether it has so many values that one looks for them.
-        order_url, is_by_name: The other order, and which order is shown.
+        more_url: The address of all its values; empty if all are shown.
+        is_searched: Whether it has so many values that it gets a search field.
+        order_url, is_by_name: The address of the other order; whether values are by name.
         years: For the facet of years.
     """
 
@@ -88,15 +88,15 @@ class FacetView:
 def facet_views(
     site: Site, request: SearchRequest, counted: Mapping[str, Sequence[FacetValue]]
 ) -> Iterator[FacetView]:
-    """The facets beside the results.
+    """Return the facets beside the results.
 
     Args:
-        counted: The values of each facet; all of them where the page is to sort them.
+        counted: The values of each facet; all of them if the page sorts them.
     """
     for name, values in counted.items():
         in_use = [value for field, value in request.chosen if facet_of(field) == name]
         if not values and not in_use and name in contributed_names():
-            continue  # a package that has nothing to say of these records
+            continue  # a package without values for these records
         shown = _shown(request, name, values)
         all_url = request.url(("field", name), action="values")
         other = request.ordered(name, by_name=not request.is_by_name(name))
@@ -119,7 +119,7 @@ def facet_views(
 def _shown(
     request: SearchRequest, name: str, values: Sequence[FacetValue]
 ) -> tuple[FacetValue, ...]:
-    """The first values, and behind them those in use that are not among them."""
+    """The first values, followed by the other values in use."""
     listed = sorted_values(values, name) if request.is_by_name(name) else list(values)
     first, rest = listed[:SHOWN_VALUES], listed[SHOWN_VALUES:]
     in_use = [v for field, v in request.chosen if facet_of(field) == name and not is_range(name, v)]
@@ -132,7 +132,7 @@ def _shown(
 
 
 def sorted_values(values: Iterable[FacetValue], name: str) -> list[FacetValue]:
-    """Values by name, regardless of case; the latest year first."""
+    """Sort values by name, ignoring case; years latest first."""
     return sorted(values, key=lambda one: one.value.casefold(), reverse=name == YEAR)
 
 
@@ -172,7 +172,7 @@ def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | 
 def choices(
     site: Site, request: SearchRequest, name: str, values: Iterable[FacetValue]
 ) -> Iterator[Choice]:
-    """The values of a facet as links."""
+    """Return the values of a facet as links."""
     toggled = request.toggling()
     for found in values:
         yield Choice(
@@ -187,7 +187,7 @@ def choices(
 
 
 def chips(site: Site, request: SearchRequest) -> Iterator[Chips]:
-    """The filters and bounds in use, those of a field together."""
+    """Return the filters and bounds in use, grouped by field."""
     for field in dict.fromkeys(field for field, _value in request.chosen):
         name = facet_of(field)
         yield Chips(
@@ -212,7 +212,7 @@ def chips(site: Site, request: SearchRequest) -> Iterator[Chips]:
 
 
 def value_label(site: Site, name: str, value: str) -> str:
-    """A value as people read it: a set by its name, a finding in words, a truth as yes or no."""
+    """Return the label of a value: a set's name, a finding in words, a flag as yes or no."""
     if name == "set":
         return site.set_name(value)
     if name == "finding":

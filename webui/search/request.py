@@ -1,8 +1,8 @@
-"""The address of a search ↔ what `Silo.search` is asked (pure; docs/page.md, "Search").
+"""Convert between the address of a search and the arguments of `Silo.search` (pure).
 
-The fields are those of ``silo search``: ``q`` holds the words, ``sort``, ``since`` and
-``until`` are what they are there, and every filter is a field of its own name, as often
-as it has values.
+The fields are those of ``silo search``: ``q`` has the words, ``sort``, ``since`` and
+``until`` have the same meaning, and every filter is a field with its name, repeated for each
+value. See docs/page.md, "Search".
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ DEFAULT_SIZE = 25
 PAGE_SIZES = (25, 50, 100, 200)
 MAX_SIZE = 1000
 SHOWN_VALUES = 8
-"""Values of a facet beside the results; the others are on the facet's own page."""
+"""Maximum number of values of a facet beside the results; the others are on its own page."""
 Pair = tuple[str, str]
 
 _VALUED = (*SMALL_FIELDS, *LARGE_FIELDS)
@@ -31,26 +31,26 @@ YEAR = "year"
 _YEARS = ("year_from", "year_to")
 _BY = ("name", "count")
 FIRST = "first"
-"""What stands for the first page among cursors; they are JSON, and so never this."""
+"""Represents the first page among cursors, which are JSON and so never equal to it."""
 WAY_BACK = 1500
-"""Characters, as they are in an address, of the cursors of earlier pages that are kept."""
+"""Maximum length, in an address, of the cursors of earlier pages."""
 _TRUTH = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What is looked for, and which part of it is wanted.
+    """A search, and the requested page of its results.
 
     Attributes:
         q: Words, as typed.
         chosen: The filters, as (field, value) pairs in the order of the address.
         since, until: Bounds of the datestamp, or ``""``.
-        sort: One of `SORTS`, or ``""`` for the search's own choice.
+        sort: One of `SORTS`, or ``""`` for the default.
         after: The cursor of the page before, or ``""``.
-        by_other: Facets whose values are in the other order than the usual one, which is by
-            count, and for years by year (``by=type.name``, ``by=year.count``).
-        back: The cursors of the pages before this one, the nearest last; the first page's
-            is `FIRST`. Those farthest away are forgotten where they become too long.
+        by_other: Facets whose values are not in the default order, which is by count, and for
+            years by year (``by=type.name``, ``by=year.count``).
+        back: The cursors of the previous pages, the nearest last; that of the first page is
+            `FIRST`. The farthest are dropped if the list becomes too long.
     """
 
     q: str = ""
@@ -65,14 +65,14 @@ class SearchRequest:
 
     @classmethod
     def of(cls, pairs: Iterable[Pair], also: Iterable[str] = ()) -> "SearchRequest":
-        """Read the fields of an address; empty ones ask for nothing.
+        """Read the fields of an address; empty ones are ignored.
 
         Args:
             pairs: Names and values, in order.
-            also: Names that the page has for itself.
+            also: Further names that the page uses.
 
         Raises:
-            BadRequest: A field that means nothing, or a value of the wrong kind.
+            BadRequest: An unknown field, or an invalid value.
         """
         given = [(name, value) for name, value in pairs if value and name not in set(also)]
         single = {name: value for name, value in given if name in _SINGLE}
@@ -92,7 +92,7 @@ class SearchRequest:
 
     @classmethod
     def of_selection(cls, selection: Selection) -> "SearchRequest":
-        """The search that a selection by words and filters is."""
+        """Return the search of a selection by words and filters."""
         filters = selection.filters
         flags = [(name, str(wanted).lower()) for name, wanted in filters.flags.items()]
         values = [(name, value) for name, some in filters.values.items() for value in some]
@@ -105,7 +105,7 @@ class SearchRequest:
 
     @property
     def filters(self) -> SearchFilters:
-        """The filters as the store takes them."""
+        """The filters for the store."""
         values: dict[str, list[str]] = {}
         for name, value in self.chosen:
             if name not in FLAGS:
@@ -115,17 +115,17 @@ class SearchRequest:
 
     @property
     def selection(self) -> Selection:
-        """All that is found, whatever page is looked at."""
+        """Return all results as a selection, independent of the page."""
         return Selection(self.q, self.filters)
 
     @property
     def selection_table(self) -> dict[str, Any]:
-        """Words and filters as JSON values, spelled as in a TOML file."""
+        """Return words and filters as JSON values, spelled as in a TOML file."""
         return selection_table(self.selection)
 
     @property
     def page(self) -> PageRequest:
-        """The part that is wanted; one value more than is shown tells that there are more."""
+        """The requested page; one extra value shows whether there are more."""
         return PageRequest(
             self.limit,
             self.after or None,
@@ -136,25 +136,25 @@ class SearchRequest:
 
     @property
     def facets(self) -> tuple[str, ...]:
-        """The facets to count."""
+        """Return the facets to count."""
         contributed = (one.name for one in contributed_facets() if one.is_facet)
         return (*_FIRST_FACETS, *_OTHER_FACETS, *contributed)
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing is asked of a record."""
+        """Whether the search has no condition."""
         return self.selection.is_everything
 
     @property
     def is_words_only(self) -> bool:
-        """Whether words are all that is asked, from the first page on."""
+        """Whether the search has only words, and is on its first page."""
         return bool(self.q) and self.asked == (("q", self.q),) and not self.after
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders to choose from; the first is the search's own choice.
+        """The available orders; the first is the default.
 
-        Without words there is nothing to be relevant to, and records come by identifier.
+        Without words there is no relevance, and records are ordered by identifier.
         """
         named = tuple(name for name in SORT_LABELS if name != "relevance")
         own = "relevance" if self.q else "identifier"
@@ -162,36 +162,36 @@ class SearchRequest:
 
     @property
     def asked(self) -> tuple[Pair, ...]:
-        """Words and filters as fields of an address: what is found, in whatever order."""
+        """Return words and filters as fields of an address, without the order."""
         bounds = (("since", self.since), ("until", self.until))
         words = (("q", self.q),) if self.q else ()
         return (*words, *self.chosen, *((name, value) for name, value in bounds if value))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """All of it as fields of an address, but for the place in the result."""
+        """Return all fields of the address, except for the position in the results."""
         size = "" if self.limit == DEFAULT_SIZE else str(self.limit)
         orders = (f"{name}.{'count' if name == YEAR else 'name'}" for name in self.by_other)
         others = (("sort", self.sort), ("limit", size), *(("by", order) for order in orders))
         return (*self.asked, *((name, value) for name, value in others if value))
 
     def url(self, *more: Pair, action: str = "") -> str:
-        """The address of this search at its beginning, with further fields."""
+        """Return the address of this search's first page, with further fields."""
         return urls.search((*self.pairs, *more), action)
 
     @property
     def own_url(self) -> str:
-        """The address of this very page."""
+        """Return the address of this page."""
         return self._at(self.after, self.back)
 
     @property
     def way_back(self) -> str:
-        """This page as a query, for the addresses of its records; short, and never empty."""
+        """Return this page as a query for the addresses of its records; short, and never empty."""
         place = (("after", self.after),) if self.after else ()
         return urls.query((*self.pairs, *place)) or "sort=identifier"
 
     def following_url(self, after: str) -> str:
-        """The address of the next page, that knows its way back.
+        """Return the address of the next page, which includes the way back.
 
         Args:
             after: The next page's cursor.
@@ -200,7 +200,7 @@ class SearchRequest:
 
     @property
     def previous_url(self) -> str:
-        """The address of the page before this one; empty where none is known."""
+        """Return the address of the previous page; empty if it is not known."""
         if not self.back:
             return ""
         *back, after = self.back
@@ -211,7 +211,7 @@ class SearchRequest:
         return self.url(*place, *(("back", one) for one in back if after))
 
     def without(self, pair: Pair) -> "SearchRequest":
-        """The search with a filter, a bound or the words taken off."""
+        """Return the search without a filter, a bound or the words."""
         return replace(
             self,
             chosen=tuple(one for one in self.chosen if one != pair),
@@ -223,28 +223,28 @@ class SearchRequest:
         )
 
     def without_field(self, name: str) -> "SearchRequest":
-        """The search without the filters of a field."""
+        """Return the search without the filters of a field."""
         kept = tuple(one for one in self.chosen if facet_of(one[0]) != name)
         return replace(self, chosen=kept, after="", back=())
 
     def in_years(self, first: int, last: int) -> "SearchRequest":
-        """The search in a range of years, whatever years were chosen before."""
+        """Return the search with a range of years, which replaces the chosen years."""
         other = self.without_field(YEAR)
         value = str(first) if first == last else f"{first}..{last}"
         return replace(other, chosen=(*other.chosen, (YEAR, value)))
 
     def is_by_name(self, name: str) -> bool:
-        """Whether the values of a facet are in order of their names, not of their counts."""
+        """Whether the values of a facet are ordered by name, not by count."""
         return (name in self.by_other) != (name == YEAR)
 
     def ordered(self, name: str, *, by_name: bool) -> "SearchRequest":
-        """The search with the values of a facet in an order."""
+        """Return the search with another order of a facet's values."""
         others = tuple(one for one in self.by_other if one != name)
         is_other = by_name != (name == YEAR)
         return replace(self, by_other=(*others, name) if is_other else others)
 
     def toggled(self, name: str, value: str) -> "SearchRequest":
-        """The search with a value chosen, or no longer so.
+        """Return the search with a value added or removed.
 
         A value cannot be both chosen and excluded, nor a flag true and false.
         """
@@ -257,9 +257,9 @@ class SearchRequest:
         return replace(self, chosen=(*kept, (name, value)), after="", back=())
 
     def toggling(self) -> Callable[[str, str], str]:
-        """The address of `toggled` by field and value: a page has a hundred of them.
+        """Return a function from field and value to the address of `toggled`.
 
-        What they have in common is written once.
+        A page has a hundred of them, so their common part is built once.
         """
         words = (("q", self.q),) if self.q else ()
         before = (*words, *self.chosen)
@@ -277,7 +277,7 @@ class SearchRequest:
 
 
 def _way_back(cursors: Iterable[str]) -> tuple[str, ...]:
-    """As many of the nearest cursors as an address has room for."""
+    """Return as many of the nearest cursors as fit into an address."""
     kept: list[str] = []
     room = WAY_BACK
     for one in reversed(tuple(cursors)):
@@ -312,10 +312,10 @@ def _limit(text: str) -> int:
 
 
 def page_size(text: str, default: int) -> int:
-    """The number of rows of a page, from a field of an address.
+    """Return the number of rows of a page, from a field of an address.
 
     Raises:
-        BadRequest: None of the possible numbers.
+        BadRequest: Not one of the allowed numbers.
     """
     if not text:
         return default
@@ -325,7 +325,7 @@ def page_size(text: str, default: int) -> int:
 
 
 def _range_of_years(given: Mapping[str, str]) -> list[Pair]:
-    """The two fields of a range of years, as a filter."""
+    """Return the two fields of a range of years as a filter."""
     first, last = (given.get(name, "").strip() for name in _YEARS)
     if not first and not last:
         return []
@@ -363,12 +363,12 @@ SORT_LABELS: Mapping[str, str] = {
 
 
 def contributed_orders() -> Mapping[str, str]:
-    """The orders by numbers that packages contribute, with the titles of their facets."""
+    """Return the numeric orders that packages contribute, with the titles of their facets."""
     found = [one for one in contributed_facets() if one.is_order]
     return {f"{sign}{one.name}": one.title for one in found for sign in ("-", "")}
 
 
 def facet_label(name: str) -> str:
-    """What a facet is called, in English."""
+    """Return the English name of a facet."""
     titles = {one.name: one.title for one in contributed_facets()}
     return FACET_LABELS.get(name) or titles.get(name, name)

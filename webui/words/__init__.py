@@ -1,1 +1,1 @@
-"""The words of the page: texts to be translated, languages and dates."""
+"""Texts of the page for translation, languages and dates."""

@@ -1,4 +1,4 @@
-"""Dates of manifests as people read them, and as ``<time datetime>`` wants them (pure)."""
+"""Dates of manifests for display and for ``<time datetime>`` (pure)."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -8,7 +8,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @lru_cache(maxsize=1024)
 def for_people(text: str) -> str:
-    """``24 Jun 2004``, and the minute (UTC) where it is not midnight; odd text as it is."""
+    """Return ``24 Jun 2004``, with the time (UTC) unless it is midnight; other text unchanged."""
     moment = _parsed(text)
     if moment is None:
         return text
@@ -19,7 +19,7 @@ def for_people(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def for_machines(text: str) -> str:
-    """The date for ``<time datetime>``: UTC, said so; empty where it is not a date."""
+    """Return the date for ``<time datetime>``, marked as UTC; empty if it is not a date."""
     moment = _parsed(text)
     return f"{moment.isoformat(timespec='seconds')}Z" if moment else ""
 

@@ -1,4 +1,4 @@
-"""The names of the fields of a description, as people call them."""
+"""Labels for the fields of a description."""
 
 from collections.abc import Mapping
 
@@ -25,5 +25,5 @@ FIELD_LABELS: Mapping[str, str] = {
 
 
 def field_label(name: str) -> str:
-    """A field as people call it."""
+    """Return the label of a field."""
     return _(FIELD_LABELS[name]) if name in FIELD_LABELS else name

@@ -1,8 +1,8 @@
-"""Languages and scripts: which ``lang`` an element of the page may carry (pure).
+"""Languages and scripts: which ``lang`` an element of the page may have (pure).
 
 Screen readers choose a voice, and browsers a font and quotation marks, by ``lang``; a
 wrong or malformed one is worse than none. Direction needs no code: the templates set
-``dir="auto"``, which goes by the first strong letter of each value.
+``dir="auto"``, which uses the first strong letter of each value.
 
 Source: BCP 47; ISO 639; WCAG 2.2, success criterion 3.1.2.
 """
@@ -52,7 +52,7 @@ _NOT_LATIN = frozenset().union(*_SCRIPTS.values()) - {"uz", "bs", "sr", "ku", "a
 
 
 def language_tag(text: str | None) -> str | None:
-    """A repository's language code as a BCP 47 tag, or None where it is none.
+    """Return a repository's language code as a BCP 47 tag, or None if it is not valid.
 
     ``eng`` is ``en``, ``pt_BR`` is ``pt-BR``; names (``English``) and codes without a
     known language are left out.
@@ -68,10 +68,10 @@ def language_tag(text: str | None) -> str | None:
 
 
 def text_language(text: str, own: str | None, of_record: str | None) -> str | None:
-    """The ``lang`` of a value: its own, else the record's if the script can be that language's.
+    """Return the ``lang`` of a value: its own, else the record's if the script fits the language.
 
-    A record in Arabic often has an English title beside the Arabic one; only the
-    Arabic letters are then taken for Arabic.
+    A record in Arabic often has an English title beside the Arabic one; only text in Arabic
+    letters is then marked as Arabic.
     """
     if tag := language_tag(own):
         return tag
@@ -85,6 +85,6 @@ def text_language(text: str, own: str | None, of_record: str | None) -> str | No
 
 
 def _scripts_of(text: str) -> set[str]:
-    """The scripts other than Latin in which the text is written."""
+    """Return the scripts of the text, other than Latin."""
     words = (unicodedata.name(letter, "").split(" ")[0] for letter in text if letter.isalpha())
     return {word for word in words if word in _SCRIPTS}

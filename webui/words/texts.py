@@ -22,18 +22,18 @@ def _catalogue() -> gettext.NullTranslations:
 
 
 def text(message: str, /, **values: object) -> str:
-    """A text, with values put in where it names them."""
-    # The catalogue's answer to an empty text is its own head.
+    """Translate a text, and insert values for its placeholders."""
+    # For an empty text, the catalogue would return its header.
     found = _catalogue().gettext(message) if message else ""
     return found.format(**values) if values else found
 
 
 def language() -> str:
-    """The language tag of the texts (BCP 47)."""
+    """Return the language tag of the texts (BCP 47)."""
     return _catalogue().info().get("language", "en").partition(".")[0].replace("_", "-")
 
 
 def counted(one: str, many: str, number: int, /, **values: object) -> str:
-    """The text for a number: ``counted("{n} record", "{n} records", 3)``."""
+    """Return the text for a number: ``counted("{n} record", "{n} records", 3)``."""
     found = _catalogue().ngettext(one, many, number)
     return found.format(n=f"{number:,}", **values)
