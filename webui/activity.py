@@ -10,6 +10,14 @@ def note(
 ) -> None:
     """Log an action of the current user, or of `agent` if given.
 
+    Args:
+        call: The request; its user is the default agent.
+        action: Code of the action, such as ``add schedule``.
+        values: What changed.
+        agent: Another agent than the user.
+        message: The reason, or a title.
+        job: Id of the job concerned.
+
     Raises:
         OSError: The line could not be written; the action itself is done.
     """

@@ -15,7 +15,13 @@ logger = logging.getLogger("webui")
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Convert errors of jobs to answers."""
+    """Convert errors of jobs to answers.
+
+    Raises:
+        NotFound: There is no such job or schedule.
+        Conflict: The job was refused.
+        WebError: The ledger of jobs cannot be read (500, ``jobs_unreadable``).
+    """
     try:
         yield
     except (NoSuchJob, ScheduleNotFound) as error:

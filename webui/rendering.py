@@ -59,7 +59,14 @@ def _lookup() -> TemplateLookup:
 
 
 def answer(site: Site, view: View, *, as_json: bool, user: User = NOBODY) -> Response:
-    """Return the page of a view, or its twin."""
+    """Return the page of a view, or its twin.
+
+    Args:
+        site: The site whose name and settings the page shows.
+        view: The result of a handler.
+        as_json: Whether to return the JSON twin.
+        user: Determines what the page offers.
+    """
     if as_json:
         twin = view.twin() if callable(view.twin) else view.twin
         return json_answer(twin, view.status, view.headers)
@@ -87,7 +94,14 @@ def json_answer(
 def error_answer(
     site_name: str, error: WebError, *, as_json: bool, user: User = NOBODY
 ) -> Response:
-    """Return an error as ``{"error": {"status", "code", "message"}}``, or as a page."""
+    """Return an error as ``{"error": {"status", "code", "message"}}``, or as a page.
+
+    Args:
+        site_name: Shown in the head of the page.
+        error: Status, code and message.
+        as_json: Whether to return JSON.
+        user: Shown in the head of the page.
+    """
     if as_json:
         members = {"status": int(error.status), "code": error.code, "message": error.message}
         return json_answer({"error": members}, error.status, error.headers)

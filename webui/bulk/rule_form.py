@@ -113,7 +113,13 @@ class RuleForm:
 
     @classmethod
     def of_rule(cls, rule_set: RuleSet, name: str, search: str) -> "RuleForm":
-        """The form of a saved rule."""
+        """The form of a saved rule.
+
+        Args:
+            rule_set: The rule.
+            name: Its saved name.
+            search: The query of a search's address, which selects the records.
+        """
         changes = tuple(_as_texts(change) for change in to_table(rule_set).get("change", []))
         return cls(
             rule_set.title, search, "\n".join(rule_set.select.identifiers), changes,

@@ -23,7 +23,15 @@ LOOKED_AT = 20
 def rule_view(
     call: Call, form: RuleForm, *, found: Preview | None = None, fault: str = "", status: int = 200
 ) -> View:
-    """Return the form of a rule, with its preview or its errors."""
+    """Return the form of a rule, with its preview or its errors.
+
+    Args:
+        call: The request.
+        form: The rule that is being edited.
+        found: Its preview, if it was previewed.
+        fault: A sentence that says what is wrong; empty if nothing is.
+        status: The HTTP status.
+    """
     chosen = selected(call, form.search, form.named)
     data: Mapping[str, Any] = {
         "form": form,

@@ -15,7 +15,14 @@ from webui.site import Call
 
 
 def changed(call: Call, record: HarvestedRecord, location: str, status: int = 200) -> Response:
-    """The answer to a change: a redirect to a page, or the new state of the record."""
+    """The answer to a change: a redirect to a page, or the new state of the record.
+
+    Args:
+        call: The request.
+        record: The record that was changed; a program gets its new state.
+        location: Where a browser is redirected.
+        status: For programs; 201 adds ``Location``.
+    """
     if not call.wants_json:
         return redirect(location)
     now = call.site.silo[record.item_id]
@@ -27,7 +34,11 @@ def changed(call: Call, record: HarvestedRecord, location: str, status: int = 20
 
 
 def uploaded(call: Call) -> UploadedFile:
-    """The file in the form's field ``part``, or that field's text in UTF-8."""
+    """The file in the form's field ``part``, or that field's text in UTF-8.
+
+    Raises:
+        BadRequest: No file was chosen.
+    """
     if (text := call.form.fields.get("part")) is not None:
         return UploadedFile("", io.BytesIO(text.encode()))
     upload = call.form.files.get("part")
@@ -38,7 +49,11 @@ def uploaded(call: Call) -> UploadedFile:
 
 
 def path_of(call: Call, upload: UploadedFile) -> str:
-    """The path for the file: the field ``path``, else the file's own name."""
+    """The path for the file: the field ``path``, else the file's own name.
+
+    Raises:
+        BadRequest: Neither the field nor the file has a name.
+    """
     path = call.field("path") or re.split(r"[/\\]", upload.filename)[-1]
     if not path:
         raise BadRequest("Enter a name for the file (field path).")
@@ -48,7 +63,14 @@ def path_of(call: Call, upload: UploadedFile) -> str:
 def put_upload(
     call: Call, upload: UploadedFile, path: str, *, metadata: bool | None = None
 ) -> Response:
-    """Store an uploaded file."""
+    """Store an uploaded file.
+
+    Args:
+        call: The request.
+        upload: The file and its name.
+        path: Path within the version.
+        metadata: Whether it is a metadata file; None: as before.
+    """
     curator = Curator(call)
     curator.put(call.version, path, upload.content, metadata=metadata)
     location = urls.version(curator.record.item_id, call.version, done="file-added") + "#files"
@@ -56,7 +78,11 @@ def put_upload(
 
 
 def make_version(call: Call, name: str, original: str = "") -> Response:
-    """Create a version; the answer redirects to it."""
+    """Create a version; the answer redirects to it.
+
+    Raises:
+        BadRequest: The name is empty.
+    """
     if not name:
         raise BadRequest("Enter a name for the version (field name).")
     curator = Curator(call)

@@ -109,7 +109,14 @@ class Curator:
     def put(
         self, version: str, path: str, content: BinaryIO, *, metadata: bool | None = None
     ) -> None:
-        """Put a file into a curated version; an existing file of that path is replaced."""
+        """Put a file into a curated version; an existing file of that path is replaced.
+
+        Args:
+            version: Name of a curated version.
+            path: Path within the version.
+            content: The bytes, read to the end.
+            metadata: Whether it is a metadata file; None: as before.
+        """
         require_curated(self.record, version)
         if metadata or path in self.record.metadata_files.get(version, ()):
             content = read_metadata(path, content)

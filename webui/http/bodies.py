@@ -46,7 +46,11 @@ class Body(io.RawIOBase):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read up to `size` bytes, or all that is left; ``b""`` only at the announced end."""
+        """Read up to `size` bytes, or all that is left; ``b""`` only at the announced end.
+
+        Raises:
+            BodyBrokeOff: Fewer bytes arrived than announced.
+        """
         wanted = self.left if size is None or size < 0 else min(size, self.left)
         block = self._source.read(wanted) if wanted else b""
         self.left -= len(block)

@@ -102,7 +102,11 @@ def check(request: Request, policy: Policy) -> None:
 
 
 def check_host(host: str, policy: Policy) -> None:
-    """See `check`."""
+    """See `check`.
+
+    Raises:
+        ForeignHost: See `check`.
+    """
     match = _AUTHORITY.fullmatch(host.strip())
     name = (match["v6"] or match["name"]).lower().rstrip(".") if match else ""
     if name in policy.names or (policy.remote and _is_address(name)):
@@ -114,7 +118,11 @@ def check_host(host: str, policy: Policy) -> None:
 
 
 def check_site(request: Request) -> None:
-    """See `check`. Only browsers older than 2020 send neither header."""
+    """See `check`. Only browsers older than 2020 send neither header.
+
+    Raises:
+        CrossSite: See `check`.
+    """
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is None and origin is None:

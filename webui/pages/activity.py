@@ -24,7 +24,11 @@ FILTERS = {"text": "q", "agent": "agent", "action": "action", "identifier": "rec
 
 
 def show(call: Call) -> View:
-    """Show the newest matching lines, with a link to older ones."""
+    """Show the newest matching lines, with a link to older ones.
+
+    Raises:
+        BadRequest: ``before`` is not a position in the log.
+    """
     wanted, before = _wanted(call), call.request.query.get("before", "")
     if before and not is_place(before):
         raise BadRequest("Unknown position in the log (before).")

@@ -77,7 +77,11 @@ def show(call: Call) -> View:
 
 
 def merge(call: Call) -> View | Response:
-    """Make a rule that maps the chosen values, and preview it; nothing is changed."""
+    """Make a rule that maps the chosen values, and preview it; nothing is changed.
+
+    Raises:
+        BadRequest: No cluster or value is chosen.
+    """
     tables: dict[str, dict[str, str]] = {}
     for field, old, new in _pairs(call):
         tables.setdefault(field, {})[old] = new
@@ -97,7 +101,11 @@ def merge(call: Call) -> View | Response:
 
 
 def ignore(call: Call) -> Response:
-    """Record that the values of a cluster (its key in field ``do``) are not variants."""
+    """Record that the values of a cluster (its key in field ``do``) are not variants.
+
+    Raises:
+        NotFound: The cluster no longer exists, because its values have changed.
+    """
     key = call.field("do").partition("-")[2]
     method = _method(call.field("method"))
     distance = _number(call.field("distance") or "1", 1, 3, "distance")
@@ -112,7 +120,11 @@ def ignore(call: Call) -> Response:
 
 
 def restore(call: Call) -> Response:
-    """Show an ignored cluster (its key in field ``do``) again."""
+    """Show an ignored cluster (its key in field ``do``) again.
+
+    Raises:
+        NotFound: The cluster is not ignored.
+    """
     key = call.field("do").partition("-")[2]
     silo = call.site.silo
     for one in distinct_values(silo.path):

@@ -11,7 +11,11 @@ from webui.words.texts import text as _
 
 
 def show(call: Call) -> View:
-    """Compare ``before`` and ``after``; by default the harvested version and the current one."""
+    """Compare ``before`` and ``after``; by default the harvested version and the current one.
+
+    Raises:
+        NotFound: The record has only one version.
+    """
     record = call.record
     after = call.request.query.get("after") or record.currentversion
     record.version_date(after)  # raises VersionNotFound in the store's words

@@ -56,6 +56,10 @@ def save(call: Call) -> View | Response:
 
     Text that is not well-formed is never stored. Text that only violates its schema is stored
     with ``anyway``.
+
+    Raises:
+        PreconditionFailed: The file has changed; browsers get the form instead.
+        Conflict: The text is invalid; browsers get the form instead.
     """
     record = call.record
     require_curated(record, call.version)

@@ -20,7 +20,11 @@ from webui.words.texts import text as _
 
 
 def download(call: Call) -> Response:
-    """Send the bytes of a file, as it is on the disk now."""
+    """Send the bytes of a file, as it is on the disk now.
+
+    Raises:
+        NotFound: There is no such file.
+    """
     path = call.params["path"]
     record = call.record
     try:
@@ -96,7 +100,11 @@ def ask_add(call: Call) -> View:
 
 
 def add(call: Call) -> Response:
-    """Add the file of a form; an existing one is only replaced on request."""
+    """Add the file of a form; an existing one is only replaced on request.
+
+    Raises:
+        Conflict: The version has a file of that path, and ``replace`` is not set.
+    """
     upload = uploaded(call)
     path = path_of(call, upload)
     if not call.field("replace") and path in call.record.paths(call.version):
@@ -114,6 +122,9 @@ def put(call: Call) -> Response:
 
     The query may give the reason (``message``), and ``metadata=yes`` for metadata.
     With ``If-None-Match: *``, no file is replaced.
+
+    Raises:
+        PreconditionFailed: The file exists, with ``If-None-Match: *``.
     """
     body = open_body(call.request, call.site.settings.max_upload)
     path = call.params["path"]
@@ -150,7 +161,11 @@ def ask_rename(call: Call) -> View:
 
 
 def rename(call: Call) -> Response:
-    """Rename a file of a curated version."""
+    """Rename a file of a curated version.
+
+    Raises:
+        BadRequest: The file or its new name is missing.
+    """
     path, new_path = call.field("path"), call.field("new_path")
     if not path or not new_path:
         raise BadRequest("Enter the file and its new name (fields path and new_path).")
@@ -178,7 +193,11 @@ def ask_delete(call: Call) -> View:
 
 
 def delete(call: Call) -> Response:
-    """Delete a file of a curated version, given by the address or the field ``path``."""
+    """Delete a file of a curated version, given by the address or the field ``path``.
+
+    Raises:
+        BadRequest: No file is named.
+    """
     path = call.params.get("path") or call.field("path")
     if not path:
         raise BadRequest("Name the file (field path).")

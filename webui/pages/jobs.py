@@ -89,7 +89,12 @@ def show_one(call: Call) -> View | Response:
 
 
 def act(call: Call) -> Response:
-    """Pause, resume, stop or retry a job."""
+    """Pause, resume, stop or retry a job.
+
+    Raises:
+        NotFound: There is no such action.
+        WebError: The user's role does not permit it (403, ``not_allowed``).
+    """
     jobs = call.site.jobs
     with sentences():
         job = jobs.ledger.job(call.params["job"])
@@ -106,7 +111,11 @@ def act(call: Call) -> Response:
 
 
 def download(call: Call) -> Response:
-    """Send the table that a job exported, from beside the Silo."""
+    """Send the table that a job exported, from beside the Silo.
+
+    Raises:
+        NotFound: The job has no table, or the table no longer exists.
+    """
     with sentences():
         job = call.site.jobs.ledger.job(call.params["job"])
         path = _table_of(call, job)

@@ -145,6 +145,9 @@ def create(call: Call) -> Response:
     """Start a job, or add a schedule for it: the field ``kind``, and the fields of that kind.
 
     A schedule has the field ``when``, and ``at`` if it names days.
+
+    Raises:
+        BadRequest: The kind, its fields, or the schedule's time are invalid.
     """
     kind = call.field("kind")
     fields = _fields(call.form.fields)

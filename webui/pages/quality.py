@@ -211,7 +211,11 @@ def _marked(call: Call) -> list[dict[str, str]]:
 
 
 def mark(call: Call) -> Response:
-    """Mark records as duplicates of one of them or as different, or remove a mark."""
+    """Mark records as duplicates of one of them or as different, or remove a mark.
+
+    Raises:
+        BadRequest: No records, no record to keep, or an unknown mark.
+    """
     silo, agent, action = call.site.silo, call.user.name, call.field("do")
     lines = (line.strip() for line in call.field("identifiers").split("\n"))
     named = tuple(silo.resolve(line) for line in lines if line)

@@ -170,7 +170,12 @@ def _as_json(site: Site, found: ListView) -> dict[str, Any]:
 
 
 def create(call: Call) -> Response:
-    """Create a record by its identifier (field ``id``), with an empty version 1."""
+    """Create a record by its identifier (field ``id``), with an empty version 1.
+
+    Raises:
+        BadRequest: The identifier is empty.
+        Conflict: The record exists.
+    """
     identifier = call.field("id")
     if not identifier:
         raise BadRequest("Enter an identifier (field id).")

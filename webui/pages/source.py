@@ -10,7 +10,11 @@ from webui.words.texts import text as _
 
 
 def show(call: Call) -> View:
-    """Show the origin of a version, with the record as the repository sent it."""
+    """Show the origin of a version, with the record as the repository sent it.
+
+    Raises:
+        NotFound: The version was created here, not harvested.
+    """
     record = call.record
     origin = record.origin(call.version)
     if origin.kind != "harvest":

@@ -11,7 +11,11 @@ FOR_GOOD = "public, max-age=31536000, immutable"
 
 
 def show(call: Call) -> Response:
-    """Send a file of ``static/``; cached permanently if the address has its digest."""
+    """Send a file of ``static/``; cached permanently if the address has its digest.
+
+    Raises:
+        NotFound: There is no such file.
+    """
     name = call.params["path"]
     try:
         content = static_content(name)

@@ -50,7 +50,11 @@ Choice = tuple[tuple[str, str], ...]
 
 
 def show(call: Call) -> View:
-    """List the records that need a decision."""
+    """List the records that need a decision.
+
+    Raises:
+        BadRequest: Unknown kind of source change.
+    """
     wanted = call.request.query.get("kind", "")
     if wanted and wanted not in set(Kind):
         raise BadRequest("Unknown kind; choose one of {known}.", known=", ".join(Kind))
@@ -145,7 +149,11 @@ def _text(values: Fields) -> str:
 
 
 def decide(call: Call) -> View | Response:
-    """Accept, keep, follow, or resolve (field ``do``); missing choices are asked for again."""
+    """Accept, keep, follow, or resolve (field ``do``); missing choices are asked for again.
+
+    Raises:
+        BadRequest: Unknown decision, or invalid choice.
+    """
     action = call.field("do")
     if action not in _DECISIONS:
         raise BadRequest(

@@ -61,7 +61,11 @@ def ask_rename(call: Call) -> View:
 
 
 def rename(call: Call) -> Response:
-    """Rename a curated version."""
+    """Rename a curated version.
+
+    Raises:
+        BadRequest: The new name is empty.
+    """
     name = call.field("name")
     if not name:
         raise BadRequest("Enter a name for the version (field name).")

@@ -132,6 +132,12 @@ def role_of(label: str) -> Role:
 def add_account(silo_path: str, name: str, role: Role, password: str | None) -> Account:
     """Create an account; without a password, users sign in through a trusted proxy only.
 
+    Args:
+        silo_path: The Silo's directory.
+        name: In any spelling; stored in its canonical one.
+        role: One of `ROLES`.
+        password: 12 to 1,024 characters; empty for none.
+
     Raises:
         AccountRefused: The name is taken or invalid, or the password is too weak.
     """
@@ -260,6 +266,11 @@ def signed_in(silo_path: str, name: str, password: str) -> Account | None:
     """Return the account for a name and a password; None if they do not match.
 
     An unknown name takes as long as a known one, so the time does not reveal which exist.
+
+    Args:
+        silo_path: The Silo's directory.
+        name: In any spelling.
+        password: As typed.
 
     Raises:
         TooBusy: Too many sign-ins are being checked.

@@ -83,7 +83,14 @@ class Gate:
 
     @classmethod
     def of(cls, silo_path: str, agent: str, *, sign_in: bool, user_header: str = "") -> "Gate":
-        """Make the gate of a Silo; `agent` is the local user if no sign-in is required."""
+        """Make the gate of a Silo; `agent` is the local user if no sign-in is required.
+
+        Args:
+            silo_path: The Silo's directory.
+            agent: Name of the local user.
+            sign_in: Whether sign-in is required.
+            user_header: Header with the user's name from a trusted proxy; empty: none.
+        """
         local = None if sign_in else User(agent, Role.MANAGER)
         return cls(silo_path, local, user_header.lower(), Sessions(silo_path), Attempts())
 

@@ -56,6 +56,10 @@ def base_of(record: HarvestedRecord, version: str) -> str:
 def compare_versions(record: HarvestedRecord, before: str, after: str) -> Comparison:
     """Compare two versions by their files, the metadata files by their fields too.
 
+    Args:
+        record: The record.
+        before, after: Names of two of its versions.
+
     Raises:
         VersionNotFound, FileNotInVersion: See `HarvestedRecord.differences`.
     """

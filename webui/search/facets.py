@@ -172,7 +172,14 @@ def _years(request: SearchRequest, values: Sequence[FacetValue]) -> YearRange | 
 def choices(
     site: Site, request: SearchRequest, name: str, values: Iterable[FacetValue]
 ) -> Iterator[Choice]:
-    """Return the values of a facet as links."""
+    """Return the values of a facet as links.
+
+    Args:
+        site: For the names of sets.
+        request: The search that the links change.
+        name: Of the facet.
+        values: With their counts.
+    """
     toggled = request.toggling()
     for found in values:
         yield Choice(

@@ -79,7 +79,13 @@ class Selections:
             )
 
     def identifiers(self, person: str, start: int = 0, limit: int = MOST) -> tuple[str, ...]:
-        """The selected records, sorted; from a position on."""
+        """The selected records, sorted; from a position on.
+
+        Args:
+            person: Whose selection.
+            start: Number of records to skip.
+            limit: Maximum number of records.
+        """
         if not os.access(self._path, os.W_OK):
             return ()
         with self._open() as connection:
@@ -105,6 +111,10 @@ class Selections:
 
     def change(self, person: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Selected:
         """Add records, and remove others.
+
+        Args:
+            person: Whose selection.
+            add, remove: Identifiers; removed first.
 
         Raises:
             BadRequest: There would be more than `MOST`; nothing was changed.
