@@ -1,4 +1,4 @@
-"""A check of the audit: stars of records that are not there."""
+"""A check of the audit: stars of records that do not exist."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from recordsilo.audit.findings import Rule
 from recordsilo.disk.identifier import ppath
 
 NO_RECORD = Rule(
-    "X001", Severity.WARNING, "a record that is not there has stars", "Take the line out."
+    "X001", Severity.WARNING, "a record that does not exist has stars", "Remove its entry."
 )
 
 

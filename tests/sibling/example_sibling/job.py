@@ -1,4 +1,4 @@
-"""A job: give stars to all records that have none."""
+"""A job: give stars to all records without stars."""
 
 from example_sibling.stars import give_stars, read_stars
 from recordsilo import Silo
@@ -20,7 +20,7 @@ def _run(work: Work) -> Ending:
 def _read(fields: Fields, _silo_path: str, _records: int) -> Asked:
     number = fields.get("number", "3")
     if number not in {"0", "1", "2", "3", "4", "5"}:
-        raise JobRefused("the number of stars (number) is one of 0 to 5")
+        raise JobRefused("the number of stars (number) must be from 0 to 5")
     return Asked(f"Give {number} stars", {"number": number})
 
 

@@ -1,4 +1,4 @@
-"""The stars that records have: ``curation/stars.json`` in the Silo, identifier → number."""
+"""The stars of records: ``curation/stars.json`` in the Silo, identifier → number."""
 
 import json
 import os
@@ -8,12 +8,12 @@ from recordsilo.disk.whole_file import whole_file
 
 
 def path_of(silo_path: str) -> str:
-    """Where a Silo's stars are."""
+    """Return the path of a Silo's stars."""
     return os.path.join(silo_path, "curation", "stars.json")
 
 
 def read_stars(silo_path: str) -> dict[str, int]:
-    """Identifier → its stars; none where nobody gave any."""
+    """Return identifier → number of stars; empty if no record has stars."""
     try:
         with open(path_of(silo_path), encoding="utf-8") as file:
             return dict(json.load(file))
@@ -22,7 +22,7 @@ def read_stars(silo_path: str) -> dict[str, int]:
 
 
 def give_stars(silo_path: str, given: Mapping[str, int]) -> None:
-    """Give records stars, in place of those they had."""
+    """Set the stars of some records."""
     os.makedirs(os.path.join(silo_path, "curation"), exist_ok=True)
     with whole_file(path_of(silo_path)) as file:
         file.write(json.dumps(read_stars(silo_path) | dict(given)).encode())

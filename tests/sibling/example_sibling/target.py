@@ -1,4 +1,4 @@
-"""An export: identifiers with at least so many stars, a line each."""
+"""An export: identifiers with a minimum number of stars, one per line."""
 
 from collections.abc import Callable
 from typing import BinaryIO
@@ -27,8 +27,8 @@ STAR_LIST = TargetKind(
     "star-list",
     "List of stars",
     "Export a list of stars",
-    "Write the identifiers of records with stars, to OUT or to the standard output.",
-    (FormField("least", "At least", Input.NUMBER, default="1", help="So many stars."),),
+    "Write the identifiers of records with stars to OUT or to standard output.",
+    (FormField("least", "At least", Input.NUMBER, default="1", help="Minimum number of stars."),),
     ("silo export star-list myrepo best.txt --least 4",),
     write=_write,
     ending="txt",
