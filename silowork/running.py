@@ -106,7 +106,7 @@ def _carry_out(ledger: JobLedger, job: Job, stop: Stop) -> None:
     except (Interrupted, KeyboardInterrupt):
         ledger.interrupt(job.job_id)
     except foreseen as error:
-        ledger.end(job.job_id, _failed(str(error)))
+        ledger.end(job.job_id, _failed(_without_directory(str(error), ledger.silo_path)))
     except Exception:  # process boundary: details go to the log only
         logger.exception("job %s", job.job_id)
         ledger.end(job.job_id, _failed(UNFORESEEN))
@@ -124,6 +124,11 @@ def _ending(kind: Kind, work: Work) -> Ending:
         for step in steps:
             ending = step(work, ending)
     return ending
+
+
+def _without_directory(sentence: str, silo_path: str) -> str:
+    """The sentence with the Silo's name for its place on the server, which viewers may not know."""
+    return sentence.replace(silo_path, os.path.basename(os.path.abspath(silo_path)))
 
 
 def _failed(sentence: str) -> Ending:

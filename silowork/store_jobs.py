@@ -96,8 +96,8 @@ def _asked_audit(fields: Fields, _silo_path: str, records: int) -> Asked:
     except ValueError:
         percent = 0.0
     if not 0 < percent <= 100:
-        raise JobRefused("the share of an audit must be more than 0 % and at most 100 %")
-    title = f"Audit: {percent:g} % of the records byte for byte"
+        raise JobRefused("the share of an audit must be more than 0% and at most 100%")
+    title = f"Audit: {percent:g}% of the records byte for byte"
     return Asked(title, {"share": percent / 100, "records": records})
 
 

@@ -57,7 +57,7 @@ COUNT_LABELS = {
     "create": "created",
     "add version": "with a version added",
     "replace": "replaced",
-    "describe": "described again",
+    "describe": "descriptions updated",
     "withdraw": "withdrawn, because deleted at the source",
     "leave": "deleted at the source, left as they are",
     "nothing": "already exported",

@@ -63,7 +63,7 @@ def test_a_pasted_list_is_shown_and_what_is_lacking_is_named(
     page.get_by_role("textbox", name="Identifiers").fill(f"{PLAIN}\nnobody\n6102")
     page.get_by_role("button", name="Show these records").click()
     expect(page.get_by_role("link", name="On the keeping of records")).to_be_visible()
-    expect(page.get_by_role("status")).to_contain_text("nobody")
+    expect(page.locator(".note[role=status]")).to_contain_text("nobody")
     picture(page, "pasted")
 
 

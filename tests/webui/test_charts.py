@@ -1,5 +1,6 @@
 """Pictures: their geometry says what their table says, and text is only ever text."""
 
+import itertools
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -114,7 +115,7 @@ def test_horizontal_bars_are_as_long_as_their_figures() -> None:
     picture = bars("Completeness", "Field", Series("Records with it"), data, top=100, unit="%")
     widths = [one.width for one in picture.boxes if one.css == "main"]
     assert widths == [97.5, 12]
-    assert picture.rows[0].cells == ("Title", "97.5 %")
+    assert picture.rows[0].cells == ("Title", "97.5%")
     assert max(len(one.text) for one in picture.labels) <= 36
     assert picture.rows[2].cells[0] == "x" * 80
 
@@ -177,6 +178,15 @@ def test_labels_below_the_axis_fit_a_phone() -> None:
     assert sum(len(text) + 2 for text in below) <= 40
 
 
+@pytest.mark.parametrize("runs", [2, 3, 7, 20])
+def test_labels_below_the_axis_do_not_touch(runs: int) -> None:
+    data = [Bar("2026-01-01", (1,))] * runs
+    places = [one.x for one in columns("Harvests", "Run", RUNS[:1], data).labels if one.y > 170]
+    assert places
+    width = len("2026-01-01") * (100 - 12) / 40  # percent of 320 px
+    assert all(later - one > width for one, later in itertools.pairwise(places))
+
+
 def test_every_picture_has_a_name_a_description_and_its_table() -> None:
     figure = drawn(bars("Completeness", "Field", RECORDS, [Bar("Title", (3,)), Bar("Year", (1,))]))
     svg = figure.find("svg")
@@ -209,7 +219,7 @@ def test_pages_draw_harvests_versions_and_quality(
     share = (total - missing["Q501"]) * 1000 // total / 10
     assert quality["complete"]["Type"] == share
     page = client.get("/quality").text
-    assert f'<th scope="row" dir="auto">Type</th><td>{share:g} %</td>' in page
+    assert f'<th scope="row" dir="auto">Type</th><td>{share:g}%</td>' in page
     (of_set,) = quality["without_findings"].values()
     assert 0 <= of_set <= 100 - max(missing.values()) * 100 // total
     assert 'id="by-set"' not in client.get("/quality?set=7374617475733D707562").text

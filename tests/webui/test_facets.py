@@ -45,6 +45,19 @@ def test_a_second_value_of_a_facet_widens_and_one_of_another_narrows(
     ]
 
 
+def test_facets_without_values_are_left_out_and_sets_come_after_what_a_record_says(
+    client: Any, typed: Silo
+) -> None:
+    titles = re.findall(
+        r'<details class="facet"[^>]*>\s*<summary>([^<\n]*)', client.get("/search").text
+    )
+    assert titles[:6] == ["Type", "Year", "Creator", "Subject", "Language", "Set"]
+    nothing = client.get("/search?q=nobodyatall").text
+    assert '<details class="facet"' not in nothing
+    assert "Edit in a spreadsheet" not in nothing
+    assert "Download as" not in nothing
+
+
 def test_a_value_is_excluded_and_included_again(client: Any, typed: Silo) -> None:
     assert "/search?type%21=Article" in links(client.get("/search").text)
     page = client.get("/search?type%21=Article").text

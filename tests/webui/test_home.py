@@ -9,8 +9,8 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.index.database import SqliteIndex
-from recordsilo.records.manifest import Origin
-from silocuration.activity import changes_of, log_activity
+from recordsilo.records.manifest import Origin, now_text
+from silocuration.activity import Activity, changes_of, log_activity
 from silocuration.upstream import propose_all
 from silowork.ledger import JobLedger
 from silowork.values import Ending
@@ -127,6 +127,33 @@ def test_a_batch_edit_is_one_entry_of_the_recent_activity(client: Any, silo: Sil
     assert (found[0]["action"], found[0]["records"]) == ("Batch edit", 30)
     assert (found[1]["action"], found[1]["identifier"]) == ("Edited", "oai:example.org:11")
     assert "Tidy titles</a>" in client.get("/").text
+
+
+def test_a_batch_edit_and_its_undoing_are_an_entry_each_with_the_title_of_its_job(
+    client: Any, silo: Silo
+) -> None:
+    edit, undo = "20260101T000001Z-1", "20260101T000002Z-2"
+    ledger = JobLedger(silo.path)
+    ledger.add("change", "Batch edit: Types", {"job": edit}, "cara", edit)
+    ledger.add("undo", "Undo: Types", {"job": edit}, "cara", undo)
+    now = now_text()
+    log: list[Activity] = []
+    for action, job, each in (("change", edit, "bulk"), ("undo", undo, "undo")):
+        log += [Activity(now, "cara", action, job=job)]
+        for n in range(3):
+            about = {"agent": "cara", "action": each, "identifier": f"oai:example.org:{n}"}
+            log += changes_of([("type", "a", "b")], **about, version="w", job=edit)
+    log += [Activity(now, "cara", "keep rule", what="types")]
+    log_activity(silo.path, log)
+    found = client.json("/index.json")["activity"]
+    assert [(one["said"], one["records"]) for one in found] == [
+        ("types", 0),
+        ("Undo: Types", 3),
+        ("Batch edit: Types", 3),
+    ]
+    text = client.get("/").text
+    assert "Rule saved: <bdi>types</bdi>" in text
+    assert "Batch edit undone" not in text
 
 
 def test_a_huge_batch_edit_is_not_read_to_its_end(client: Any, silo: Silo) -> None:

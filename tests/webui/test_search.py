@@ -137,7 +137,7 @@ def test_a_row_names_three_creators_and_counts_the_others(client: Any, add_recor
     names = [("creator", f"Author, {letter}.") for letter in "ABCDE"]
     fields = (("title", "Many hands"), *names, ("date", "2016-05"), ("type", "Article"))
     add_record("oai:example.org:many", *fields, ("publisher", "A Press"))
-    row = client.get("/search?q=hands").text.partition('<ol class="records">')[2]
+    row = client.get("/search?q=hands").text.partition('<ol class="records picked">')[2]
     row = row.partition("</ol>")[0]
     assert re.findall(r"Author, [A-E]\.", row) == ["Author, A.", "Author, B.", "Author, C."]
     assert "and 2 more" in row
@@ -213,8 +213,8 @@ def test_a_table_with_chosen_columns_is_kept_for_a_person(client: Any) -> None:
     assert '<td data-label="DOI"><span dir="auto">10.1234/abc.5</span>' in page
     creator = f'<a href="/search?{urlencode({"creator": "Smith, J."})}" dir="auto">Smith, J.</a>'
     assert creator in page
-    assert '<ol class="records">' not in page
-    assert '<ol class="records">' in client.get("/search?q=keeping").text
+    assert '<ol class="records' not in page
+    assert '<ol class="records picked">' in client.get("/search?q=keeping").text
 
 
 @pytest.mark.parametrize("value", ["", "table", "table.<b>.nothing", "x.creator", "table..%00"])

@@ -244,5 +244,5 @@ def rule_name(name: str) -> str:
         BadRequest: It is a path.
     """
     if "/" in name or name.endswith(".toml"):
-        raise BadRequest("Name a rule as in the list of rules.")
+        raise BadRequest("Enter the name of a rule from the list of rules.")
     return name

@@ -4,6 +4,7 @@ A picture is a value that ``charts.mako`` draws as SVG: x in percent of the widt
 pixels, so that text keeps its size at every width. Colours are classes (``charts.css``).
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -150,9 +151,9 @@ class Picture:
 
 
 def figure_of(number: float, unit: str = "") -> str:
-    """A figure as text for the table: 1,234 or 97.5 %."""
+    """A figure as text for the table: 1,234 or 97.5%."""
     text = f"{number:,.1f}".removesuffix(".0")
-    return f"{text} {unit}" if unit else text
+    return f"{text}{unit}" if unit == "%" else f"{text} {unit}".rstrip()
 
 
 def columns(
@@ -187,7 +188,7 @@ def columns(
                 boxes.append(
                     Box(_LEFT + (i + 0.1) * slot, below, slot * 0.8, height, css, said, bar.url)
                 )
-    shown = _evenly([bar.label for bar in data]) if labels is None else labels
+    shown = _evenly([bar.label for bar in data], slot) if labels is None else labels
     texts = [_below(_LEFT + (i + 0.5) * slot, data[i].label) for i in shown]
     lines, heights = _grid(top)
     return Picture(
@@ -371,9 +372,12 @@ def _ends(texts: Sequence[str], y: float) -> tuple[Label, ...]:
     return (Label(0, y, texts[0]), Label(100, y, texts[-1], "end")) if texts else ()
 
 
-def _evenly(texts: Sequence[str]) -> list[int]:
+def _evenly(texts: Sequence[str], slot: float) -> list[int]:
+    """Positions of the texts that fit below slots of this width, in percent."""
     longest = max(map(len, texts), default=1)
-    step = -(-len(texts) // max(1, min(_LABELS, _LABELS_LENGTH // (longest + 2)))) or 1
+    room = (longest + 2) * (_RIGHT - _LEFT) / _LABELS_LENGTH
+    fitting = max(1, min(_LABELS, _LABELS_LENGTH // (longest + 2)))
+    step = max(1, math.ceil(len(texts) / fitting), math.ceil(room / slot))
     return list(range(0, len(texts), step))
 
 

@@ -42,11 +42,11 @@ ACTIONS: Mapping[str, str] = {
     "delete search": "Saved search deleted",
     "discard change": "Previewed batch edit discarded",
     "edit": "Edited",
-    "follow": "Source version followed",
+    "follow": "Source version used",
     "keep": "Edited version kept",
     "keep rule": "Rule saved",
     "keep search": "Search saved",
-    "mark": "Marked for duplicates",
+    "mark": "Duplicates marked",
     "new record": "New record",
     "propose": "Merge proposed",
     "put": "File added",
@@ -94,6 +94,7 @@ class Done:
     """An entry of the recent activity: consecutive lines of one job, or of one edit.
 
     Attributes:
+        is_title: Whether `said` is the title of a job, which says what was done.
         records: How many records the lines name.
         is_cut: Whether there are more lines than were read.
     """
@@ -106,6 +107,7 @@ class Done:
     url: str
     records: int
     is_cut: bool = False
+    is_title: bool = False
 
 
 _COUNTS: TimedCache[Counts] = TimedCache()
@@ -266,27 +268,29 @@ def _recent(call: Call, jobs: Mapping[str, Job]) -> Iterator[Done]:
     """The last entries of the log, the newest first; one for all lines of a job."""
     lines = itertools.islice(activity(call.site.silo.path, Wanted()), LOG_LINES)
     shown = [one for _place, one in lines if one.action not in _SIGN_IN]
-    groups = [[*group] for _key, group in itertools.groupby(shown, _together)]
+    groups = [[*group] for _key, group in itertools.groupby(shown, lambda o: _together(o, jobs))]
     for number, group in enumerate(groups[:RECENT]):
         is_cut = len(shown) == LOG_LINES and number + 1 == len(groups)
         yield _done(group, jobs, is_cut=is_cut)
 
 
-def _together(one: Activity) -> tuple[str, ...]:
+def _together(one: Activity, jobs: Mapping[str, Job]) -> tuple[str, ...]:
+    """What the lines of one entry share: those of a batch edit name it, or the job that ran it."""
     if one.job:
-        return ("job", one.job, one.action)
+        edit = jobs[one.job].arguments.get("job", one.job) if one.job in jobs else one.job
+        return ("job", str(edit), "bulk" if one.action == "change" else one.action)
     return (one.action, one.agent, one.identifier, one.date[:16])
 
 
 def _done(lines: list[Activity], jobs: Mapping[str, Job], *, is_cut: bool) -> Done:
-    newest = lines[0]
+    newest, oldest = lines[0], lines[-1]
     records = len({one.identifier for one in lines if one.identifier})
     fields = dict.fromkeys(reversed([one.what for one in lines if one.what]))
     said, url = ", ".join(fields), ""
     if newest.job:
         is_bulk = newest.action in {"bulk", "undo"}
         url = urls.bulk_job(newest.job) if is_bulk else urls.job(newest.job)
-        said = jobs[newest.job].title if newest.job in jobs else newest.message or said
+        said = jobs[oldest.job].title if oldest.job in jobs else oldest.message or said
     elif newest.identifier:
         url = urls.record(newest.identifier)
     return Done(
@@ -298,4 +302,5 @@ def _done(lines: list[Activity], jobs: Mapping[str, Job], *, is_cut: bool) -> Do
         url=url,
         records=records,
         is_cut=is_cut,
+        is_title=oldest.job in jobs,
     )

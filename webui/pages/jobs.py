@@ -14,7 +14,7 @@ from silocuration.jobs import CHANGE
 from siloexport.errors import ExportError
 from siloexport.jobs import EXPORT, place_of
 from siloexport.target_kinds import kind_named
-from silowork.values import ACTIVE, Action, Job
+from silowork.values import ACTIVE, Action, Job, Problem
 from webui import urls
 from webui.activity import note_job
 from webui.http.errors import NotFound
@@ -81,7 +81,7 @@ def show_one(call: Call) -> View | Response:
         "receipt": receipt_of(job),
         "download": urls.job_file(job.job_id) if _table_of(call, job) else "",
         "problem": twin["problem"],
-        "problems": problems,
+        "problems": [one for one in problems if one[1] != Problem("", job.sentence)],
         "following": following,
         "url": url,
     }

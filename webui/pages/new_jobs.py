@@ -31,7 +31,7 @@ EXPLAINED = {
     "reindex": "Needed only if files were changed by other software.",
     "export-files": "Plain files or BagIt bags, in a directory beside the Silo.",
     "export-csv": "One row for each record, as CSV or JSON lines, to download.",
-    "export-links": "All addresses in the records, to download.",
+    "export-links": "All links in the records, for download.",
     "export-zip": "The metadata files of the records, to download.",
     "export-fedora": "Objects with their versions, in a Fedora repository.",
 }

@@ -11,7 +11,7 @@ from webui.search.request import SHOWN_VALUES, YEAR, SearchRequest, facet_label
 from webui.site import Site
 from webui.words.texts import text as _
 
-OPEN_AT_FIRST = frozenset({"set", YEAR, "type", "subject", "creator"})
+OPEN_AT_FIRST = frozenset({"type", YEAR, "creator", "subject"})
 """Facets that are open by default; those in use are always open."""
 
 
@@ -95,8 +95,8 @@ def facet_views(
     """
     for name, values in counted.items():
         in_use = [value for field, value in request.chosen if facet_of(field) == name]
-        if not values and not in_use and name in contributed_names():
-            continue  # a package without values for these records
+        if not values and not in_use:
+            continue
         shown = _shown(request, name, values)
         all_url = request.url(("field", name), action="values")
         other = request.ordered(name, by_name=not request.is_by_name(name))

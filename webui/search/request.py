@@ -345,7 +345,7 @@ def _by_other(orders: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name, is_other in found.items() if is_other)
 
 
-_FIRST_FACETS = (YEAR, "set", "type", "creator", "subject")
+_FIRST_FACETS = ("type", YEAR, "creator", "subject", "language", "publisher", "set")
 _OTHER_FACETS = tuple(
     name for name in (*SMALL_FIELDS, *FLAGS, *LARGE_FIELDS) if name not in _FIRST_FACETS
 )

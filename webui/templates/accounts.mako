@@ -4,7 +4,7 @@
 <div class="heading"><h1>${_("Accounts")}</h1></div>
 ${parts.done(done)}
 % if not sign_in:
-<p class="note">${_("Nobody signs in at this address: it is open to this computer only. Accounts count when the page is served with sign-in.")}</p>
+<p class="note">${_("Sign-in is off: only this computer can open the page. Accounts take effect when the page is served with sign-in.")}</p>
 % endif
 % for fault in faults:
 <p class="note fault" dir="auto">${fault}</p>

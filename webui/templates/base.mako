@@ -40,7 +40,7 @@ ${self.head()}\
 % if page_url.partition("?")[0] != urls.search():
     <form class="find" aria-label="${_('Search')}" action="${urls.search()}" method="get">
       <label class="unseen" for="find">${_("Search, or an identifier")}</label>
-      <input id="find" name="q" type="search" placeholder="${_('Search, or an identifier')}" autocomplete="off" spellcheck="false" dir="auto">
+      <input id="find" name="q" type="search" placeholder="${_('Search')}" autocomplete="off" spellcheck="false" dir="auto">
       <button type="submit" class="quiet">${_("Find")}</button>
     </form>
 % endif

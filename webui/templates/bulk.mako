@@ -61,7 +61,7 @@ ${one_change(number, change)}
     <p>
       <label for="file">${_("Metadata file")}</label>
       <input id="file" name="file" type="text" value="${form.file}" autocomplete="off" spellcheck="false" aria-describedby="file-hint">
-      <small id="file-hint">${_("Leave empty for oai_dc, or else the first file with flat fields.")}</small>
+      <small id="file-hint">${_("Leave empty for oai_dc or, if there is none, the first file whose fields can be edited.")}</small>
     </p>
     <p>
       <label for="title">${_("Title")}</label>

@@ -14,7 +14,7 @@
   </ul>
 % endif
 ${drawing(picture)}
-  <details class="figures">
+  <details class="numbers">
     <summary>${_("Table")}<span class="unseen">: ${picture.title}</span></summary>
     <div class="scroll" tabindex="0" role="region" aria-label="${picture.title}">
     <table>

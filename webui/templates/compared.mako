@@ -1,11 +1,14 @@
 ## What differs between two versions, by field and by line.
-<%! from webui.record.field_differences import words %>
+<%!
+from webui.record.field_differences import words
+from webui.words.field_labels import field_label
+%>
 
 <%def name="fields(file)">
 <dl class="compared">
 % for field in file.fields:
   <div>
-    <dt>${field.name}</dt>
+    <dt>${field_label(field.name)}</dt>
 % for value in field.values:
     <dd class="${value.kind}">${side(value)}</dd>
 % endfor

@@ -77,8 +77,8 @@ ${charts.figure(history, "history")}
 % if counts.records:
 <section class="card" aria-labelledby="quality">
   <h2 id="quality">${_("Quality")}</h2>
-  <p>${_("{share} % of the records have no finding.", share=share)}</p>
-  <meter class="share" min="0" max="${counts.records}" value="${counts.records - counts.with_findings}" aria-labelledby="quality">${share} %</meter>
+  <p>${_("{share}% of the records have no findings.", share=share)}</p>
+  <meter class="share" min="0" max="${counts.records}" value="${counts.records - counts.with_findings}" aria-labelledby="quality">${share}%</meter>
 % if findings:
   <ul class="entries counted">
 % for one in findings:
@@ -95,11 +95,11 @@ ${charts.figure(history, "history")}
   <ul class="entries">
 % for one in recent:
     <li>
-      <span class="did">${one.action}\
+      <span class="did">${"" if one.is_title else one.action}\
 % if one.url:
  <a href="${one.url}" dir="auto"${' class=id' if one.identifier else ""}>${one.identifier or one.said}</a>\
 % elif one.said:
- <bdi>${one.said}</bdi>\
+: <bdi>${one.said}</bdi>\
 % endif
 </span>
       <span class="under"><bdi>${one.agent}</bdi> ${parts.date(one.date)}\

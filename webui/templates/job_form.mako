@@ -33,7 +33,7 @@ ${when_field()}
     </select></p>
     <p><label for="at">${_("Time (UTC)")}</label>
     <input id="at" name="at" type="time" value="02:00" aria-describedby="at-hint">
-    <small id="at-hint">${_("Only for jobs that repeat on days.")}</small></p>
+    <small id="at-hint">${_("For jobs that run every day or on certain days.")}</small></p>
     </div>
 </%def>
 <%def name="harvest()">

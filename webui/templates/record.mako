@@ -76,7 +76,7 @@ ${_("It was deleted before the first harvest, so this Silo has no earlier versio
 <section class="changes" aria-labelledby="changes">
   <h2 id="changes">${_("Changed since version {name}", name=changes.before)}</h2>
 % if not changes:
-  <p class="empty-line">${_("Nothing: this version is as harvested.")}</p>
+  <p class="empty-line">${_("No changes: this version is as it was harvested.")}</p>
 % endif
 % for file in changes.files:
 % if file.fields:

@@ -59,6 +59,6 @@ ${_("Running now.")}
 % if not lines and not faults:
 <section class="empty">
   <h2>${_("No schedules yet")}</h2>
-  <p>${_("A job that repeats, such as an update every night, is a schedule. Choose “When” in the form of a job.")}</p>
+  <p>${_("A schedule repeats a job, such as an update every night. To add one, start a new job and choose when it runs.")}</p>
 </section>
 % endif

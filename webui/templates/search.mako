@@ -143,11 +143,11 @@ ${facets.column(page.facets, request)}
     </form>
 % endif
     <ul class="acts">
-% if may_change:
+% if may_change and page.total:
       <li><a href="${urls.bulk(request_query)}">${_("Batch edit")}</a></li>
       <li><a href="${urls.with_search(urls.sheet(), request_query)}">${_("Edit in a spreadsheet")}</a></li>
 % endif
-% for label, url in downloads.items():
+% for label, url in downloads.items() if page.total else ():
       <li><a href="${url}" download>${_("Download as {form}", form=label)}</a></li>
 % endfor
       <li><a href="${urls.searches()}">${_("Saved searches")}</a></li>

@@ -23,7 +23,7 @@
 % if line["last_harvest"]:
     ${parts.harvest(line["last_harvest"])}
 % elif line["records"] is not None:
-    <p class="under">${_("No harvest with a receipt")}</p>
+    <p class="under">${_("No harvests with a receipt")}</p>
 % endif
 % if line["records"]:
     <form class="find" action="${line['url']}search" method="get" aria-label="${_('Search {name}', name=line['title'] or line['name'])}">

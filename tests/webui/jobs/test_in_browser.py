@@ -63,7 +63,7 @@ def test_without_javascript_a_job_is_begun_and_looked_at_again(
     page = show("/jobs/new", java_script_enabled=False)
     page.get_by_role("link", name="Audit").click()
     page.get_by_role("button", name="Audit").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Audit: 100 %")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Audit: 100%")
     page.get_by_role("link", name="Refresh", exact=True).click()
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".heading .outcome")).to_contain_text("Paused")

@@ -59,7 +59,7 @@ def test_without_a_worker_a_job_waits_and_the_page_says_so(silo: Silo, page: Any
     assert (
         '<span class="outcome is-waiting"><span aria-hidden="true">…</span> Waiting</span>' in text
     )
-    assert "Audit: 50 % of the records byte for byte" in text
+    assert "Audit: 50% of the records byte for byte" in text
     _, _, listed = page("GET", "/jobs")
     assert "Jobs wait: no worker is running." in listed
 
@@ -139,6 +139,17 @@ def test_a_job_with_failures_is_not_shown_as_done(silo: Silo, page: Any) -> None
     assert 'href="/records/oai+example,org+1"' in text
     assert "Retry failed records" in text
     assert "Finished, 1 failed" in page("GET", "/jobs")[2]
+
+
+def test_a_job_that_fails_says_why_once_and_not_where_the_silo_is(silo: Silo, page: Any) -> None:
+    silo.state["base_oai_url"] = "http://127.0.0.1:9/oai"
+    silo.state.sync()
+    told = {"prefixes": ["oai_dc"], "url": "http://127.0.0.1:8/oai"}
+    job = JobLedger(silo.path).add("harvest", "Harvest", told, "ada")
+    run_job(silo.path, job.job_id)
+    text = page("GET", f"/jobs/{job.job_id}")[2]
+    assert text.count("was harvested from http://127.0.0.1:9/oai") == 1
+    assert os.path.dirname(silo.path) not in text
 
 
 def test_an_action_that_the_state_does_not_allow_is_a_conflict(silo: Silo, page: Any) -> None:
