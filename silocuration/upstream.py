@@ -434,16 +434,20 @@ def _chosen(fields: Fields, name: str, values: tuple[tuple[str, str], ...]) -> F
 def accept(silo: Silo, identifier: str, *, agent: str, if_revision: int | None = None) -> str:
     """Make a proposal the working copy; the former one is kept as ``workingcopy-on-1``.
 
+    A clean merge that was not proposed yet is proposed first.
+
     Returns:
         The name under which the former working copy is kept.
 
     Raises:
-        UpstreamRefused: There is no proposal.
+        UpstreamRefused: There is no proposal, and no clean merge.
         RevisionConflict: See `HarvestedRecord`.
     """
     with silo.editing(identifier, if_revision=if_revision) as edit:
         found = review_of(edit.manifest, edit.read, _rules_for(silo, identifier))
-        if found is None or found.kind is not Kind.PROPOSED:
+        if found is not None and found.kind is Kind.CLEAN and found.merged is not None:
+            _write_proposal(edit, found, found.merged.fields, agent, "merged with what is newer")
+        elif found is None or found.kind is not Kind.PROPOSED:
             raise UpstreamRefused(identifier, "has no proposal to accept")
         edit.move_cursor(found.proposal)
         edit.set_metadata(SETTLED, found.theirs)

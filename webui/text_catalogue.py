@@ -121,7 +121,8 @@ def _tables() -> Iterator[tuple[str, Iterable[str]]]:
     yield "siloexport/jobs.py", VERSIONS
     for target in kinds():
         yield f"export {target.name}", _words_of_target(target)
-    yield "pages/upstream.py", (*upstream.KIND_LABELS.values(), *upstream.DONE.values())
+    for labels in (upstream.KIND_LABELS, upstream.CHANGE_LABELS, upstream.DONE):
+        yield "pages/upstream.py", labels.values()
     yield "pages/clusters.py", clusters.DONE.values()
     yield "pages/record.py", record.DONE.values()
     yield "pages/search.py", search.DONE.values()

@@ -95,6 +95,17 @@ def test_an_accepted_proposal_becomes_the_working_copy_and_the_former_is_kept(
     assert (found.kind, found.base, found.theirs) == (Kind.CLEAN, "2", "3")
 
 
+def test_a_clean_merge_is_accepted_at_once(silo: Silo, fill: Fill, harvest_again: Harvest) -> None:
+    (identifier,) = fill(1, type="Article", date="1999")
+    curate(silo, identifier, type="article")
+    harvest_again(identifier, title="Record 0", type="Article", date="2001")
+    assert accept(silo, identifier, agent="ada") == "workingcopy-on-1"
+    assert silo[identifier].versions == ["1", "workingcopy-on-1", "2", "workingcopy"]
+    assert fields_of(silo, identifier)["type"] == ["article"]
+    assert fields_of(silo, identifier)["date"] == ["2001"]
+    assert list(reviews(silo)) == []
+
+
 def test_a_conflict_waits_with_three_values_until_it_is_decided(
     silo: Silo, fill: Fill, harvest_again: Harvest
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from recordsilo import Silo
 from recordsilo.records.manifest import Origin
+from silocuration.upstream import propose_all
 from webui import timed_cache
 from webui.editing.curator import expected_revision
 from webui.pages import clusters as cluster_page
@@ -155,6 +156,53 @@ def test_a_clean_merge_is_proposed_and_accepted(client: Any, silo: Silo, curated
     assert "Keeping records" in content(silo)
     assert "2004" in content(silo)
     assert "workingcopy-on-1" in silo[curated].versions
+
+
+def test_a_proposal_shows_its_changes_before_it_is_accepted(
+    client: Any, silo: Silo, curated: str
+) -> None:
+    harvest(silo, curated, content(silo, "1").replace("2003", "2004").encode())
+    for _ in range(2):  # a clean merge, then the proposal made of it
+        (listed,) = client.json("/upstream")["records"]
+        changed = {"change": "changed", "before": {"text": "2003", "lang": ""},
+                   "after": {"text": "2004", "lang": ""}}  # fmt: skip
+        assert listed["changes"] == client.json(URL)["changes"] == {"date": [changed]}
+        for page in ("/upstream", URL):
+            text = client.get(page).text
+            assert '<del dir="auto"><mark>2003</mark></del>' in text, page
+            assert '<ins dir="auto"><mark>2004</mark></ins>' in text, page
+        propose_all(silo, agent="cron")
+    assert client.json(URL)["kind"] == "proposed"
+
+
+def test_the_changes_of_a_conflict_are_those_of_the_source(
+    client: Any, silo: Silo, curated: str
+) -> None:
+    theirs = content(silo, "1").replace("On the keeping of records", "Records and their keeping")
+    harvest(silo, curated, theirs.encode())
+    (listed,) = client.json("/upstream")["records"]
+    (title,) = listed["changes"]["title"]
+    assert title["before"]["text"] == "On the keeping of records"
+    assert title["after"]["text"] == "Records and their keeping"
+
+
+def test_a_decision_leads_back_to_the_list_and_to_the_next_record(
+    client: Any, silo: Silo, curated: str
+) -> None:
+    harvest(silo, curated, content(silo, "1").replace("2003", "2004").encode())
+    queue(silo, client, ["oai:example.org:100"])
+    answer = client.post(URL, {"do": "accept"}, accept=HTML)
+    assert answer.status == 303
+    page = client.get(answer.headers["Location"]).text
+    assert "Proposal accepted" in page
+    assert f'href="/records/{SEGMENT}"' in page
+    following = "/upstream/oai+example,org+100"
+    assert f'<a class="button filled" href="{following}">Next source change</a>' in page
+    answer = client.post(following, {"do": "keep"}, accept=HTML)
+    page = client.get(answer.headers["Location"]).text
+    assert "The edited version is kept." in page
+    assert "Next source change" not in page
+    assert "Nothing to decide" in page
 
 
 def test_a_conflict_shows_three_values_and_is_resolved(

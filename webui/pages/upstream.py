@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from recordsilo import HarvestedRecord, Silo
+from recordsilo.errors import RecordSiloError
+from silocuration.editing.changes import CannotChange, metadata_fields
 from silocuration.editing.fields import Fields
 from silocuration.editing.merge import Conflict
 from silocuration.errors import UpstreamRefused
@@ -23,6 +26,8 @@ from webui.activity import note_job
 from webui.editing.curator import expected_revision
 from webui.http.errors import BadRequest
 from webui.http.messages import Response, redirect, revision_tag
+from webui.record.field_differences import FieldDifferences, Valued, compare_fields, valued
+from webui.record.version_differences import fields_json
 from webui.rendering import View, json_answer
 from webui.site import Call
 from webui.words.field_labels import field_label
@@ -46,6 +51,12 @@ DONE: Mapping[str, str] = {
     "resolved": "Merge prepared. Accept the proposal to make it the working copy.",
 }
 """English texts of the catalogue."""
+CHANGE_LABELS: Mapping[Kind, str] = {
+    Kind.CONFLICT: "What the source changed",
+    Kind.PROPOSED: "What the proposal changes in the edited version",
+    Kind.CLEAN: "What the merge changes in the edited version",
+}
+"""English texts of the catalogue: what the differences shown for a kind are."""
 Choice = tuple[tuple[str, str], ...]
 
 
@@ -66,8 +77,13 @@ def show(call: Call) -> View:
         urls.with_query(urls.upstream_list(), {"kind": wanted, "after": last}) if last else ""
     )
     counts = Counter(one.kind for one in found)
+    lines = [_line(call.site.silo, one) for one in found]
+    decided = call.request.query.get("record", "")
     data = {
-        "found": found,
+        "lines": lines,
+        "decided": decided if _said(call) else "",
+        "next_record": _next(call.site.silo, decided) if decided else "",
+        "field_label": field_label,
         "counts": [(kind, _(label), counts[kind]) for kind, label in KIND_LABELS.items()],
         "labels": {kind: _(label) for kind, label in KIND_LABELS.items()},
         "kind": wanted,
@@ -76,19 +92,75 @@ def show(call: Call) -> View:
         "done": _said(call),
     }
     twin = {
-        "records": [one.to_json() for one in found],
+        "records": [
+            {**one.review.to_json(), "title": one.title, "changes": fields_json(one.changes)}
+            for one in lines
+        ],
         "complete": not (after or following),
         "next": urls.twin(following) if following else None,
     }
     return View("upstream.mako", data, twin, first)
 
 
-def _queue(silo: Silo, kinds: frozenset[Kind], after: str) -> tuple[list[Review], str]:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record of the queue.
+
+    Attributes:
+        changes: What `CHANGE_LABELS` says of its kind; empty for the others.
+    """
+
+    review: Review
+    title: str
+    changes: tuple[FieldDifferences, ...]
+    label: str
+
+
+def _line(silo: Silo, found: Review) -> Line:
+    title = silo.row(found.identifier).title or found.identifier
+    changes = _changes(silo[found.identifier], found)
+    return Line(found, title, changes, _(CHANGE_LABELS.get(found.kind, "")))
+
+
+def _changes(record: HarvestedRecord, found: Review) -> tuple[FieldDifferences, ...]:
+    """What the source changed, if a person must choose; else what the merge would change here."""
+
+    def read(version: str, path: str) -> bytes:
+        with record.get_stream(path, version) as stream:
+            return bytes(stream.read())
+
+    def values(version: str) -> Valued:
+        return valued(metadata_fields(record.state.version(version), read)[2])
+
+    try:
+        if found.kind is Kind.CONFLICT:
+            return compare_fields(values(found.base), values(found.theirs))
+        if found.kind is Kind.PROPOSED:
+            return compare_fields(values(found.ours), values(found.proposal))
+        if found.kind is Kind.CLEAN and found.merged is not None:
+            return compare_fields(values(found.ours), valued(found.merged.fields))
+    except (CannotChange, RecordSiloError):
+        return ()  # changed since it was reviewed
+    return ()
+
+
+def _next(silo: Silo, decided: str) -> str:
+    """The record to decide about after another one; of the first ones, if that was the last."""
+    for after in (decided, ""):
+        found, _last = _queue(silo, frozenset(Kind), after, most=1)
+        if found:
+            return found[0].identifier
+    return ""
+
+
+def _queue(
+    silo: Silo, kinds: frozenset[Kind], after: str, most: int = 0
+) -> tuple[list[Review], str]:
     """A page of the queue, and the last record that was read for it; empty at the end."""
     found: list[Review] = []
     last = ""
     for number, one in enumerate(reviews(silo, after=after)):
-        if len(found) == PAGE or number == LOOKED_AT:
+        if len(found) == (most or PAGE) or number == LOOKED_AT:
             return found, last
         last = one.identifier
         if one.kind in kinds:
@@ -121,7 +193,9 @@ def show_one(call: Call) -> View:
 def _view(
     call: Call, record: HarvestedRecord, found: Review, fault: str = "", status: int = 200
 ) -> View:
+    line = _line(call.site.silo, found)
     data = {
+        "line": line,
         "fault": fault,
         "taken": call.form.fields,
         "found": found,
@@ -134,7 +208,8 @@ def _view(
     }
     url = urls.upstream(record.item_id)
     tag = {"ETag": revision_tag(record.revision)}
-    return View("upstream_record.mako", data, found.to_json(), url, status, tag)
+    twin = {**found.to_json(), "changes": fields_json(line.changes)}
+    return View("upstream_record.mako", data, twin, url, status, tag)
 
 
 def _review(call: Call, record: HarvestedRecord) -> Review:
@@ -173,7 +248,8 @@ def decide(call: Call) -> View | Response:
         return json_answer({"identifier": record.item_id, "done": done})
     if done == "resolved":
         return redirect(urls.with_query(urls.upstream(record.item_id), {"done": done}))
-    return redirect(urls.with_query(urls.upstream_list(), {"done": done}))
+    fields = {"done": done, "record": record.item_id}
+    return redirect(urls.with_query(urls.upstream_list(), fields))
 
 
 def _accept(call: Call, record: HarvestedRecord, revision: int | None) -> str:

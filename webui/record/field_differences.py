@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recordsilo.formats import Description, describe
-from silocuration.editing.fields import read_fields
+from silocuration.editing.fields import Field, read_fields
 from silocuration.errors import NoFields
 
 Kind = Literal["same", "moved", "changed", "added", "removed"]
@@ -137,14 +137,21 @@ def _likeness(old: FieldValue, new: FieldValue) -> float:
 
 def fields_of(path: str, content: bytes) -> dict[str, list[FieldValue]]:
     """Return a metadata file's fields: its own if it is flat, else those of its description."""
-    found: dict[str, list[FieldValue]] = {}
     try:
-        for one in read_fields(content):
-            found.setdefault(one.name, []).append(FieldValue(one.folded, one.lang))
+        return valued(read_fields(content))
     except NoFields:
         description = describe(path, content) or Description()
-        for name, values in description.items():
-            found[name] = [FieldValue(value.text, value.lang or "") for value in values]
+        return {
+            name: [FieldValue(value.text, value.lang or "") for value in values]
+            for name, values in description.items()
+        }
+
+
+def valued(fields: Iterable[Field]) -> dict[str, list[FieldValue]]:
+    """The values of fields by name."""
+    found: dict[str, list[FieldValue]] = {}
+    for one in fields:
+        found.setdefault(one.name, []).append(FieldValue(one.folded, one.lang))
     return found
 
 

@@ -1,5 +1,6 @@
 """Compare two versions of a record: files, fields, lines. Reads the store, changes nothing."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,18 +111,23 @@ def _file_json(one: FileComparison) -> dict[str, Any]:
             side: {"size": digest.size, "sha256": digest.sha256} if digest else None
             for side, digest in sides.items()
         },
-        "fields": {
-            field.name: [
-                {
-                    "change": value.kind,
-                    "before": _value_json(value.before),
-                    "after": _value_json(value.after),
-                }
-                for value in field.values
-            ]
-            for field in one.fields
-        },
+        "fields": fields_json(one.fields),
         "lines": list(one.difference.lines),
+    }
+
+
+def fields_json(fields: Iterable[FieldDifferences]) -> dict[str, Any]:
+    """Differences of fields for programs: field → its values."""
+    return {
+        field.name: [
+            {
+                "change": value.kind,
+                "before": _value_json(value.before),
+                "after": _value_json(value.after),
+            }
+            for value in field.values
+        ]
+        for field in fields
     }
 
 

@@ -4,9 +4,9 @@ from webui.record.field_differences import words
 from webui.words.field_labels import field_label
 %>
 
-<%def name="fields(file)">
+<%def name="fields(found)">
 <dl class="compared">
-% for field in file.fields:
+% for field in found:
   <div>
     <dt>${field_label(field.name)}</dt>
 % for value in field.values:

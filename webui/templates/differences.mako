@@ -19,7 +19,7 @@ ${choice("after", _("After"), found.after)}
 <section class="compared-file" aria-labelledby="file-${loop.index}">
   <h2 id="file-${loop.index}"><span class="id">${file.difference.path}</span> <span class="badge plain">${_(file.difference.change)}</span></h2>
 % if file.fields:
-${compared.fields(file)}
+${compared.fields(file.fields)}
 % elif file.difference.form == "xml":
   <p class="empty-line">${_("The fields are identical.")}</p>
 % endif

@@ -80,7 +80,7 @@ ${_("It was deleted before the first harvest, so this Silo has no earlier versio
 % endif
 % for file in changes.files:
 % if file.fields:
-${compared.fields(file)}
+${compared.fields(file.fields)}
 % else:
   <p><span class="id">${file.difference.path}</span> <span class="badge plain">${_(file.difference.change)}</span></p>
 % endif

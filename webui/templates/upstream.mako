@@ -1,11 +1,21 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
 <%namespace name="lists" file="lists.mako"/>
+<%namespace name="compared" file="compared.mako"/>
 <%def name="title()">${_("Source changes")}</%def>
-${parts.done(done)}
+% if done:
+<p class="done" role="status">${done}
+% if decided:
+ <a class="id" href="${urls.record(decided)}"><bdi>${decided}</bdi></a>
+% endif
+</p>
+% endif
+% if next_record:
+<p class="act"><a class="button filled" href="${urls.upstream(next_record)}">${_("Next source change")}</a></p>
+% endif
 <div class="heading"><h1>${_("Source changes")}</h1></div>
 <p class="hint">${_("Records edited here that the source has changed since. Your edits are never overwritten.")}</p>
-% if found:
+% if lines:
 % if first or following:
 <p class="hint">${_("On this page:")}</p>
 % endif
@@ -24,20 +34,25 @@ ${parts.done(done)}
 % if kind:
 <p><a class="clear" href="${urls.upstream_list()}">${_("Show all")}</a></p>
 % endif
-<div class="scroll" tabindex="0" role="region" aria-label="${_('Source changes')}">
-<table>
-  <thead><tr><th scope="col">${_("Record")}</th><th scope="col">${_("Status")}</th><th scope="col">${_("Conflicting fields")}</th></tr></thead>
-  <tbody>
-% for one in found:
-    <tr>
-      <th scope="row"><a class="id" href="${urls.upstream(one.identifier)}">${one.identifier}</a></th>
-      <td>${labels[one.kind]}</td>
-      <td>${", ".join(conflict.name for conflict in one.conflicts)}</td>
-    </tr>
+<ol class="records">
+% for line in lines:
+<% one = line.review %>\
+  <li>
+    <h2><a href="${urls.upstream(one.identifier)}" dir="auto">${line.title}</a></h2>
+    <p class="what"><span class="id" dir="ltr">${one.identifier}</span> <span>${labels[one.kind]}</span>
+% if one.conflicts:
+      <span>${_("Conflicting fields")}: ${", ".join(field_label(conflict.name) for conflict in one.conflicts)}</span>
+% endif
+    </p>
+% if line.changes:
+    <details class="under">
+      <summary>${line.label}</summary>
+${compared.fields(line.changes)}
+    </details>
+% endif
+  </li>
 % endfor
-  </tbody>
-</table>
-</div>
+</ol>
 % elif following:
 <p class="empty-line">${_("None of this kind on this page. Go to the next page.")}</p>
 % elif first:

@@ -1,10 +1,11 @@
 <%inherit file="base.mako"/>
 <%namespace name="parts" file="parts.mako"/>
+<%namespace name="compared" file="compared.mako"/>
 <%def name="title()">${_("Source change of {identifier}", identifier=found.identifier)}</%def>
 <p class="crumbs"><a href="${urls.upstream_list()}">← ${_("Source changes")}</a></p>
 ${parts.done(done)}
 <div class="heading">
-  <h1>${_("Source change")}</h1>
+  <h1 dir="auto">${_("Source change of “{title}”", title=line.title)}</h1>
   <p class="count"><a class="id" href="${urls.record(found.identifier)}">${found.identifier}</a> · ${label}</p>
 </div>
 <p class="under">${_("You edited version {base}; the source now has version {theirs}.", base=found.base, theirs=found.theirs)}
@@ -19,6 +20,14 @@ ${parts.done(done)}
 % endif
 % if found.reason:
 <p class="note fault">${found.reason}</p>
+% endif
+% if line.changes:
+<section class="changes" aria-labelledby="changes">
+  <h2 id="changes">${line.label}</h2>
+${compared.fields(line.changes)}
+</section>
+% elif line.label:
+<p class="empty-line">${_("No field changes.")}</p>
 % endif
 % if found.kind == "conflict":
 % if may_change:
@@ -59,6 +68,8 @@ ${taken.get(f"own-{number}", text(one.ours))}</textarea></p>
   <p class="act">
 % if found.kind == "proposed":
     <button name="do" value="accept">${_("Accept the proposal")}</button>
+% elif found.kind == "clean":
+    <button name="do" value="accept">${_("Accept the merge")}</button>
 % endif
     <button class="quiet" name="do" value="keep">${_("Keep the edited version")}</button>
     <button class="quiet" name="do" value="follow">${_("Use the source version")}</button>
