@@ -1,4 +1,4 @@
-"""The sessions in the README and the documents, executed: their output has to be what they say.
+"""The sessions in the README and the documents are executed; their output must match.
 
 A ```python block is a session at the prompt, a ```console block one at the shell; all
 blocks of a page share one directory and one Python process. `...` in the expected

@@ -1,4 +1,4 @@
-"""One decision which metadata file of a version is the main one, wherever it is asked for."""
+"""The main metadata file of a version is the same everywhere."""
 
 from collections.abc import Iterator
 from pathlib import Path

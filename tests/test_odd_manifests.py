@@ -1,4 +1,4 @@
-"""One manifest that cannot be read stops nothing but its own record."""
+"""One unreadable manifest affects only its own record."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Ledgers and journals written in November 2026 (``old_ledgers/*.sql``) are read, and gone on with.
+"""Ledgers and journals written in November 2026 (``old_ledgers/*.sql``) are read and continued.
 
 The first line of each dump says where in a Silo the file lies.
 """

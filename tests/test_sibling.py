@@ -1,4 +1,4 @@
-"""A package of others, installed beside the product, extends it in every way it can be.
+"""A separate package, installed beside the product, extends it in every supported way.
 
 docs/extending.md quotes the package; what it says is the code that runs here.
 """

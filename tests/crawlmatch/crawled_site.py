@@ -1,4 +1,4 @@
-"""A site on loopback with every kind of link, and what has to come of each."""
+"""A site on loopback with every kind of link, and the expected outcome of each."""
 
 import threading
 from collections.abc import Iterator

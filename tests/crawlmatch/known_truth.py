@@ -1,4 +1,4 @@
-"""Crawls of which the truth is known: every rule and case, as many of each as wanted.
+"""Generated crawls with known outcomes: every rule and case, in any number.
 
 A `Crawl` writes what Heritrix would log, what a CDX index would say, and the list of
 seeds; and for each seed row what has to come of it. Everything is made up from the

@@ -1,4 +1,4 @@
-"""What is read: every kind of input, whatever bytes it holds; lines in are lines out."""
+"""Reading of every kind of input, with arbitrary bytes; every line is accounted for."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""A match that is killed, or has no room left, leaves what was there, and is done again whole."""
+"""A match that is killed or runs out of space keeps the earlier result, and can be repeated."""
 
 import os
 import random

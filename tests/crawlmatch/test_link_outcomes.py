@@ -1,4 +1,4 @@
-"""What became of records' links, in searches, on the page and in tables."""
+"""Outcomes of records' links, in searches, on the page and in tables."""
 
 import io
 import json

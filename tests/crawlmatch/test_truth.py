@@ -1,4 +1,4 @@
-"""Crawls of which the truth is known: every seed row has its outcome, its ends and its rule."""
+"""Crawls with known outcomes: every seed row has its outcome, its terminals and its rule."""
 
 import random
 from collections import defaultdict

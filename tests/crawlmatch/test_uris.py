@@ -1,4 +1,4 @@
-"""The forms of an address, held against what Heritrix 3.4.0 makes of the same text."""
+"""The forms of an address, compared with those of Heritrix 3.4.0."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""What was found once stays mended, a short run finds nothing, and the fuzzer finds faults."""
+"""Earlier findings stay fixed, a short run finds nothing, and the fuzzer detects faults."""
 
 import os
 import signal

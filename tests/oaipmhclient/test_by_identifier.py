@@ -1,4 +1,4 @@
-"""Records got one by one, and lists settled by their identifiers."""
+"""Records fetched one by one, and lists completed by their identifiers."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A light look at a page sees what the parser sees, or leaves the page to it."""
+"""The light reading of a page gives the parser's result, or leaves the page to the parser."""
 
 from xml.sax.saxutils import escape
 

@@ -1,4 +1,4 @@
-"""What a page tells of its list: order, circles, bounds."""
+"""Facts about a list from its pages: order, loops, bounds."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is done next when a list breaks off: the table, rung by rung."""
+"""The next step when a list breaks off: each row of the table."""
 
 from dataclasses import replace
 

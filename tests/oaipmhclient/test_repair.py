@@ -1,4 +1,4 @@
-"""Pages no parser takes: which records come of them, with which content, and what is said of it."""
+"""Malformed pages: which records are read from them, with which content and notes."""
 
 import time
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Any bytes give records or a named error, and what is well-formed is never changed."""
+"""Any bytes give records or a named error, and well-formed records are never changed."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`Client.list_records` without a Silo, over repositories that misbehave: what comes home."""
+"""`Client.list_records` without a Silo, with repositories that misbehave."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Windows: whatever is cut, planned or joined, together they are what was asked for."""
+"""Windows: however they are split, planned or joined, together they cover the request."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What is no OAI-PMH answer, and what would do harm."""
+"""Responses that are not OAI-PMH, and harmful ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the provider's tests share: asking, and answers that are always validated.
+"""Shared by the provider's tests: requests, and answers that are always validated.
 
 Against the schemas beside this file, and where the environment's OAI_PMH_SCHEMA names
 the published OAI-PMH.xsd (as it does in CI), against that too.

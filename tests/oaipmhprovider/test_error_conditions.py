@@ -1,4 +1,4 @@
-"""Requests that cannot be answered as asked: section 3.6, condition by condition."""
+"""Requests that give errors: section 3.6, each condition."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What of the provider is installed: nothing that only tests use."""
+"""The installed part of the provider has nothing that only tests use."""
 
 import pkgutil
 import subprocess

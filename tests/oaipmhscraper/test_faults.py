@@ -1,4 +1,4 @@
-"""Each fault of real repositories, harvested into a Silo: what is there, and what is told.
+"""Each fault of real repositories, harvested into a Silo: its content, and the receipt.
 
 Every record that can be had is in the Silo, with the content that the repository meant;
 what cannot be had is named; the repository is not asked without end.

@@ -1,4 +1,4 @@
-"""Documents behind records: fetched into versions, noted, resumed, and failures told."""
+"""Linked documents: fetched into versions, recorded, resumed; failures are reported."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Lists followed to their end, or as far as they go; marks, updates and receipts."""
+"""Lists followed to their end, or as far as possible; start dates, updates and receipts."""
 
 import json
 import os

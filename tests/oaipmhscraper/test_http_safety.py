@@ -1,4 +1,4 @@
-"""Who is trusted, who is told secrets, and how a user says so; servers on loopback."""
+"""Which servers are trusted and get credentials, and the options for it; on loopback."""
 
 import logging
 import socket

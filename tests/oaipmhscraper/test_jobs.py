@@ -1,4 +1,4 @@
-"""Harvests as jobs: stopped and gone on with, in windows, in several threads."""
+"""Harvests as jobs: stopped and continued, in windows, in several threads."""
 
 import json
 import os

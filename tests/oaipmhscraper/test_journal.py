@@ -1,4 +1,4 @@
-"""The journal: what is noted is there again in another process."""
+"""The journal: another process reads what was written."""
 
 import os
 import sqlite3

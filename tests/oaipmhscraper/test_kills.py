@@ -1,4 +1,4 @@
-"""Harvests killed anywhere, and gone on with: nothing is lost, next to nothing is fetched twice."""
+"""Harvests killed at any point and continued: nothing is lost, little is fetched twice."""
 
 import json
 import os

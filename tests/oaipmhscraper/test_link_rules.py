@@ -1,4 +1,4 @@
-"""Which addresses are fetched, what is taken for the file asked for, and how it is called."""
+"""Which addresses are fetched, which answers count as the file, and the file's name."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Who was listed: each identifier once, in memory that stays small."""
+"""Listed identifiers: each counted once, in little memory."""
 
 from collections import Counter
 from sys import getsizeof

@@ -1,4 +1,4 @@
-"""What a harvest named and could not bring is owed until it comes, is gone, or is given up."""
+"""Records that a harvest could not fetch are owed until fetched, deleted, or given up."""
 
 import json
 

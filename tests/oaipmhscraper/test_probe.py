@@ -1,4 +1,4 @@
-"""`silo probe` as a person, a script and a librarian meet it."""
+"""`silo probe` as a user or a script calls it."""
 
 import json
 import re

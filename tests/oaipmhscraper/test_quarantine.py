@@ -1,4 +1,4 @@
-"""The bytes of what could not be read, kept and listed."""
+"""The bytes of unreadable records, kept and listed."""
 
 import os
 from datetime import UTC, datetime

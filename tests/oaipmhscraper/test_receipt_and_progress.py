@@ -1,4 +1,4 @@
-"""What a person is told, during a harvest and after it."""
+"""Progress during a harvest, and the receipt after it."""
 
 import io
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A Silo out of recorded responses equals the one that was harvested, whatever happened then."""
+"""A Silo made from recorded responses equals the harvested one, whatever happened then."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Responses as received: what is in the WARC files, and what a kill leaves of them."""
+"""Responses as received: the content of the WARC files, also after a kill."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""OAIPMHScraper: opening, remembering and asking."""
+"""OAIPMHScraper: opening, stored state, and requests."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor

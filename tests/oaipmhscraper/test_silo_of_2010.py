@@ -1,4 +1,4 @@
-"""Going on in a Silo that the library of 2010 harvested."""
+"""Continuing in a Silo that the library of 2010 harvested."""
 
 import os
 import tarfile

@@ -1,4 +1,4 @@
-"""What a harvest makes of records in the Silo, rule by rule."""
+"""How a harvest changes records in the Silo, rule by rule."""
 
 import logging
 

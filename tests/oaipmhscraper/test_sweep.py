@@ -1,4 +1,4 @@
-"""Deletions that nobody announces, found by comparing lists with the Silo."""
+"""Unannounced deletions, found by comparing lists with the Silo."""
 
 import pytest
 from misbehaving import DELETED, FunctionTransport, identifier, repository_with

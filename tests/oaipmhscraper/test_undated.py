@@ -1,4 +1,4 @@
-"""Records whose datestamp says nothing."""
+"""Records without a usable datestamp."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Exchanges out of WARC files: our own, those of other tools, and damaged ones."""
+"""Exchanges read from WARC files: our own, those of other tools, and damaged ones."""
 
 import gzip
 import random

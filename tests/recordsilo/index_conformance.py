@@ -1,4 +1,4 @@
-"""What every index has to do, seen through a Silo; a class derived from `IndexConformance` runs it.
+"""Requirements for every index, tested through a Silo; derive from `IndexConformance` to run them.
 
 Engines may differ in what they rank first and in how they order records with equal keys.
 """

@@ -1,4 +1,4 @@
-"""Values in cells: whatever they are, they come back; most look as they are."""
+"""Values in cells: all values are read back unchanged; most need no escapes."""
 
 import pytest
 from examples import family

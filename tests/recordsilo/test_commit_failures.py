@@ -1,4 +1,4 @@
-"""Each call to the file system fails once, or is interrupted once it is done, for every change.
+"""For every change, each file system call fails once, and is once interrupted after success.
 
 What is found then is the old state or the new one, never a third; the next write
 works, through the same handle and through another; nothing is left lying about.

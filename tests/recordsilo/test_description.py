@@ -1,4 +1,4 @@
-"""What a metadata file says: four kinds of formats, and bytes that say nothing."""
+"""Descriptions of metadata files: four kinds of formats, and unreadable bytes."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What `compare` and `HarvestedRecord.differences` find, and how readable it is."""
+"""Results of `compare` and `HarvestedRecord.differences`, and their readability."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What was wrong in RecordSilo 0.4.16 as it ran, and is not any more; one test for each."""
+"""Faults of RecordSilo 0.4.16 that are fixed; one test for each."""
 
 import json
 import logging

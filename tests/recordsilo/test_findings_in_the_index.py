@@ -1,4 +1,4 @@
-"""Records are found by what is to be looked at in them."""
+"""Records are found by their findings."""
 
 from pathlib import Path
 

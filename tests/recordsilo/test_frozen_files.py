@@ -1,4 +1,4 @@
-"""Files kept as harvested are read-only on disk; nothing the library does is held up by that."""
+"""Files of harvested versions are read-only on disk, which does not hinder the library."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""`silo ls` of a directory of Silos: names, counts, descriptions, and nothing is made."""
+"""`silo ls` of a directory of Silos: names, counts, descriptions, and nothing is created."""
 
 import json
 import os

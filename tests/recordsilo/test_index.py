@@ -1,4 +1,4 @@
-"""The index: lists as the records are, in step after kills, made anew when it is bad."""
+"""The index: lists match the records, also after kills; a damaged index is rebuilt."""
 
 import errno
 import os

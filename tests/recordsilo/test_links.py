@@ -1,4 +1,4 @@
-"""Where metadata files lead: addresses and the fields that hold them."""
+"""Links of metadata files: addresses and their fields."""
 
 import pytest
 

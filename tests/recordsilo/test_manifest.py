@@ -1,4 +1,4 @@
-"""What is decided on a manifest's values alone."""
+"""Decisions from a manifest's values alone."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone

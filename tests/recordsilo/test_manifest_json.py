@@ -1,4 +1,4 @@
-"""The bytes of a manifest: there and back, and never anything but a manifest or a named fault."""
+"""The bytes of a manifest: round trip, and any bytes give a manifest or a named fault."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Names of versions and files: what is refused, and that none leads out of its version."""
+"""Names of versions and files: invalid ones are refused, none leads out of its version."""
 
 import os
 

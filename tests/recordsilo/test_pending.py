@@ -1,4 +1,4 @@
-"""A commit that ended between the manifest's rename and what it calls pending."""
+"""A commit that stopped between the manifest's rename and its pending operations."""
 
 import os
 from collections.abc import Callable

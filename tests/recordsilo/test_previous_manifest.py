@@ -1,4 +1,4 @@
-"""The manifest before the last change: kept, restored from, never given up for a flipped one."""
+"""The previous manifest: kept, used for repair, never replaced by a damaged one."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What is wrong with a description is found, and what is right is left alone."""
+"""Faults of descriptions are found, and correct values are not reported."""
 
 import pytest
 from hypothesis import given

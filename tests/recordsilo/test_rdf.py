@@ -1,4 +1,4 @@
-"""RDFSilo, RDFRecord, RDFManifest: what is stated, and that it agrees with the files."""
+"""RDFSilo, RDFRecord, RDFManifest: the statements, and that they match the files."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""The settled readings of the 2010 interface: what goes in, what comes out, what is refused."""
+"""The interface of 2010 as we read it: arguments, results, refusals."""
 
 import ast
 import inspect

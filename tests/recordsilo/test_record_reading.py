@@ -1,4 +1,4 @@
-"""Reading for the index in two processes: the same rows as in one, whatever ends."""
+"""Reading for the index in two processes: the same rows as in one, even if a process ends."""
 
 import contextlib
 import os

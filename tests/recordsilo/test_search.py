@@ -1,4 +1,4 @@
-"""`Silo.search`: the same answers as looking at every record, whatever is typed."""
+"""`Silo.search`: the same results as checking every record, for any query."""
 
 import sqlite3
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which records are meant: the same by a Selection, and by the options of a command."""
+"""Selecting records: the same by a Selection and by the options of a command."""
 
 import json
 from collections.abc import Callable

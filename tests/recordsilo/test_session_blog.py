@@ -1,4 +1,4 @@
-"""The second half of the blog's session of 2010: what was harvested is looked at and curated."""
+"""The second half of the blog's session of 2010: harvested records are read and curated."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""A Silo that the library of 2010 wrote: opened, listed, read, cloned, and then written by us."""
+"""A Silo that the library of 2010 wrote: opened, listed, read, cloned, and then changed."""
 
 import json
 import logging

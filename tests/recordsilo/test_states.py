@@ -1,4 +1,4 @@
-"""The states a curator gives to versions: kept with them, found by them, never content."""
+"""The statuses that a curator gives to versions: stored with them, searchable, not content."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A file that the disk refuses to give: an error of the store, which names it; the rest goes on."""
+"""An unreadable file: an error of the store that names it; everything else continues."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Files that are whole, or not there."""
+"""Files that are complete or missing, never partial."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Words as bitmaps: the same answers as FTS5 gives, whatever changed since they were made."""
+"""Words as bitmaps: the same results as FTS5, also after changes."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence

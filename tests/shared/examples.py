@@ -1,4 +1,4 @@
-"""How much a test tries: all in CI and `make test-all`, less in `make test`."""
+"""The number of examples of a test: all in CI and `make test-all`, fewer in `make test`."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A repository that is one function from request to answer, and fixtures to ask it."""
+"""A repository that is one function from request to answer, and fixtures for it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

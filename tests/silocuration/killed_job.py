@@ -1,4 +1,4 @@
-"""A bulk job that kills itself with SIGKILL at its n-th step: a rename, a flush, or a note.
+"""A batch edit that kills itself with SIGKILL at its n-th step: a rename, a flush, or an entry.
 
 python killed_job.py SILO JOB run|undo N
 """

@@ -1,4 +1,4 @@
-"""A bulk edit does what its preview said, goes on after a stop, and can be undone."""
+"""A batch edit does what its preview said, continues after a stop, and can be undone."""
 
 import os
 from collections.abc import Callable

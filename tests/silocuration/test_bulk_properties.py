@@ -1,4 +1,4 @@
-"""Whatever the records and the rules: what was previewed is done, and undone to the byte."""
+"""For any records and rules, the previewed changes are made, and undone to the byte."""
 
 import contextlib
 import random

@@ -1,4 +1,4 @@
-"""Values written differently are found together, and others are not."""
+"""Variants of a value are found together, and other values are not."""
 
 import pytest
 from hypothesis import given

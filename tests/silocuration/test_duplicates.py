@@ -1,4 +1,4 @@
-"""Records that are likely one are found, and what a curator says of them is kept."""
+"""Probable duplicates are found, and a curator's decisions about them are stored."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A bulk edit killed in the middle goes on, does what its preview said, and is undone."""
+"""A killed batch edit continues, does what its preview said, and can be undone."""
 
 import hashlib
 import signal

@@ -1,4 +1,4 @@
-"""Three states of a record become one, or a person is asked."""
+"""Three states of a record are merged, or a conflict is reported."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Patterns of people: malformed, huge, slow ones are a sentence and take no memory."""
+"""Users' patterns: malformed, huge and slow ones give an error and use no memory."""
 
 import resource
 import time

@@ -1,4 +1,4 @@
-"""Changes that are planned: counted as a whole from their journals, then done or put away."""
+"""Planned batch edits: counted completely from their journals, then applied or deleted."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Rule files: whatever is in one, it is a rule or a sentence that says where it is wrong."""
+"""Rule files: any content is a rule, or an error that says where it is wrong."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Records go into a spreadsheet and come back as a job, whatever edited it."""
+"""Records exported to a spreadsheet are imported as a batch edit, whatever program edited it."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What the source changed meets what a curator did, and nothing of either is lost."""
+"""Source changes are merged with a curator's edits, and neither is lost."""
 
 from collections.abc import Callable
 

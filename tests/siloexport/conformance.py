@@ -1,4 +1,4 @@
-"""What every export target has to do: one suite, passed by each.
+"""Requirements for every export target: one suite that each must pass.
 
 A test module makes a class of `TargetContract` and a fixture ``rig``.
 """

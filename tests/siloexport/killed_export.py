@@ -1,4 +1,4 @@
-"""An export that kills itself with SIGKILL at its n-th step: a rename, or a note in the ledger.
+"""An export that kills itself with SIGKILL at its n-th step: a rename or a ledger entry.
 
 python killed_export.py SILO OUT files|bags N
 """

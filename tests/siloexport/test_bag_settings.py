@@ -1,4 +1,4 @@
-"""Fields and profiles of bags: met, or refused with every fault before anything is written."""
+"""Fields and profiles of bags: satisfied, or refused with all faults before anything is written."""
 
 import copy
 import json

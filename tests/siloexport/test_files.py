@@ -1,4 +1,4 @@
-"""`Export` to plain files: what is written, what is left alone, what is reported."""
+"""`Export` to plain files: what is written, left unchanged and reported."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Exports killed with SIGKILL again and again, each going on where the one before was killed."""
+"""Exports killed with SIGKILL repeatedly; each continues where the last one was killed."""
 
 import random
 import subprocess

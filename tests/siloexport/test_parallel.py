@@ -1,4 +1,4 @@
-"""Records looked at several at once: the same as one by one, in the same order."""
+"""Several records at once: the same results as one by one, in the same order."""
 
 import threading
 from collections.abc import Callable, Iterator

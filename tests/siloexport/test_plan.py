@@ -1,4 +1,4 @@
-"""`plan_record`: what is to be done about a record, by its manifest and the ledger alone."""
+"""`plan_record`: the plan for a record, from its manifest and the ledger alone."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tables, lists and zips: what is in them, and that they are whole or not there."""
+"""Tables, lists and zips: their content, and that they are complete or missing."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A small Silo with everything a page has to show, and a server in front of it."""
+"""A small Silo with everything that a page can show, and a server for it."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Accounts on the page: what a manager may do, and what nobody may."""
+"""Accounts on the page: what a manager may do, and what is forbidden to all."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""In a real browser: edit a description, change many records, decide; without JavaScript too."""
+"""In a real browser: edit a description, batch edits, source changes; without JavaScript too."""
 
 import re
 from collections.abc import Callable

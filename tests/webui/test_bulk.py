@@ -1,4 +1,4 @@
-"""Changing many records in the page: rules, spreadsheets, attached files, undoing."""
+"""Batch edits on the page: rules, spreadsheets, attached files, undo."""
 
 import html
 import re

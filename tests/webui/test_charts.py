@@ -1,4 +1,4 @@
-"""Pictures: their geometry says what their table says, and text is only ever text."""
+"""Charts: their geometry matches their table, and text is always escaped."""
 
 import itertools
 import re

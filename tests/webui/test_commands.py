@@ -1,4 +1,4 @@
-"""`silo serve` and `silo demo`, as their users meet them."""
+"""The commands `silo serve` and `silo demo`."""
 
 import functools
 import http.client

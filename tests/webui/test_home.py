@@ -1,4 +1,4 @@
-"""The home page: what the Silo is, what came last, what awaits a decision, what to do next."""
+"""The home page: the Silo, recent activity, pending decisions, the next step."""
 
 import json
 import os

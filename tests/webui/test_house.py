@@ -1,4 +1,4 @@
-"""What the templates and static files promise: everything escaped, nothing from elsewhere."""
+"""Rules for templates and static files: everything is escaped, nothing is loaded from elsewhere."""
 
 import hashlib
 import re

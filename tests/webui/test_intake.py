@@ -1,4 +1,4 @@
-"""Clients that send slowly, much or nothing hold up nobody, and nobody's request is lost."""
+"""Clients that send slowly, much or nothing do not block others, and no request is lost."""
 
 import contextlib
 import hashlib

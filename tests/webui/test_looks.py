@@ -1,4 +1,4 @@
-"""Clusters, upstream changes and quality in the page: what is shown, and what is decided."""
+"""Clusters, source changes and quality on the page: what is shown, and decisions."""
 
 import html
 import re

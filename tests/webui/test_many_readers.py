@@ -1,4 +1,4 @@
-"""People read the page while a bulk edit runs in another process: nobody meets an error."""
+"""Users read the page during a batch edit in another process: no errors."""
 
 import http.client
 import json

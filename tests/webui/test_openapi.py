@@ -1,4 +1,4 @@
-"""The interface for programs is what its OpenAPI document says, also for requests nobody means."""
+"""The interface for programs matches its OpenAPI document, also for random requests."""
 
 import re
 from typing import Any

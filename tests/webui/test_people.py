@@ -1,4 +1,4 @@
-"""Accounts, sessions and roles: who gets in, who may do what, and who does not."""
+"""Accounts, sessions and roles: who may sign in, and what each role may do."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Who may do what: every line of the route table, asked by everybody in every way."""
+"""Permissions: every line of the route table, requested by every role in every way."""
 
 import html
 import io

@@ -1,4 +1,4 @@
-"""Search by the page: the same answers as the store, every value reachable, nothing lost."""
+"""Search on the page: the same results as the store, every value reachable, nothing lost."""
 
 import csv
 import io

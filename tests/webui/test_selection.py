@@ -1,4 +1,4 @@
-"""The selection: ticks that are kept, what leads on from them, and zips sent while written."""
+"""The selection: stored ticks, actions on the selection, and zips sent while written."""
 
 import csv
 import io

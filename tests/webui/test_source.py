@@ -1,4 +1,4 @@
-"""The harvest and the response a version came from, found in what the harvest kept."""
+"""The harvest and the response of a version, found in the harvest's files."""
 
 import os
 from collections.abc import Iterator

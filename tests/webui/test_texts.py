@@ -1,4 +1,4 @@
-"""The catalogue of texts: complete, sound, and used where there is a translation."""
+"""The catalogue of texts: complete, valid, and used if there is a translation."""
 
 import ast
 import gettext

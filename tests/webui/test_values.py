@@ -1,4 +1,4 @@
-"""The small pure rooms: languages, links, dates, sizes, types of files, headers of requests."""
+"""Small pure modules: languages, links, dates, sizes, file types, request headers."""
 
 import gc
 

@@ -1,1 +1,1 @@
-"""The targets, one a module: what each begins with, and what has to be true of any input."""
+"""The targets, one per module: the initial inputs of each, and what must hold for any input."""

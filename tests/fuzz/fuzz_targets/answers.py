@@ -1,4 +1,4 @@
-"""What repositories and other servers say in HTTP heads, and packed bodies."""
+"""HTTP heads and compressed bodies of repositories and other servers."""
 
 from collections.abc import Hashable, Iterable
 from datetime import UTC, datetime

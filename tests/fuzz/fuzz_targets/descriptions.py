@@ -1,4 +1,4 @@
-"""Metadata files: what they say, where they lead, how they are compared and taken apart."""
+"""Metadata files: their descriptions and links, and their comparison and splitting."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Rule files, and what their rules do to fields."""
+"""Rule files, and the effects of their rules on fields."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Edited spreadsheets, and what their rows do to a record."""
+"""Edited spreadsheets, and the effects of their rows on a record."""
 
 import re
 from collections.abc import Hashable, Iterable

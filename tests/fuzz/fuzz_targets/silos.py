@@ -1,4 +1,4 @@
-"""A Silo with one manifest that somebody mangled: checked, read, searched, mended."""
+"""A Silo with one damaged manifest: checked, read, searched, repaired."""
 
 import hashlib
 import os

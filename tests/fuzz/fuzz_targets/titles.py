@@ -1,4 +1,4 @@
-"""One broken record among sound ones."""
+"""One malformed record among valid ones."""
 
 from collections.abc import Hashable, Iterable
 

@@ -1,4 +1,4 @@
-"""Resumption tokens of the provider: mangled ones, and sound ones of odd contents."""
+"""Resumption tokens of the provider: damaged ones, and valid ones with odd contents."""
 
 import base64
 import hmac

@@ -1,4 +1,4 @@
-"""WARC files of recorded answers: read, and made a Silo again."""
+"""WARC files of recorded answers: read, and replayed into a Silo."""
 
 import gzip
 import io

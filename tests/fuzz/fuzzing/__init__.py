@@ -1,4 +1,4 @@
-"""Fuzzing: mutated inputs for one function after the other, each with a promise to keep.
+"""Fuzzing: mutated inputs for one function after another, each with a promise to check.
 
 ``target.py`` says what a target is, ``mutators.py`` makes inputs, ``loop.py`` tries them on
 one target in this process, ``processes.py`` runs every target in a process of its own. The

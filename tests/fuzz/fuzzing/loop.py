@@ -1,4 +1,4 @@
-"""One target in this process: inputs tried until time is up, and what broke the promise."""
+"""One target in this process: try inputs until the time is up, and collect violations."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What a target is: where inputs come from, and what has to be true of each."""
+"""A target: where its inputs come from, and what must hold for each."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""An OAI-PMH repository that does what real ones do: a function for each fault.
+"""An OAI-PMH repository with the faults of real ones, one function for each fault.
 
     with misbehaving("tokens_expire", "bare_ampersands") as server:
         harvest(server.base_url)

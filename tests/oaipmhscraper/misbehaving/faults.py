@@ -1,4 +1,4 @@
-"""The register of faults: what each does, and what is right to expect of a harvest."""
+"""The register of faults: what each does, and the expected result of a harvest."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What datestamps, sets and Identify are like: 58 to 70 (OAI-PMH 2.0, sections 2.7 and 4.2)."""
+"""Faults of datestamps, sets and Identify: 58 to 70 (OAI-PMH 2.0, sections 2.7 and 4.2)."""
 
 import random
 from dataclasses import replace

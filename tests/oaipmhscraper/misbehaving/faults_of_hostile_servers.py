@@ -1,4 +1,4 @@
-"""What no server means well by: 71 and up. A harvest gets over it, or refuses it and goes on."""
+"""Faults of malicious servers: from 71. A harvest handles each, or refuses it and continues."""
 
 import zlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What happens on the way: 20 to 33 (OAI-PMH 2.0, section 3.1)."""
+"""Faults of HTTP: 20 to 33 (OAI-PMH 2.0, section 3.1)."""
 
 import gzip
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What records are like: 50 to 57 (OAI-PMH 2.0, section 2.5)."""
+"""Faults of records: 50 to 57 (OAI-PMH 2.0, section 2.5)."""
 
 import re
 from dataclasses import replace

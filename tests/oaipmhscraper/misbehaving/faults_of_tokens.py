@@ -1,4 +1,4 @@
-"""What resumption tokens do in the wild: 1 to 19 (OAI-PMH 2.0, section 3.5)."""
+"""Faults of resumption tokens: 1 to 19 (OAI-PMH 2.0, section 3.5)."""
 
 from collections import Counter
 from dataclasses import replace

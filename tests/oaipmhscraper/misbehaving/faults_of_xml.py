@@ -1,4 +1,4 @@
-"""What stands in the answers: 33 to 49 (OAI-PMH 2.0, section 3.2; XML 1.0)."""
+"""Faults of XML: 33 to 49 (OAI-PMH 2.0, section 3.2; XML 1.0)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Lists of a thousand records that end early, or miss some, and do not say so."""
+"""Lists of a thousand records that silently end early or miss records."""
 
 import random
 from collections.abc import Callable

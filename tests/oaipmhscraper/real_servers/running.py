@@ -1,4 +1,4 @@
-"""Run one of the servers of others on a loopback port for a while; knows nothing of pytest."""
+"""Run a server of another project on a loopback port; independent of pytest."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the servers of others serve, and how; runs in their environments, with none of ours."""
+"""Content for servers of other projects; runs in their environments, without our packages."""
 
 import sys
 from collections.abc import Callable, Iterable

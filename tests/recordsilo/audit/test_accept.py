@@ -1,4 +1,4 @@
-"""Edits made outside are kept when somebody says so; harvested versions stay as harvested."""
+"""Outside edits are accepted on request; harvested versions cannot be changed."""
 
 import os
 from typing import Any

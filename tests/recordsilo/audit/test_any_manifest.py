@@ -1,4 +1,4 @@
-"""Whatever a manifest holds, the audit ends, and overlooks nothing that the store refuses."""
+"""With any manifest, the audit ends and reports everything that the store refuses."""
 
 import copy
 import json

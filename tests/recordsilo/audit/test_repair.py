@@ -1,4 +1,4 @@
-"""What needs no guess is mended, all else is left; nothing that was kept is destroyed."""
+"""Damage is repaired if no guess is needed, else left; no stored data is destroyed."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Each rule by what breaks it: a Silo broken in one way yields the code of that rule, no other.
+"""Each rule: a Silo damaged in one way yields the code of that rule and no other.
 
 One directory for each case, named by its code, made by a function of that name.
 """

@@ -1,4 +1,4 @@
-"""What the store itself makes of a record, in an unusual order, is no finding."""
+"""Records that the store wrote, in any order of operations, give no finding."""
 
 from recordsilo import Silo
 from recordsilo.audit import Audit

@@ -1,4 +1,4 @@
-"""Realistic documents of each format, with what is said of them and where they lead.
+"""Realistic documents of each format, with their descriptions and links.
 
 ``golden/NAME.xml`` is described as ``golden/NAME.json`` says. ``golden/versions.json``
 holds, for each format, its version and a digest of what is said of its documents: who

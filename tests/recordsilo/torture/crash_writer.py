@@ -1,4 +1,4 @@
-"""A process to be killed: forks writers on demand, each of which notes what it began and did.
+"""A process to be killed: forks writers on demand; each logs what it starts and finishes.
 
     python crash_writer.py SILO < lines of "name seed notes-file grade"  > lines of "pid"
 

@@ -1,4 +1,4 @@
-"""One of several writers at the same records, which notes each change that it was told is made.
+"""One of several writers of the same records; it logs each acknowledged change.
 
     python history_writer.py SILO NAME COUNT NOTES
 

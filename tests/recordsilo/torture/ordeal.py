@@ -1,4 +1,4 @@
-"""Writers that are cut short, and what has to be found of their work afterwards."""
+"""Interrupted writers, and the checks of their work afterwards."""
 
 import json
 import os

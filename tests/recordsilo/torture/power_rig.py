@@ -1,4 +1,4 @@
-"""A file system whose power is cut: ext4 in an image file, shut down without a log flush.
+"""A file system with power failures: ext4 in an image file, shut down without a log flush.
 
 The ioctl stops the file system where it is: nothing that is only in memory, neither
 content nor journal, reaches the image any more, and every later call fails with EIO.

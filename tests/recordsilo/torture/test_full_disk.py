@@ -1,4 +1,4 @@
-"""A Silo on a full disk: read as far as the file system lets it, told in a sentence, never killed.
+"""A Silo on a full disk: readable as far as possible, clear messages, no killed process.
 
 On blocks of 1 KiB the memory that SQLite shares beside a write-ahead log cannot grow when
 the disk is full, and a process that touches it is killed by SIGBUS.

@@ -1,4 +1,4 @@
-"""Eight processes change the same fifty records: every change is explained by the ones before it.
+"""Eight processes change the same fifty records: every change is consistent with earlier ones.
 
 A record's changes, put in the order of their revisions, are carried out on a model.
 Each has to be possible there, and at the end the model has to be what is stored.

@@ -1,4 +1,4 @@
-"""The power is cut while four writers are at work: what was acknowledged is there, and whole.
+"""Power failures while four writers work: acknowledged changes are present and complete.
 
 Where the machine lets an image be mounted some cuts are part of the normal suite;
 elsewhere they are among the slow tests, which skip them and say why.

@@ -1,4 +1,4 @@
-"""An export in a process of its own, to be killed: python exporting.py SILO URL [JOBS]."""
+"""An export in a separate process, to be killed: python exporting.py SILO URL [JOBS]."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What an export to Fedora has to hold, on simulated and on real servers."""
+"""Requirements for an export to Fedora, on simulated and on real servers."""
 
 import os
 from collections.abc import Callable

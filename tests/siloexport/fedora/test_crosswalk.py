@@ -1,4 +1,4 @@
-"""Metadata becomes the statements that the mapping says, and nothing a server refuses."""
+"""Metadata becomes the statements of the mapping, and nothing that a server refuses."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""An object of which a server killed in a commit lost a file: ours, and made whole unasked."""
+"""An object that lost a file when the server was killed is completed automatically."""
 
 from collections.abc import Callable
 from pathlib import Path

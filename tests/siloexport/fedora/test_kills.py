@@ -1,4 +1,4 @@
-"""An export killed at every request it makes, cut off there, or answered by something else."""
+"""An export killed or disconnected at every request, or answered by another server."""
 
 import itertools
 import os

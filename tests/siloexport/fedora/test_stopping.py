@@ -1,4 +1,4 @@
-"""A real server stopped in the middle of a run, without a word, and started again."""
+"""A real server killed in the middle of a run, and started again."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""The traps of servers that a real one cannot be made to show at will: simulated."""
+"""Simulated faults of servers that a real one does not show on demand."""
 
 import itertools
 import threading

@@ -1,4 +1,4 @@
-"""A Silo of one's own, and a worker that ends with the test."""
+"""A separate Silo for each test, and a worker that ends with the test."""
 
 import time
 from collections.abc import Callable, Iterator

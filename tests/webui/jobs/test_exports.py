@@ -1,4 +1,4 @@
-"""Tables and Fedora as jobs of the page: whole or failed, tried again, and without passwords."""
+"""Tables and Fedora as jobs of the page: complete or failed, retried, and without passwords."""
 
 import csv
 import io

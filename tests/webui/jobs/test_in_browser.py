@@ -1,4 +1,4 @@
-"""Jobs in a real browser: followed as they run, and fit for everybody."""
+"""Jobs in a real browser: live progress, and accessibility."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ledger is the truth about a job: which state follows which, and what is kept of it."""
+"""The ledger of jobs: transitions between states, and what is stored."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""The pages of jobs: begun by a form, followed as events, and never well where something failed."""
+"""The pages of jobs: started by a form, followed by events, never successful after a failure."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Harvest, curate, harvest again: what merges is proposed, what does not waits, nothing is lost."""
+"""Harvest, curate, harvest again: merges are proposed, conflicts wait, nothing is lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

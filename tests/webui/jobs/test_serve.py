@@ -1,4 +1,4 @@
-"""`silo serve` keeps a worker and leaves nothing behind; `silo jobs` tells of the jobs."""
+"""`silo serve` runs a worker and leaves nothing behind; `silo jobs` shows the jobs."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Ctrl-C, once or twice, SIGTERM and the page stop long work; afterwards it goes on."""
+"""Ctrl-C, once or twice, SIGTERM and the page stop long work; afterwards it continues."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Jobs survive whatever becomes of the processes: each is finished, by this worker or the next."""
+"""Jobs survive killed processes: each is finished by this worker or the next."""
 
 import itertools
 import os
