@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import as_json, directory, selecting
+from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
 from recordsilo.selection import Selection
 from silosteps.errors import StepsError, WorkerDied
 
@@ -126,6 +126,7 @@ def seeds(
     with _told(), open_silo(silo_dir) as silo:
         from crawlmatch.record_links import links_of_records
 
+        check_not_empty(silo, select)
         for link in links_of_records(silo, select):
             if not kinds or link.kind in kinds:
                 click.echo(link.line(), nl=False)

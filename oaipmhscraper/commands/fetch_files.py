@@ -17,7 +17,10 @@ from politeweb.files import FileRules, FileTransport
 from politeweb.settings import HttpSettings
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail
+from recordsilo.commands.options import check_not_empty
+from recordsilo.index import SearchFilters
 from recordsilo.progress import counting
+from recordsilo.selection import Selection
 
 USUAL_DELAY = 1.0
 """Default seconds between two requests to one host."""
@@ -107,6 +110,8 @@ def fetch_files_command(
     with Silo(directory, create=False) as silo:
         repository_url = str(silo.state.get("base_oai_url") or "")
         identifiers = [silo.resolve(item) for item in items] or None
+        filters = SearchFilters(values={"set": [set_spec]} if set_spec else {})
+        check_not_empty(silo, Selection(filters=filters, identifiers=tuple(identifiers or ())))
         total = len(identifiers) if identifiers else silo.count(set_spec=set_spec, deleted=False)
         with (
             FileTransport(repository_url, settings, file_rules) as transport,

@@ -13,6 +13,7 @@ from recordsilo.cli import fail
 from recordsilo.errors import SearchError
 from recordsilo.records.manifest import STATES
 from recordsilo.selection import Selection, filters_from, query_from
+from recordsilo.silo import Silo
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_IDS_BYTES = 64 << 20
@@ -66,6 +67,13 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(select=Selection(query, filters, tuple(dict.fromkeys(named))), **given)
 
     return _with(_NAMES, call)
+
+
+def check_not_empty(silo: Silo, selection: Selection) -> None:
+    """End the command, with 2 and a sentence that names the search, if no record is selected."""
+    if next(selection.iterate(silo), None) is None:
+        by = f" by {selection}" if not selection.is_everything else ""
+        fail(f"no record of {silo.storage_dir} is selected{by}")
 
 
 def _listed(path: str) -> list[str]:

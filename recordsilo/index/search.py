@@ -143,7 +143,10 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
     ):
         for name in names:
             if name not in allowed:
-                raise SearchError(f"there is no {kind} {name!r}; there are {', '.join(allowed)}")
+                raise SearchError(
+                    f"there is no {kind} {name!r}; there are {', '.join(allowed)}"
+                    f"{did_you_mean(name, allowed)}"
+                )
     if not 1 <= page.limit <= 1000:
         raise SearchError(f"a page has 1 to 1,000 rows, not {page.limit}")
 

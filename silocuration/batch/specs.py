@@ -14,7 +14,7 @@ from recordsilo import Silo
 from recordsilo.records.manifest import Manifest
 from recordsilo.selection import Selection
 from silocuration.batch.attach import Attachment, plan_attachment
-from silocuration.batch.spreadsheet import SheetRow, plan_row
+from silocuration.batch.spreadsheet import SheetRow, check_rows, plan_row
 from silocuration.editing.changes import ReadFile, RecordChange, plan_record
 from silocuration.editing.rule_files import RuleSet, absent_fields, from_table, to_table
 
@@ -104,10 +104,15 @@ def _short(text: str) -> str:
 
 
 def sheet_job(rows: Sequence[SheetRow], title: str = "", *, file: str = "") -> JobSpec:
-    """Return a job that imports an edited spreadsheet."""
+    """Return a job that imports an edited spreadsheet, unless `check_rows` refuses it."""
     given = [(row.identifier, json.dumps([row.mark, row.cells])) for row in rows]
     title = title or "Spreadsheet"
-    return JobSpec("spreadsheet", title, {"file": file}, lambda _silo: given)
+
+    def records(silo: Silo) -> list[tuple[str, str]]:
+        check_rows(silo, rows, file)
+        return given
+
+    return JobSpec("spreadsheet", title, {"file": file}, records)
 
 
 def attach_job(select: Selection, attachment: Attachment, title: str = "") -> JobSpec:

@@ -270,6 +270,19 @@ def _split(cell: str) -> list[str]:
     return [part for part in parts if part]
 
 
+def check_rows(silo: Silo, rows: Sequence[SheetRow], file: str = "") -> None:
+    """Check that each column of an edited spreadsheet is a field that its records can have.
+
+    Raises:
+        SpreadsheetRefused: A column's field is in no record of the rows and in none of their
+            formats; the message has the nearest name.
+
+    Cost: reads records until all fields are found, which is one record as a rule.
+    """
+    columns = (Column.parse(name) for name in (rows[0].cells if rows else ()))
+    _check_columns(silo, (row.identifier for row in rows), columns, file)
+
+
 def plan_row(
     manifest: Manifest, read: ReadFile, row: SheetRow, file: str = ""
 ) -> RecordChange | None:

@@ -16,7 +16,14 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import OutputFile, as_json, directory, selecting, why
+from recordsilo.commands.options import (
+    OutputFile,
+    as_json,
+    check_not_empty,
+    directory,
+    selecting,
+    why,
+)
 from recordsilo.disk.whole_file import as_text
 from recordsilo.progress import counting
 from recordsilo.selection import Selection
@@ -33,7 +40,7 @@ from silocuration.batch.job import (
     run_job,
     undo_job,
 )
-from silocuration.batch.journal import Doing
+from silocuration.batch.journal import CHANGED, Doing
 from silocuration.batch.planned import discard, is_discardable
 from silocuration.batch.premis import PATH as PREMIS_PATH
 from silocuration.batch.specs import JobSpec, attach_job, rules_job, sheet_job, summary
@@ -126,6 +133,7 @@ def apply_rules(
 def _rules(silo: Silo, name: str) -> JobSpec:
     rule_set = load_rules(silo.path, name)
     rule_set.select.check(silo)
+    check_not_empty(silo, rule_set.select)
     return rules_job(rule_set, name)
 
 
@@ -309,7 +317,10 @@ def discard_job(*, silo_dir: str, job: str) -> None:
     """Delete a batch edit that was planned or stopped and has changed no record."""
     with sentences(), open_silo(silo_dir) as silo:
         if not discard(silo, job):
-            fail(f"job {job} was started and stays in the list; silo bulk undo DIR {job} undoes it")
+            counts = job_report(silo, job).counts
+            if any(counts.get(state) for state in (Doing.BEGUN, *CHANGED) if state != Doing.UNDONE):
+                fail(f"job {job} has changed records; silo bulk undo DIR {job} undoes it")
+            fail(f"job {job} is finished and stays in the list; it has nothing to undo")
     click.echo(f"job {job} discarded")
 
 
@@ -325,6 +336,7 @@ def _check_selected(silo: Silo, select: Selection, *, everything: bool) -> None:
             " --ids, or --all"
         )  # fmt: skip
     select.check(silo)
+    check_not_empty(silo, select)
 
 
 def _begin(

@@ -14,7 +14,7 @@ import click
 
 from recordsilo import Silo
 from recordsilo.cli import ExitCode, example, fail, open_silo
-from recordsilo.commands.options import as_json, directory, selecting
+from recordsilo.commands.options import as_json, check_not_empty, directory, selecting
 from recordsilo.progress import counting
 from siloexport.commands import options
 from siloexport.commands.output import (
@@ -100,7 +100,7 @@ def _write(
     assert kind.write is not None
     with open_silo(silo_dir) as silo, options.export_errors():
         selection = given["select"]
-        options.check_not_empty(silo, selection)
+        check_not_empty(silo, selection)
         total = selection.total(silo)
         quiet = given["quiet"] or out == "-"
         on_conflict = OnConflict(given["on_conflict"])

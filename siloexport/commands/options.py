@@ -6,10 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
-from recordsilo import Silo
 from recordsilo.cli import ExitCode, fail
 from recordsilo.commands.options import OutputFile, as_json
-from recordsilo.selection import Selection
 from siloexport.commands.exit_codes import ExportExit
 from siloexport.errors import (
     ExportError,
@@ -95,13 +93,6 @@ quiet = click.option("-q", "--quiet", is_flag=True, help="Show no progress; prin
 showing = _all(report_file, as_json, quiet)
 sample = click.option("--sample", default="100%", metavar="SHARE", help="Only a share: 10% or 0.1.")
 purge = click.option("--purge", is_flag=True, help="Leave no tombstones.")
-
-
-def check_not_empty(silo: Silo, selection: Selection) -> None:
-    """End the command with an error if no record is selected."""
-    if next(selection.iterate(silo), None) is None:
-        by = f" by {selection}" if not selection.is_everything else ""
-        fail(f"no record of {silo.storage_dir} is selected{by}")
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import click
 
+from recordsilo.commands.options import check_not_empty
 from recordsilo.selection import Selection
 from siloexport.commands.exit_codes import (
     exit_of_reconciliation,
@@ -165,6 +166,7 @@ def show_verification(
         shown: What to print.
         jobs: How many records at once.
     """
+    _check_choice(export, selection)
     with _lines_to(shown.report_path) as write:
 
         def note(difference: Difference) -> None:
@@ -176,6 +178,12 @@ def show_verification(
     else:
         _print_verification(report, quiet=shown.quiet)
     return exit_of_verification(report)
+
+
+def _check_choice(export: Export, selection: Selection) -> None:
+    """End the command if records were chosen and there are none; an emptied Silo is no mistake."""
+    if not selection.is_everything:
+        check_not_empty(export.silo, selection)
 
 
 def _print_verification(report: VerifyReport, *, quiet: bool) -> None:
@@ -221,6 +229,7 @@ def show_reconciliation(export: Export, selection: Selection, shown: Shown, *, j
         shown: What to print.
         jobs: How many records at once.
     """
+    _check_choice(export, selection)
     report = export.reconcile(selection, jobs=jobs)
     if shown.as_json:
         click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=1))

@@ -5,7 +5,7 @@ from typing import Any
 from recordsilo import Silo
 from recordsilo.audit.sampling import share_of
 from recordsilo.cli import fail
-from siloexport.commands import options
+from recordsilo.commands.options import check_not_empty
 from siloexport.commands.output import Shown, show_run
 from siloexport.engine.export import Export
 from siloexport.plan import Policy, Versions
@@ -21,7 +21,7 @@ def run_to(silo: Silo, target: Any, given: dict[str, Any]) -> int:
         given: Values of `options.what_goes`, `how_run`, `jobs` and `showing`, and ``select``.
     """
     selection = given["select"]
-    options.check_not_empty(silo, selection)
+    check_not_empty(silo, selection)
     export = Export(silo, target, policy_of(given))
     return show_run(
         shown_of(given),

@@ -22,7 +22,7 @@ from recordsilo.cells import guarded, joined
 from recordsilo.disk.atomic_file import CHUNK, digest_of
 from recordsilo.disk.digest import Digest
 from recordsilo.disk.whole_file import whole_file
-from recordsilo.errors import RecordNotFound, RecordSiloError
+from recordsilo.errors import RecordNotFound, RecordSiloError, did_you_mean
 from recordsilo.formats import Description, links_of
 from recordsilo.formats.values import FIELD_OF_ELEMENT, Values
 from recordsilo.index.facets import Facet, contributed_facets, facet_named, values_of
@@ -401,7 +401,10 @@ def check_columns(columns: Sequence[str]) -> None:
     if any(name not in FIELDS for name in columns):
         known = fields()
         if unknown := [name for name in columns if name not in known]:
-            raise ExportError(f"there is no field {unknown[0]!r}; there are {', '.join(known)}")
+            raise ExportError(
+                f"there is no field {unknown[0]!r}; there are {', '.join(known)}"
+                f"{did_you_mean(unknown[0], known)}"
+            )
 
 
 def fields() -> tuple[str, ...]:

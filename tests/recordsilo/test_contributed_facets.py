@@ -192,6 +192,8 @@ def test_columns_of_tables(silo: Silo, contribute: Contribute) -> None:
     assert len(ledger.asked) == 2
     with pytest.raises(ExportError, match="there is no field 'shape'; there are record, "):
         check_columns(["shape"])
+    with pytest.raises(ExportError, match="; did you mean 'colour'"):
+        check_columns(["colur"])
 
 
 def test_a_facet_without_values_is_never_written(silo: Silo, contribute: Contribute) -> None:

@@ -146,6 +146,53 @@ def test_a_column_of_a_field_that_no_record_can_have_is_refused(
     assert ",B\n" in sheet.read_text()
 
 
+def test_a_mistyped_column_refuses_the_whole_sheet(
+    run: Run, myrepo: str, silo: Silo, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "o.csv"
+    assert run("sheet", "export", myrepo, str(sheet), "--all", "-q").code == 0
+    before = sheet.read_text("utf-8-sig")
+    sheet.write_text(before.replace("mark,title", "mark,titel").replace("Tides", "Ebb"))
+    assert "titel" in sheet.read_text()
+    for more in ((), ("--dry-run",)):
+        done = run("sheet", "import", myrepo, str(sheet), "-q", *more)
+        refused(done, "no record has a field 'titel'; did you mean 'title'?")
+    assert not any(silo[one].is_curated() for one in silo)
+    assert run("bulk", "list", myrepo).out == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sheet export REPO out.csv --set nope",
+        "attach REPO FILE --set nope",
+        "attach REPO FILE --set nope --dry-run",
+        "rules test REPO nowhere",
+        "rules apply REPO nowhere",
+        "rules apply REPO nowhere --dry-run",
+        "export csv REPO out.csv --set nope",
+        "export files REPO out --set nope",
+        "export verify REPO there --set nope",
+        "export reconcile REPO there --set nope",
+        "fetch-files REPO --set nope",
+        "crawl seeds REPO --set nope",
+    ],
+)
+def test_a_selection_without_records_is_refused(
+    run: Run, myrepo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("FILE").write_text("CC BY")
+    rule = '[select]\nset = "nope"\n' + RULE.partition("\n")[2]
+    Path(myrepo, "curation", "rules", "nowhere.toml").write_text(rule)
+    if " there " in command:
+        assert run("export", "files", myrepo, "there", "-q").code == 0
+    result = run(*(myrepo if word == "REPO" else word for word in command.split()))
+    refused(result, f"no record of {myrepo} is selected by set nope")
+    assert not {"out", "out.csv"} & set(os.listdir())
+    assert run("bulk", "list", myrepo).out == ""
+
+
 def test_a_file_is_attached_to_what_is_selected(
     run: Run, myrepo: str, silo: Silo, tmp_path: Path
 ) -> None:
@@ -280,6 +327,20 @@ def test_a_job_of_a_slow_pattern_stays_where_it_changed_a_record(
     (job,) = json.loads(run("bulk", "list", myrepo, "--json").out)
     assert (job["counts"]["done"], job["counts"]["planned"]) == (3, 1)
     refused(run("bulk", "discard", myrepo, job["job"]), f"silo bulk undo DIR {job['job']}")
+
+
+def test_a_job_that_left_nothing_to_undo_says_so(run: Run, myrepo: str, tmp_path: Path) -> None:
+    def job_of(command: str) -> str:
+        run(*command.split())
+        return str(json.loads(run("bulk", "list", myrepo, "--json").out)[0]["job"])
+
+    job = job_of(f"rules apply {myrepo} types -q")
+    refused(run("bulk", "discard", myrepo, job), f"has changed records; silo bulk undo DIR {job}")
+    assert run("bulk", "undo", myrepo, job, "-q").code == 0
+    refused(run("bulk", "discard", myrepo, job), "it has nothing to undo")
+    (tmp_path / "o.csv").write_text("identifier,mark,title\noai:x:never,m,A\n")
+    job = job_of(f"sheet import {myrepo} {tmp_path / 'o.csv'} -q")
+    refused(run("bulk", "discard", myrepo, job), f"job {job} is finished and stays in the list")
 
 
 def test_a_planned_job_is_discarded_and_not_undone(run: Run, myrepo: str, silo: Silo) -> None:

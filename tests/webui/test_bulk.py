@@ -307,6 +307,10 @@ def test_a_spreadsheet_that_means_nothing_is_a_sentence(client: Any) -> None:
     answer = client.upload("/bulk/sheet", [("part", "x.csv", b"\xff\xfe")])
     assert "UTF-8" in answer.error["message"]
     assert client.upload("/bulk/sheet", [("part", "x.csv", b"a,b\n1,2\n")]).status == 400
+    sheet = client.get("/bulk/sheet.csv?q=Record").body.replace(b"mark,title", b"mark,titel")
+    answer = client.upload("/bulk/sheet", [("part", "x.csv", sheet)])
+    assert answer.status == 400
+    assert "no record has a field 'titel'; did you mean 'title'?" in answer.error["message"]
 
 
 @pytest.mark.parametrize("token", ["0" * 32, "x", "..%2F..%2Fpersisted_state"])

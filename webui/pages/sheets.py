@@ -8,7 +8,7 @@ from typing import BinaryIO
 from silocuration.batch.attach import MAX_BYTES as ATTACHED_BYTES
 from silocuration.batch.attach import PREMIS, Attachment
 from silocuration.batch.specs import JobSpec, attach_job, sheet_job
-from silocuration.batch.spreadsheet import MAX_BYTES, read_csv, write_csv
+from silocuration.batch.spreadsheet import MAX_BYTES, check_rows, read_csv, write_csv
 from webui import urls
 from webui.bulk import jobs, staged_uploads
 from webui.bulk.previews import look, preview_json
@@ -54,6 +54,7 @@ def send(call: Call) -> Response:
     """Accept an edited spreadsheet; nothing is changed before it is previewed."""
     content = _content(call, MAX_BYTES)
     rows = read_csv(content)
+    check_rows(call.site.silo, rows)
     about = {"kind": "sheet", "title": call.field("title")}
     return _kept(call, about, content, {"rows": len(rows)})
 
