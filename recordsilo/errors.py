@@ -6,8 +6,13 @@ from difflib import get_close_matches
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: ``; did you mean 'title'?``, or nothing."""
-    near = " or ".join(map(repr, get_close_matches(name, list(dict.fromkeys(known)), 2)))
+    near = " or ".join(map(repr, nearest(name, known)))
     return f"; did you mean {near}?" if near else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The at most two known names that are most like an unknown one, the nearest first."""
+    return get_close_matches(name, list(dict.fromkeys(known)), 2)
 
 
 class RecordSiloError(Exception):

@@ -11,9 +11,8 @@ from typing import Any
 
 from recordsilo.errors import RecordNotFound, SearchError
 from recordsilo.index import PageRequest, SearchFilters
-from recordsilo.index.facets import facet_names
 from recordsilo.index.query_syntax import parse_query
-from recordsilo.index.search_values import FLAGS, facet_of, unknown_filter
+from recordsilo.index.search_values import FLAGS, facet_of, filters_of, texts_of
 from recordsilo.silo import Silo
 
 
@@ -132,24 +131,14 @@ def selection_from(table: Mapping[str, Any]) -> Selection:
     if not isinstance(table, Mapping):
         raise SearchError("records are selected in a table: [select]")
     given = dict(table)
-    texts = {name: given.pop(name, None) for name in ("query", "since", "until")}
-    for name, value in texts.items():
-        if value is not None and not isinstance(value, str):
-            raise SearchError(f"{name} is a text, not {shortened(value)}")
-        if value == "" and name != "query":
-            raise SearchError(f"{name} is empty; write a date, or omit {name}")
-    query = query_from(texts["query"]) if texts["query"] is not None else ""
+    words = given.pop("query", None)
+    if words is not None and not isinstance(words, str):
+        raise SearchError(f"query is a text, not {shortened(words)}")
+    query = query_from(words) if words is not None else ""
     identifiers: tuple[str, ...] = ()
     if "identifiers" in given:
-        identifiers = _texts("identifiers", given.pop("identifiers"))
-    flags = {name: given.pop(name) for name in FLAGS if name in given}
-    if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
-        raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
-    if unknown := sorted(name for name in given if facet_of(name) not in facet_names()):
-        raise unknown_filter(unknown[0], ("query", "identifiers", "since", "until", *facet_names()))
-    values = {name: _texts(name, value) for name, value in given.items()}
-    filters = SearchFilters(flags, values, texts["since"], texts["until"])
-    return Selection(query, filters, identifiers)
+        identifiers = texts_of("identifiers", given.pop("identifiers"))
+    return Selection(query, filters_of(given, ("query", "identifiers")), identifiers)
 
 
 def query_from(text: str) -> str:
@@ -207,13 +196,3 @@ def filters_from(
         else:
             raise SearchError(f"{name} is true or false, not {shortened(value)}")
     return SearchFilters(flags, values, since, until)
-
-
-def _texts(name: str, value: Any) -> tuple[str, ...]:
-    listed: Sequence[Any] = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
-        raise SearchError(f"{name} is a text or a list of texts, not {shortened(value)}")
-    if not listed:
-        one = "identifier" if name == "identifiers" else "value"
-        raise SearchError(f"{name} lists no {one}; write one, or omit {name}")
-    return tuple(listed)

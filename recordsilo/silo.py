@@ -47,6 +47,7 @@ from recordsilo.index import (
     project,
 )
 from recordsilo.index.catalogue import Catalogue, entry_of
+from recordsilo.index.search_values import AnyFilters, filters_of
 from recordsilo.records.commit import commit, delete_record
 from recordsilo.records.edit import RecordEdit
 from recordsilo.records.harvested_record import HarvestedRecord
@@ -509,7 +510,7 @@ class Silo:
     def search(
         self,
         query: str = "",
-        filters: SearchFilters | None = None,
+        filters: AnyFilters = None,
         facets: Sequence[str] = (),
         page: PageRequest | None = None,
     ) -> SearchResult:
@@ -518,7 +519,8 @@ class Silo:
         Args:
             query: Words, ``"phrases"``, ``begin*``, ``field:word``, ``-not``, ``a OR b``;
                 any text is valid (docs/search.md).
-            filters: Conditions on fields; by default none.
+            filters: Conditions on fields, also as a mapping: ``{"type": "Thesis"}``,
+                ``{"year": ["2015", "2016"], "curated": True}`` (see `filters_of`).
             facets: The fields whose values are counted, such as ``"subject"``; those of
                 `SearchFilters`, and those that packages contribute.
             page: Number of rows, start and order; by default the first 25.
@@ -531,15 +533,13 @@ class Silo:
             loads the facet columns (a few seconds for a million records), and again for
             subjects and creators.
         """
-        return self._catalogue.search(
-            query, filters or SearchFilters(), facets, page or PageRequest()
-        )
+        return self._catalogue.search(query, filters_of(filters), facets, page or PageRequest())
 
     def around(
         self,
         identifier: str,
         query: str = "",
-        filters: SearchFilters | None = None,
+        filters: AnyFilters = None,
         sort: str | None = None,
     ) -> Around | None:
         """Where a record stands in the order of a search, and which records are next to it.
@@ -558,9 +558,9 @@ class Silo:
 
         Cost: that of a search without facets.
         """
-        return self._catalogue.around(identifier, query, filters or SearchFilters(), sort)
+        return self._catalogue.around(identifier, query, filters_of(filters), sort)
 
-    def found(self, filters: SearchFilters | None = None, query: str = "") -> Iterator[Row]:
+    def found(self, filters: AnyFilters = None, query: str = "") -> Iterator[Row]:
         """All records that match the filters and the query, by identifier, page by page.
 
         Records added meanwhile may be missing.
@@ -568,7 +568,8 @@ class Silo:
         Raises:
             SearchError, IndexProblem: See `search`.
         """
-        if not query.strip() and (filters is None or filters == SearchFilters()):
+        filters = filters_of(filters)
+        if not query.strip() and filters == SearchFilters():
             yield from self._listed()
             return
         page = PageRequest(limit=_LIST_CHUNK, sort="identifier")

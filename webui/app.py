@@ -187,6 +187,8 @@ def _handle(
         if as_json or not request.is_safe:
             raise
         return redirect(urls.sign_in(_asked(request)))
+    if not request.is_safe and "record" in found.params:
+        _check_there(site, found.params["record"])
     if _awaits_body(site, request, found.route.body):
         return Response(HTTPStatus.CONTINUE)
     with _form(site, request, found.route.body) as form:
@@ -195,6 +197,17 @@ def _handle(
     if isinstance(outcome, View):
         outcome = answer(site, outcome, as_json=as_json, user=user)
     return conditional(request, outcome)
+
+
+def _check_there(site: Site, record: str) -> None:
+    """Refuse a change to a record that does not exist before its body is looked at.
+
+    Raises:
+        RecordNotFound: There is no such record.
+    """
+    identifier = site.identifier(record)
+    if identifier not in site.silo:
+        site.silo[identifier]  # says whether it was removed
 
 
 def _asked(request: Request) -> str:

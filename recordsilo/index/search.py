@@ -128,6 +128,9 @@ def check(facets: Sequence[str], filters: SearchFilters, page: PageRequest) -> N
     Raises:
         SearchError: Unknown facet, filter or order, or a page that is too large.
     """
+    for name, values in filters.values.items():
+        if isinstance(values, str):
+            raise SearchError(f"the values of {name} are a list of texts, not the text {values!r}")
     for name in (*filters.fields, *filters.flags):
         if name not in facet_names():
             raise unknown_filter(name)

@@ -4,6 +4,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from reprlib import repr as shortened
+from typing import Any, TypeAlias
 
 from recordsilo.errors import SearchError, did_you_mean
 from recordsilo.index.facets import OWN, Kept, facet_named, facet_names
@@ -87,6 +89,57 @@ class SearchFilters:
     def named(self, name: str) -> tuple[str, ...]:
         """The values of a field that are wanted or excluded."""
         return (*self.values.get(name, ()), *self.values.get(name + NOT, ()))
+
+
+AnyFilters: TypeAlias = SearchFilters | Mapping[str, Any] | None
+"""Filters as users give them; see `filters_of`."""
+
+
+def filters_of(given: AnyFilters, also: Sequence[str] = ()) -> SearchFilters:
+    """Read filters from a mapping, as in a TOML table: ``{"type": "Thesis", "curated": True}``.
+
+    Args:
+        given: Field (with or without `NOT`) → a text or a list of texts; flag → bool; ``since``
+            and ``until`` → a date. `SearchFilters` are returned as they are.
+        also: Further names that a message lists.
+
+    Raises:
+        SearchError: An unknown name, with the nearest one; a value of the wrong kind; an
+            empty list.
+    """
+    if isinstance(given, SearchFilters):
+        return given
+    if not isinstance(given, Mapping | None):
+        raise SearchError(f"filters are SearchFilters or a mapping, not {shortened(given)}")
+    others = dict(given or {})
+    dates = {name: others.pop(name, None) for name in ("since", "until")}
+    for name, value in dates.items():
+        if value is not None and not isinstance(value, str):
+            raise SearchError(f"{name} is a text, not {shortened(value)}")
+        if value == "":
+            raise SearchError(f"{name} is empty; write a date, or omit {name}")
+    flags = {name: others.pop(name) for name in FLAGS if name in others}
+    if wrong := [name for name, value in flags.items() if not isinstance(value, bool)]:
+        raise SearchError(f"{wrong[0]} is true or false, not {shortened(flags[wrong[0]])}")
+    if unknown := sorted(str(one) for one in others if facet_of(str(one)) not in facet_names()):
+        raise unknown_filter(unknown[0], (*also, "since", "until", *facet_names()))
+    values = {name: texts_of(name, value) for name, value in others.items()}
+    return SearchFilters(flags, values, dates["since"], dates["until"])
+
+
+def texts_of(name: str, value: Any) -> tuple[str, ...]:
+    """The values of a filter or the like, given as a text or as a list of texts.
+
+    Raises:
+        SearchError: Anything else, or an empty list.
+    """
+    listed: Sequence[Any] = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
+        raise SearchError(f"{name} is a text or a list of texts, not {shortened(value)}")
+    if not listed:
+        one = "identifier" if name == "identifiers" else "value"
+        raise SearchError(f"{name} lists no {one}; write one, or omit {name}")
+    return tuple(listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -481,3 +481,41 @@ def test_index_in_memory_is_brought_in_step_without_a_lock(
     monkeypatch.setattr(library._locks, "hold_if_free", None)
     path.write_text(path.read_text().replace("2020-01-01T00:00:00", "1999-09-09T00:00:00"))
     assert library.row("a").datestamp == "1999-09-09T00:00:00"
+
+
+def test_filters_are_also_a_mapping(silo: Silo) -> None:
+    for number, kind in enumerate(("Thesis", "Article", "Report")):
+        xml = f"<dc><title>T</title><type>{kind}</type><date>201{number}</date></dc>"
+        silo.get_item(f"oai:x:{number}").put_stream("oai_dc", xml.encode(), None, True)
+    for filters, numbers in (
+        ({"type": "Thesis"}, "0"),
+        ({"type": ["Thesis", "Report"], "deleted": False}, "02"),
+        ({"type!": "Thesis", "year": ("2011..2012",)}, "12"),
+        ({"until": "1999-12-31"}, ""),
+        ({}, "012"),
+    ):
+        found = [row.identifier.removeprefix("oai:x:") for row in silo.search(filters=filters).rows]
+        assert "".join(found) == numbers, filters
+        assert "".join(row.identifier[-1] for row in silo.found(filters)) == numbers
+    where = silo.around("oai:x:2", filters={"type": ["Thesis", "Report"]})
+    assert where is not None
+    assert (where.place, where.previous) == (2, "oai:x:0")
+
+
+@pytest.mark.parametrize(
+    ("filters", "sentence"),
+    [
+        ({"tyep": "thesis"}, "no filter 'tyep'; .*; did you mean 'type'"),
+        ({"type": 5}, "type is a text or a list of texts, not 5"),
+        ({"type": []}, "type lists no value"),
+        ({"curated": "yes"}, "curated is true or false, not 'yes'"),
+        ({"since": 2016}, "since is a text, not 2016"),
+        ({5: "a"}, "no filter '5'"),
+        ("type=Thesis", "filters are SearchFilters or a mapping, not 'type=Thesis'"),
+        (SearchFilters(values={"type": "Thesis"}), "the values of type are a list of texts"),
+    ],
+)
+def test_a_wrong_mapping_of_filters_is_a_sentence(silo: Silo, filters: Any, sentence: str) -> None:
+    for search in (silo.search, lambda filters: list(silo.found(filters))):
+        with pytest.raises(SearchError, match=sentence):
+            search(filters=filters)

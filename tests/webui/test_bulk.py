@@ -310,7 +310,7 @@ def test_a_spreadsheet_that_means_nothing_is_a_sentence(client: Any) -> None:
     sheet = client.get("/bulk/sheet.csv?q=Record").body.replace(b"mark,title", b"mark,titel")
     answer = client.upload("/bulk/sheet", [("part", "x.csv", sheet)])
     assert answer.status == 400
-    assert "no record has a field 'titel'; did you mean 'title'?" in answer.error["message"]
+    assert "No record has a field 'titel'; did you mean 'title'?" in answer.error["message"]
 
 
 @pytest.mark.parametrize("token", ["0" * 32, "x", "..%2F..%2Fpersisted_state"])

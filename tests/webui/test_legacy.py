@@ -47,6 +47,19 @@ def test_what_is_not_there_is_a_real_404(client: Any, path: str) -> None:
     assert client.get(path, accept=JSON).error["status"] == 404
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/nosuch"), ("POST", "/nosuch/1"), ("DELETE", "/nosuch"), ("PUT", "/nosuch/1/a"),
+     ("POST", "/records/nosuch/versions"), ("POST", "/records/nosuch/versions/1/files"),
+     ("POST", "/records/nosuch/versions/1/rename"), ("POST", "/upstream/nosuch")],
+)  # fmt: skip
+def test_a_change_to_what_is_not_there_is_a_404_whatever_its_body(
+    client: Any, method: str, path: str
+) -> None:
+    statuses = {client.ask(method, path, body).status for body in ("", "nonsense")}
+    assert statuses == ({405} if method == "PUT" else {404})
+
+
 def sent(client: Any, method: str, path: str, kind: str, fields: dict[str, str]) -> Any:
     """Send the fields of a change as a body of one of the three kinds."""
     if kind == MULTIPART:

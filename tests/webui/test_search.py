@@ -368,4 +368,11 @@ def test_values_are_excluded_and_ranges_chosen_in_the_address(client: Any) -> No
     assert client.json("/search.json?year!=2003")["total"] == everything - in_2003
     assert client.json("/search.json?year=2002..2003&year!=2002")["total"] == in_2003
     assert client.get("/search?year=2003..2001").status == 400
+    for path in ("/search", "/search.json", "/search/results.csv"):
+        answer = client.get(f"{path}?tyep=thesis", accept="application/json")
+        assert answer.status == 400
+        assert "no filter tyep; did you mean type" in answer.error["message"]
+    assert "no filter zzz; choose from year, " in client.get("/search.json?zzz=1").error["message"]
+    ignored = client.get("/search.json?utm_source=mail&fbclid=x&utm_id=1")
+    assert ignored.json["filters"] == {}
     assert client.get("/search?deleted!=true").status == 400

@@ -5,11 +5,13 @@ The fields are those of ``silo search``: ``q`` has the words, ``sort``, ``since`
 value. See docs/page.md, "Search".
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as member
 from typing import Any
 
+from recordsilo.errors import nearest
 from recordsilo.index import PageRequest, SearchFilters
 from recordsilo.index.facets import OWN, contributed_facets, contributed_names
 from recordsilo.index.search_values import FLAGS, LARGE_FIELDS, NOT, SMALL_FIELDS, SORTS, facet_of
@@ -34,6 +36,8 @@ FIRST = "first"
 """Represents the first page among cursors, which are JSON and so never equal to it."""
 WAY_BACK = 1500
 """Maximum length, in an address, of the cursors of earlier pages."""
+_OF_OTHERS = re.compile(r"utm_\w+|[a-z]+clid|mc_[ce]id")
+"""Fields that mail programs and other sites add to links; they are ignored."""
 _TRUTH = {"true": True, "false": False}
 
 
@@ -75,6 +79,7 @@ class SearchRequest:
             BadRequest: An unknown field, or an invalid value.
         """
         given = [(name, value) for name, value in pairs if value and name not in set(also)]
+        given = [pair for pair in given if not _OF_OTHERS.fullmatch(pair[0])]
         single = {name: value for name, value in given if name in _SINGLE}
         filters = [pair for pair in given if pair[0] not in (*_SINGLE, *_SEVERAL, *_YEARS)]
         filters += _range_of_years(dict(given))
@@ -293,7 +298,14 @@ def _filter(pair: Pair) -> Pair:
     if name in FLAGS and value not in _TRUTH:
         raise BadRequest("The filter {name} must be true or false.", name=name)
     if name not in FLAGS and facet_of(name) not in (*_VALUED, *contributed_names()):
-        known = ", ".join((*_VALUED, *FLAGS, *contributed_names()))
+        names = (*_VALUED, *FLAGS, *contributed_names())
+        near = " / ".join(nearest(name, (*names, *_SINGLE, *_SEVERAL, *_YEARS)))
+        known = ", ".join(names)
+        if near:
+            raise BadRequest(
+                "There is no filter {name}; did you mean {near}? The filters are: {known}.",
+                name=name[:50], near=near, known=known,
+            )  # fmt: skip
         raise BadRequest(
             "There is no filter {name}; choose from {known}.", name=name[:50], known=known
         )
