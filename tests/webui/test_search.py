@@ -372,7 +372,7 @@ def test_values_are_excluded_and_ranges_chosen_in_the_address(client: Any) -> No
         answer = client.get(f"{path}?tyep=thesis", accept="application/json")
         assert answer.status == 400
         assert "no filter tyep; did you mean type" in answer.error["message"]
-    assert "no filter zzz; choose from year, " in client.get("/search.json?zzz=1").error["message"]
+    assert "no filter zzz; choose from set, " in client.get("/search.json?zzz=1").error["message"]
     ignored = client.get("/search.json?utm_source=mail&fbclid=x&utm_id=1")
     assert ignored.json["filters"] == {}
     assert client.get("/search?deleted!=true").status == 400
