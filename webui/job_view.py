@@ -100,7 +100,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job stands.
+    """The outcome of a job.
 
     Attributes:
         name: One of `ICONS`; gives the colour.
@@ -117,7 +117,7 @@ class Outcome:
 
 
 def outcome_of(job: Job, undone: Mapping[Doing, int] | None = None) -> Outcome:
-    """How a job stands.
+    """Return the outcome of a job.
 
     Args:
         undone: For a batch edit, how many of its records are undone, being undone, or could
@@ -139,7 +139,7 @@ _SOME_FAILED = "Finished, {n} failed"
 
 
 def undone_outcome(counts: Mapping[Doing, int]) -> Outcome | None:
-    """How the undoing of a batch edit stands; None if it was not undone.
+    """The state of undoing a batch edit; None if it was not undone.
 
     Args:
         counts: Number of its records in each state.

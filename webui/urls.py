@@ -142,7 +142,7 @@ def _field(pair: tuple[str, str]) -> str:
 
 
 def selection(**fields: object) -> str:
-    """What somebody has selected, and where it is changed."""
+    """The selection, and its changes."""
     return with_query(at("/selection"), fields)
 
 

@@ -45,7 +45,7 @@ class Bar:
     """The figures of one bar, one for each series.
 
     Attributes:
-        url: Where the bar leads; empty: nowhere.
+        url: The link of the bar; empty: none.
     """
 
     label: str
@@ -56,7 +56,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened at a time, in a lane of a timeline."""
+    """An event at a time, in a lane of a timeline."""
 
     moment: datetime
     label: str
@@ -110,7 +110,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table; ``url`` is where its first cell leads."""
+    """A row of the table; ``url`` is the link of its first cell."""
 
     cells: tuple[str, ...]
     url: str = ""
@@ -125,7 +125,7 @@ class Picture:
         summary: The figures in a sentence.
         height: In CSS pixels.
         head, rows: The table; it has every figure that is drawn.
-        legend: Colour and name of each series, where there are several.
+        legend: Colour and name of each series, if there are several.
     """
 
     title: str
@@ -146,7 +146,7 @@ class Picture:
 
     @property
     def has_links(self) -> bool:
-        """Whether anything that is drawn leads elsewhere."""
+        """Whether any part of the picture is a link."""
         return any(box.url for box in self.boxes) or any(dot.url for dot in self.dots)
 
 

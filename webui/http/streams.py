@@ -36,15 +36,15 @@ class FileBody:
 
 
 class BrokeOff(OSError):
-    """What was being written failed; the client gets no end, and sees that it is not complete."""
+    """Writing failed; the answer is cut off, so that the client sees that it is incomplete."""
 
 
 class Piped:
-    """What a function writes, sent while it is written: it waits for whoever reads.
+    """The output of a function, sent while it is written; writing waits for the reader.
 
     Args:
-        write: Writes to a file that cannot seek; runs in a thread of its own, which ends when
-            the client goes away.
+        write: Writes to a file that cannot seek; runs in its own thread, which ends when
+            the client disconnects.
     """
 
     def __init__(self, write: Callable[[BinaryIO], object]) -> None:
@@ -60,10 +60,10 @@ class Piped:
         try:
             with file:
                 write(file)
-        except BrokenPipeError:  # the client went away
+        except BrokenPipeError:  # the client disconnected
             with suppress(OSError):
                 file.close()
-        except BaseException as error:  # noqa: BLE001  # raised again by who reads
+        except BaseException as error:  # noqa: BLE001  # raised again in the reader
             self._failed = error
 
     def __iter__(self) -> Iterator[bytes]:
@@ -83,7 +83,7 @@ class Piped:
 
 
 def csv_line(cells: Iterable[str]) -> str:
-    """Cells as a line of CSV."""
+    """Return cells as a line of CSV."""
     out = io.StringIO()
     csv.writer(out).writerow(cells)
     return out.getvalue()

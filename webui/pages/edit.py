@@ -119,7 +119,7 @@ def _fields(record: HarvestedRecord, version: str, path: str) -> Fields:
 def _findings(
     record: HarvestedRecord, version: str, path: str, form: EditForm
 ) -> tuple[Finding, ...]:
-    """What is to be looked at in the description, with the values of the form."""
+    """The findings about the description, with the values of the form."""
     try:
         content = write_fields(read_small(record, version, path), form.wanted)
     except NoFields:

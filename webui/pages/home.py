@@ -94,7 +94,7 @@ class Done:
     """An entry of the recent activity: consecutive lines of one job, or of one edit.
 
     Attributes:
-        is_title: Whether `said` is the title of a job, which says what was done.
+        is_title: Whether `said` is the title of a job.
         records: How many records the lines name.
         is_cut: Whether there are more lines than were read.
     """
@@ -180,7 +180,7 @@ def _counted(silo: Silo) -> Counts:
 
 
 def _share(counts: Counts) -> str:
-    """Percent of the records without a finding; 100 only if it is all of them."""
+    """Percent of the records without a finding; 100 only if all are."""
     whole = counts.records - counts.with_findings
     tenths = whole * 1000 // max(1, counts.records)
     return f"{tenths / 10:g}"
@@ -275,7 +275,7 @@ def _recent(call: Call, jobs: Mapping[str, Job]) -> Iterator[Done]:
 
 
 def _together(one: Activity, jobs: Mapping[str, Job]) -> tuple[str, ...]:
-    """What the lines of one entry share: those of a batch edit name it, or the job that ran it."""
+    """The key of an entry that lines share: their batch edit, or the job that ran it."""
     if one.job:
         edit = jobs[one.job].arguments.get("job", one.job) if one.job in jobs else one.job
         return ("job", str(edit), "bulk" if one.action == "change" else one.action)

@@ -48,7 +48,7 @@ FOUND = {
 
 
 def show(call: Call) -> View:
-    """The places: the operator's, then those that were added here."""
+    """List the places: the operator's, then those that were added here."""
     return _view(call)
 
 
@@ -106,7 +106,7 @@ def _remove(call: Call, name: str) -> Response:
 
 
 def _login(call: Call) -> tuple[str, str]:
-    """The password as it was sent: blanks belong to it."""
+    """The credentials; spaces are part of a password."""
     return call.field("user"), call.form.fields.get("password", "")
 
 

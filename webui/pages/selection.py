@@ -1,4 +1,4 @@
-"""The selection: the records that somebody ticked in lists, and what is to be done with them."""
+"""The selection: the records that a user ticked in lists, and the actions on them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
@@ -32,7 +32,7 @@ CHANGES: Mapping[str, Urls] = {
 
 
 def show(call: Call) -> View:
-    """The selected records."""
+    """Show the selected records."""
     start = _start(call.request.query.get("start", ""))
     kept = Selections(call.site.silo.path)
     named = kept.identifiers(call.user.name, start, PAGE + 1)
@@ -67,9 +67,10 @@ def _rows(call: Call, identifiers: Iterable[str]) -> Iterable[Row]:
 
 
 def change(call: Call) -> Response:
-    """Note what is ticked (``row-N``, ``had-N``, ``tick-N``), then do what the button says.
+    """Store the ticks (``row-N``, ``had-N``, ``tick-N``), then handle the button.
 
-    Buttons: ``keep`` the ticks, ``page`` or ``all`` to select more, ``clear``; the others lead on.
+    Buttons: ``keep`` the ticks, ``page`` or ``all`` to select more, ``clear``; the others
+    redirect to an action.
     """
     kept, person = Selections(call.site.silo.path), call.user.name
     do, _dash, what = call.field("do").partition("-")
@@ -90,7 +91,7 @@ def change(call: Call) -> Response:
 
 
 def _ticked(call: Call) -> tuple[list[str], list[str]]:
-    """The records that were ticked, and those that no longer are."""
+    """The records that were ticked, and those that were unticked."""
     fields = call.form.fields
     add, remove = [], []
     for name, identifier in fields.items():
@@ -106,7 +107,7 @@ def _ticked(call: Call) -> tuple[list[str], list[str]]:
 
 
 def _address(do: str, what: str, now: Selected) -> str:
-    """Where an action on the selection leads."""
+    """The address of an action on the selection."""
     if not now.count:
         raise BadRequest("No record is selected. Tick records in a list first.")
     if do in DOWNLOADS:
@@ -126,7 +127,7 @@ def _led(call: Call, now: Selected, back: str) -> Response:
 
 
 def _told(now: Selected) -> dict[str, object]:
-    """A selection, and how addresses name it."""
+    """A selection as JSON values, with its token for addresses."""
     said = counted("{n} selected", "{n} selected", now.count)
     return {"count": now.count, "said": said, "search": now.search}
 

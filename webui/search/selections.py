@@ -1,7 +1,7 @@
-"""The records that each person has selected: a table in ``.silo/``, kept while one pages.
+"""The records that each user has selected: a table in ``.silo/``.
 
-It is kept on the server, so that it needs no JavaScript and is the same in every window.
-Where the file is lost, records are selected again.
+It is on the server, so it needs no JavaScript and is the same in every window. If the file is
+lost, users select records again.
 """
 
 import os
@@ -15,7 +15,7 @@ from webui.http.errors import BadRequest, Conflict
 from webui.site import Call
 
 MOST = 100_000
-"""Records of a selection; a search can be edited or exported as a whole, without a limit."""
+"""Maximum number of selected records; for a whole search there is no such limit."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS selection (
     person TEXT PRIMARY KEY, token TEXT NOT NULL, count INTEGER NOT NULL
@@ -28,10 +28,10 @@ CREATE TABLE IF NOT EXISTS selected (
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """How much a person has selected.
+    """The size of a user's selection.
 
     Attributes:
-        token: Names just these records, in addresses; another one after each change.
+        token: Identifies exactly these records in addresses; changes with each change.
     """
 
     count: int = 0
@@ -45,10 +45,10 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """A selection as a page with a list of records shows it.
+    """A selection as shown on a page with a list of records.
 
     Attributes:
-        picked: Those of the page's records that are selected.
+        picked: The selected records on the page.
     """
 
     selected: Selected
@@ -56,20 +56,20 @@ class Ticks:
 
 
 class Selections:
-    """The selections of a Silo, of whichever process makes them."""
+    """The selections of a Silo, of all processes."""
 
     def __init__(self, silo_path: str) -> None:
         self._path = os.path.join(silo_path, ".silo", "selections.sqlite")
 
     def of(self, person: str) -> Selected:
-        """How much somebody has selected."""
+        """Return the size of a user's selection."""
         if not os.access(self._path, os.W_OK):
             return Selected()
         with self._open() as connection:
             return _selected(connection, person)
 
     def among(self, person: str, identifiers: Iterable[str]) -> frozenset[str]:
-        """Those of some records that are selected."""
+        """Return which of some records are selected."""
         if not os.access(self._path, os.W_OK):
             return frozenset()
         query = "SELECT 1 FROM selected WHERE person = ? AND identifier = ?"
@@ -79,7 +79,7 @@ class Selections:
             )
 
     def identifiers(self, person: str, start: int = 0, limit: int = MOST) -> tuple[str, ...]:
-        """The selected records, sorted; from a position on.
+        """Return the selected records, sorted, from a position on.
 
         Args:
             person: Whose selection.
@@ -97,10 +97,10 @@ class Selections:
             return tuple(row[0] for row in rows)
 
     def named(self, person: str, token: str) -> tuple[str, ...]:
-        """The records that a token names.
+        """Return the records that a token names.
 
         Raises:
-            Conflict: The selection has changed since; or it is somebody else's.
+            Conflict: The selection has changed since, or is another user's.
         """
         if not token or self.of(person).token != token:
             raise Conflict(
@@ -110,7 +110,7 @@ class Selections:
         return self.identifiers(person)
 
     def change(self, person: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Selected:
-        """Add records, and remove others.
+        """Add and remove records.
 
         Args:
             person: Whose selection.
@@ -132,7 +132,7 @@ class Selections:
             return self._noted(connection, person, before)
 
     def clear(self, person: str) -> Selected:
-        """Select nothing."""
+        """Clear the selection."""
         with self._open() as connection:
             before = _selected(connection, person)
             connection.execute("DELETE FROM selected WHERE person = ?", (person,))
@@ -174,6 +174,6 @@ def _selected(connection: sqlite3.Connection, person: str) -> Selected:
 
 
 def ticks(call: Call, identifiers: Iterable[str]) -> Ticks:
-    """What a page that lists some records shows of the selection of who asks."""
+    """Return the current user's selection as shown on a page that lists some records."""
     selections, person = Selections(call.site.silo.path), call.user.name
     return Ticks(selections.of(person), selections.among(person, identifiers))
