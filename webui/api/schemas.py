@@ -194,6 +194,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 url=TEXT,
                 records=COUNT,
                 is_cut=TRUTH,
+                is_title=TRUTH,
             )
         ),
     ),
